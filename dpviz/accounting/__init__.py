@@ -1,0 +1,1 @@
+"""What was done (events), what may be spent (plan), what composition proves (guarantee). Deterministic; touches no data."""

@@ -1,0 +1,45 @@
+"""What a paper says, what is known about it, and what a result reveals outside its ledger."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+#: holds: proved and no counterexample found; unproven: the ledger exceeds the claim; violated: a counterexample is known;
+#: none: nothing is claimed.
+Verdict = Literal["holds", "unproven", "violated", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A paper's privacy claim under add/remove one row, with our verdict and the reason in one sentence."""
+
+    epsilon: float
+    source: str
+    verdict: Verdict
+    because: str
+    delta: float = 0.0
+
+    @property
+    def is_private(self) -> bool:
+        """True when a finite epsilon is claimed."""
+        return math.isfinite(self.epsilon)
+
+    @property
+    def is_sound(self) -> bool:
+        """True when the claim may be shown as a guarantee."""
+        return self.verdict == "holds"
+
+
+@dataclass(frozen=True, slots=True)
+class Disclosure:
+    """Something learned from the data outside the ledger.
+
+    `code` is stable ("schema-range", "stopping-rule", ...), `what` says what is revealed, `remedy` how to avoid it.
+    """
+
+    code: str
+    what: str
+    remedy: str
+    field: str = ""

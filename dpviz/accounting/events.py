@@ -1,0 +1,88 @@
+"""What was done to the rows, as frozen records.
+
+An event holds what accounting needs and nothing else: no data, no random choice, no arithmetic. What it costs is
+`guarantee`'s business. Composition is spelled out by two events: `Sequential` (the same rows again) and `Parallel`
+(disjoint *rows*; features of one row are not disjoint data).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """A private selection of cost `epsilon`. `part` says what for (node, leaf, ...), `level` is the depth (root = 0) or None."""
+
+    epsilon: float
+    mechanism: str
+    part: str
+    level: int | None = None
+    kind: ClassVar[str] = "select"
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Noisy numbers of cost `epsilon` under pure differential privacy (geometric, Laplace)."""
+
+    epsilon: float
+    mechanism: str
+    part: str
+    level: int | None = None
+    kind: ClassVar[str] = "noise"
+
+
+@dataclass(frozen=True, slots=True)
+class NoCost:
+    """A step that touches no row, e.g. a random split of a declared range."""
+
+    part: str
+    level: int | None = None
+    kind: ClassVar[str] = "no cost"
+
+
+@dataclass(frozen=True, slots=True)
+class NonPrivate:
+    """A step that publishes something exact; epsilon is infinite. `reason` says what."""
+
+    reason: str
+    part: str
+    level: int | None = None
+    kind: ClassVar[str] = "non-private"
+
+
+@dataclass(frozen=True, slots=True)
+class Sequential:
+    """Steps that may touch the same rows: costs add."""
+
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parallel:
+    """Steps on disjoint sets of rows: the largest cost counts."""
+
+    events: tuple[Event, ...]
+
+
+Spend = Select | Noise | NoCost | NonPrivate
+Event = Spend | Sequential | Parallel
+
+
+def walk(event: Event, path: str = "") -> Iterator[tuple[str, Spend]]:
+    """Every single step with its path, e.g. "1.2": which step in sequence, then `a`, `b`, ... for disjoint parts."""
+    match event:
+        case Sequential(events):
+            for number, step in enumerate(events, start=1):
+                yield from walk(step, f"{path}.{number}" if path else str(number))
+        case Parallel(events):
+            for number, step in enumerate(events):
+                yield from walk(step, f"{path}{_letter(number)}")
+        case _:
+            yield path or "1", event
+
+
+def _letter(number: int) -> str:
+    return chr(ord("a") + number) if number < 26 else f"[{number}]"

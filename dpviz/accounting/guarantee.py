@@ -1,0 +1,92 @@
+"""What composition proves about an event, in exact arithmetic.
+
+Epsilons are floats, and floats are rationals: sums and maxima are formed as fractions and rounded *up* once at the end,
+so a reported epsilon is never below the true one.
+
+Source: sequential and parallel composition, McSherry 2009, Theorems 3 and 4 (PrivaTree's Theorems 1 and 2).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpviz.accounting.events import Event, NoCost, NonPrivate, Parallel, Sequential
+from dpviz.errors import DpvizError
+
+#: Printed wherever an epsilon is printed.
+NEIGHBOURS = "add/remove one row"
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyLoss:
+    """(epsilon, delta) under add/remove one row. Epsilon is infinite when something was published exactly."""
+
+    epsilon: float
+    delta: float = 0.0
+
+    @property
+    def is_finite(self) -> bool:
+        """True when there is any guarantee at all."""
+        return math.isfinite(self.epsilon)
+
+    @property
+    def guesses_right(self) -> float:
+        """At most this share of fair yes/no guesses about one row is right: e^eps / (1 + e^eps), plus delta."""
+        if not self.is_finite:
+            return 1.0
+        return min(1.0, 1.0 / (1.0 + math.exp(-self.epsilon)) + self.delta)
+
+
+def guarantee(event: Event) -> PrivacyLoss:
+    """The smallest loss the composition theorems give for `event`, rounded up.
+
+    Utility: nothing done costs 0; anything published exactly costs infinity.
+    """
+    cost = _cost(event)
+    return PrivacyLoss(math.inf if cost is None else round_up(cost))
+
+
+def _cost(event: Event) -> Fraction | None:
+    """Exact cost; None is infinite."""
+    match event:
+        case Sequential(events):
+            costs = [_cost(step) for step in events]
+            return None if None in costs else sum(costs, Fraction(0))  # type: ignore[arg-type]
+        case Parallel(events):
+            costs = [_cost(step) for step in events]
+            return None if None in costs else max(costs, default=Fraction(0))  # type: ignore[type-var]
+        case NoCost():
+            return Fraction(0)
+        case NonPrivate():
+            return None
+        case _:
+            if not event.epsilon >= 0:
+                raise DpvizError(f"An event must cost a non-negative epsilon. Got {event!r}.")
+            return None if math.isinf(event.epsilon) else Fraction(event.epsilon)
+
+
+def round_up(value: Fraction) -> float:
+    """The smallest float that is at least `value`."""
+    nearest = float(value)
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def round_down(value: Fraction) -> float:
+    """The largest float that is at most `value`."""
+    nearest = float(value)
+    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
+
+
+def split_budget(epsilon: float, weights: tuple[float, ...]) -> tuple[float, ...]:
+    """Shares of `epsilon` proportional to `weights`, whose exact sum never exceeds it.
+
+    The smallest share takes what rounding leaves, rounded down, so that the composed total prints as `epsilon`.
+    """
+    total = sum(map(Fraction, weights))
+    shares = [round_down(Fraction(epsilon) * Fraction(weight) / total) for weight in weights]
+    smallest = min(range(len(weights)), key=weights.__getitem__)
+    rest = sum((Fraction(share) for i, share in enumerate(shares) if i != smallest), Fraction(0))
+    shares[smallest] = max(0.0, round_down(Fraction(epsilon) - rest))
+    return tuple(shares)

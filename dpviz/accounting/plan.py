@@ -1,0 +1,61 @@
+"""What may be spent: a learner's budget before it has seen a row. A function of public things only."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One line of a plan.
+
+    Attributes
+    ----------
+    part : str
+        What it buys: "quantile", "node", "leaf", "tree".
+    level : int or None
+        Depth (root = 0) where it is spent; None when it belongs to no level.
+    epsilon : float
+        Cost of one mechanism.
+    touches : int
+        How many such mechanisms see the same row, one after the other.
+    set_by : str
+        Who chose it: a rule in words, or "you".
+    group : str
+        A claim that counts disjoint features in parallel keeps a tally per group ("numeric", "categorical"); else empty.
+    """
+
+    part: str
+    level: int | None
+    epsilon: float
+    touches: int = 1
+    set_by: str = ""
+    group: str = ""
+
+    @property
+    def composed(self) -> float:
+        """What the share really costs one row: epsilon times touches."""
+        return self.epsilon * self.touches if self.touches else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetPlan:
+    """How a learner will spend `epsilon` on a tree of `depth`. `notes` explain public rules that were applied, with their numbers."""
+
+    epsilon: float
+    depth: int
+    shares: tuple[Share, ...]
+    notes: tuple[str, ...] = ()
+
+    def of(self, part: str, level: int | None = None, group: str = "") -> float:
+        """Epsilon of one mechanism for this part, level and group; 0 when the plan has none."""
+        for share in self.shares:
+            if (share.part, share.level, share.group) == (part, level, group):
+                return share.epsilon
+        return 0.0
+
+    @property
+    def is_private(self) -> bool:
+        """False when the learner publishes something exact."""
+        return math.isfinite(self.epsilon)

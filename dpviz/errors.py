@@ -1,0 +1,108 @@
+"""Every error a user can cause, as a type.
+
+Each says what is wrong, where, and what to do about it, both as a sentence and as attributes, so that a page, the command
+line and a test read the same thing. Imports nothing of dpviz.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+
+class DpvizError(Exception):
+    """Something the user gave cannot be used.
+
+    Parameters
+    ----------
+    what : str
+        What is wrong, one sentence.
+    where : str
+        File, row, column, field or parameter; empty when there is no such place.
+    remedy : str
+        What to do, one sentence.
+    """
+
+    def __init__(self, what: str, *, where: str = "", remedy: str = "") -> None:
+        self.what = what
+        self.where = where
+        self.remedy = remedy
+        place = f"{where}: " if where else ""
+        super().__init__(f"{place}{what} {remedy}".strip())
+
+
+class CsvError(DpvizError):
+    """A file is not a table dpviz can read. `code` names the kind; `row` (1 = header) and `column` are None when unknown."""
+
+    def __init__(self, code: str, what: str, *, row: int | None = None, column: str | None = None, remedy: str) -> None:
+        self.code = code
+        self.row = row
+        self.column = column
+        row_text = "" if row is None else f"row {row}"
+        column_text = "" if column is None else f"column {column!r}"
+        super().__init__(what, where=", ".join(filter(None, (row_text, column_text))), remedy=remedy)
+
+
+class SchemaError(DpvizError):
+    """A schema contradicts itself, the table, or what the learner needs. `field` names the feature or field."""
+
+    def __init__(self, what: str, *, field: str = "", remedy: str) -> None:
+        self.field = field
+        super().__init__(what, where=field, remedy=remedy)
+
+
+class ParameterError(DpvizError, ValueError):
+    """A parameter is outside what it may be."""
+
+    def __init__(self, owner: str, parameter: str, value: Any, allowed: str) -> None:
+        self.owner = owner
+        self.parameter = parameter
+        self.value = value
+        self.allowed = allowed
+        super().__init__(f"The {parameter!r} parameter of {owner} must be {allowed}. Got {value!r}.")
+
+
+class UnknownName(DpvizError):
+    """A name (learner, parameter, feature, sample) that does not exist. `known` lists those that do."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        self.name = name
+        self.known = tuple(known)
+        close = get_close_matches(str(name), self.known, n=1)
+        hint = f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(self.known) or 'none'}."
+        super().__init__(f"There is no {kind} called {name!r}.", remedy=hint)
+
+
+class WrongTask(DpvizError):
+    """A learner was given a target it does not predict (classes against numbers)."""
+
+    def __init__(self, learner: str, predicts: str, target: str, is_a: str) -> None:
+        self.learner = learner
+        self.target = target
+        super().__init__(
+            f"The learner {learner!r} predicts {predicts}, but the target {target!r} is declared as {is_a}.",
+            remedy="Declare the target differently, or choose a learner for this kind of target.",
+        )
+
+
+class NotReleasable(DpvizError):
+    """A mechanism has no exact sampler, so nothing it made may leave as a release. `mechanism` names it."""
+
+    def __init__(self, mechanism: str) -> None:
+        self.mechanism = mechanism
+        super().__init__(
+            f"{mechanism} has no exact sampler, so its output cannot be released.",
+            remedy="Explore it with a seed (simulation), or release a learner whose mechanisms are exact, such as 'pf-tree'.",
+        )
+
+
+class DocumentError(DpvizError):
+    """A JSON document is not one dpviz wrote, or is of an unknown version. `where` is the path inside it."""
+
+
+class Cancelled(DpvizError):
+    """A long computation was stopped by its caller."""
+
+    def __init__(self) -> None:
+        super().__init__("Stopped on request.")

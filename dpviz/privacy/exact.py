@@ -1,0 +1,28 @@
+"""OpenDP's exact samplers behind plain functions. Imported only when something is released (opendp is heavy)."""
+
+from __future__ import annotations
+
+import opendp.prelude as dp
+
+dp.enable_features("contrib")
+
+
+def permute_and_flip(utilities: list[int], scale: float, monotone: bool) -> int:
+    """Index chosen by permute-and-flip on integers with exponential noise of this scale."""
+    return int(_noisy_max(dp.max_divergence(), scale, monotone)(utilities))
+
+
+def exponential_mechanism(utilities: list[int], scale: float, monotone: bool) -> int:
+    """Index chosen by adding Gumbel noise of this scale to integers: the exponential mechanism."""
+    return int(_noisy_max(dp.zero_concentrated_divergence(), scale, monotone)(utilities))
+
+
+def geometric(counts: list[int], scale: float) -> list[int]:
+    """Integers plus two-sided geometric noise, P(k) ~ exp(-abs(k)/scale)."""
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+    return list(dp.m.make_laplace(*space, scale=scale)(counts))
+
+
+def _noisy_max(measure: object, scale: float, monotone: bool) -> dp.Measurement:
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64", monotonic=monotone)
+    return dp.m.make_noisy_max(*space, measure, scale=scale)

@@ -1,0 +1,59 @@
+"""Two-sided geometric noise (discrete Laplace) on counts.
+
+Source: Ghosh, Roughgarden & Sundararajan 2009. PrivaTree's Equation (4) writes the law with epsilon itself as the base;
+exp(-epsilon) is meant.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpviz.accounting.events import Noise
+from dpviz.privacy.source import NoiseSource, Released
+
+
+@dataclass(frozen=True, slots=True)
+class GeometricNoise:
+    """counts + k with P(k) = (1-a)/(1+a) a^abs(k), a = exp(-eps/Delta), Delta = `l1` the largest change of all counts together.
+
+    Utility: epsilon -> infinity returns the exact counts; the standard deviation is about sqrt(2) Delta/eps.
+    """
+
+    epsilon: float
+    l1: float = 1.0
+    title: ClassVar[str] = "geometric"
+
+    @property
+    def decay(self) -> float:
+        """a = exp(-eps/Delta)."""
+        return math.exp(-self.epsilon / self.l1)
+
+    def release(self, counts: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Released[np.ndarray]:
+        """Noisy `counts` (any shape, int64, private), not clipped."""
+        return Released(source.draw(self, counts), Noise(self.epsilon, self.title, part, level))
+
+    def sample(self, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Counts plus the difference of two geometric variables."""
+        chance = -math.expm1(-self.epsilon / self.l1)
+        size = np.shape(counts)
+        return counts + (rng.geometric(chance, size) - rng.geometric(chance, size))
+
+    def sample_exactly(self, counts: np.ndarray) -> np.ndarray:
+        """Counts plus OpenDP's discrete Laplace noise."""
+        from dpviz.privacy import exact
+
+        noisy = exact.geometric(np.ravel(counts).tolist(), self.l1 / self.epsilon)
+        return np.array(noisy, dtype=np.int64).reshape(np.shape(counts))
+
+    def pmf(self, noise: np.ndarray | int) -> np.ndarray:
+        """Exact probability that the noise equals these integers."""
+        a = self.decay
+        return (1 - a) / (1 + a) * a ** np.abs(noise)
+
+    def tail(self, noise: int) -> float:
+        """Exact probability that the noise is at least `noise` >= 1."""
+        return self.decay**noise / (1 + self.decay)

@@ -1,0 +1,67 @@
+"""Permute-and-flip: private selection that is never worse than the exponential mechanism.
+
+Source: McKenna & Sheldon 2020; equal to arg max of utility plus one-sided exponential noise (Ding et al. 2021).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpviz.accounting.events import Select
+from dpviz.privacy.source import NoiseSource, Released
+from dpviz.privacy.sensitivity import Sensitivity
+
+#: Gauss-Legendre nodes; the integrand is a polynomial, so (candidates + 1) / 2 nodes would be exact.
+_MOST_NODES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class PermuteAndFlip:
+    """P(i) = c_i * integral over t in [0, 1] of prod_{j != i} (1 - t c_j), c_j = exp(a (u_j - max u)), a = eps/(2 Delta) or eps/Delta.
+
+    Utility: epsilon -> 0 gives a uniform choice, epsilon -> infinity the first-to-last uniform choice among the best.
+    Source: McKenna & Sheldon 2020, Proposition 2 and Equation (2).
+    """
+
+    epsilon: float
+    sensitivity: Sensitivity
+    title: ClassVar[str] = "permute-and-flip"
+
+    def release(self, utilities: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Released[int]:
+        """Choose an index of `utilities` (shape (n_candidates,), int64, private)."""
+        return Released(int(source.draw(self, utilities)), Select(self.epsilon, self.title, part, level))
+
+    def sample(self, utilities: np.ndarray, rng: np.random.Generator) -> int:
+        """One index."""
+        scaled = utilities * self.sensitivity.exponent(self.epsilon)
+        scaled += rng.standard_exponential(len(scaled))
+        return int(scaled.argmax())
+
+    def sample_exactly(self, utilities: np.ndarray) -> int:
+        """One index by OpenDP; utilities must be integers."""
+        from dpviz.privacy import exact
+
+        scale = 1 / self.sensitivity.exponent(self.epsilon)
+        return exact.permute_and_flip(utilities.tolist(), scale, self.sensitivity.monotone)
+
+    def probabilities(self, utilities: np.ndarray) -> np.ndarray:
+        """Exact law over the last axis, same shape as `utilities`.
+
+        The integrand is a polynomial of degree n_candidates - 1, which Gauss-Legendre quadrature integrates exactly with
+        half as many nodes; above 512 candidates it is smooth enough that 256 nodes leave no visible error.
+        """
+        scaled = np.asarray(utilities, dtype=np.float64) * self.sensitivity.exponent(self.epsilon)
+        coins = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
+        nodes, weights = _unit_quadrature(min(coins.shape[-1] // 2 + 1, _MOST_NODES))
+        tails = np.log1p(-nodes[:, None] * coins[..., None, :])  # (..., nodes, candidates)
+        others = np.exp(tails.sum(axis=-1, keepdims=True) - tails)
+        law = coins * np.einsum("k,...kc->...c", weights, others)
+        return law / law.sum(axis=-1, keepdims=True)
+
+
+def _unit_quadrature(count: int) -> tuple[np.ndarray, np.ndarray]:
+    nodes, weights = np.polynomial.legendre.leggauss(count)
+    return (nodes + 1) / 2, weights / 2

@@ -1,0 +1,71 @@
+"""Where noise comes from: a seeded simulation, or an exact release.
+
+A mechanism knows its law; a source decides how one value is drawn from it. Both give the same law (a statistical test
+checks it), but only `Release` may make something that leaves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from dpviz.accounting.events import Event
+from dpviz.randomness import generator
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Released(Generic[T]):
+    """A value that came out of a mechanism, and what it cost."""
+
+    value: T
+    event: Event
+
+
+class Mechanism(Protocol):
+    """What a source needs to draw from a mechanism."""
+
+    title: str
+
+    def sample(self, values: Any, rng: np.random.Generator) -> Any:
+        """One draw with NumPy's generator: fast, repeatable, not for release."""
+
+    def sample_exactly(self, values: Any) -> Any:
+        """One draw with OpenDP's exact sampler; raises NotReleasable when there is none."""
+
+
+class NoiseSource(Protocol):
+    """Draws a mechanism's output."""
+
+    name: str
+
+    def draw(self, mechanism: Mechanism, values: Any) -> Any:
+        """One draw of `mechanism` on `values`."""
+
+
+class Simulation:
+    """Repeatable noise for what-ifs and lessons. The same seed gives the same tree, so it protects nobody."""
+
+    name = "simulation"
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self._rng = generator(seed)
+
+    def draw(self, mechanism: Mechanism, values: Any) -> Any:
+        """One draw with NumPy's generator."""
+        return mechanism.sample(values, self._rng)
+
+
+class Release:
+    """Noise for publication: exact samplers, entropy from the operating system, no seed."""
+
+    name = "release"
+    seed = None
+
+    def draw(self, mechanism: Mechanism, values: Any) -> Any:
+        """One draw with OpenDP; raises NotReleasable for a mechanism without an exact sampler."""
+        return mechanism.sample_exactly(values)

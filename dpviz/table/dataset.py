@@ -1,0 +1,140 @@
+"""Rows encoded by a schema: what learners train on.
+
+Column-major, read-only. Private as a whole: nothing here may leave except through a mechanism.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+
+from dpviz.errors import ParameterError
+from dpviz.randomness import generator
+from dpviz.table.schema import ClassTarget, Schema
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class EncodingReport:
+    """What encoding did, for the owner's eyes only (all counts are private).
+
+    Attributes
+    ----------
+    rows_read, rows_kept : int
+    dropped_missing, dropped_unknown, dropped_target : tuple of (str, int)
+        Rows dropped, by the first column that caused it: a missing value, an unknown category or unreadable number, no usable target.
+    clipped, rounded, unknown_mapped, missing_mapped : tuple of (str, int)
+        Cells changed, by column.
+    ignored_columns : tuple of str
+        Columns of the file the schema does not name.
+    """
+
+    rows_read: int
+    rows_kept: int
+    dropped_missing: tuple[tuple[str, int], ...] = ()
+    dropped_unknown: tuple[tuple[str, int], ...] = ()
+    dropped_target: tuple[tuple[str, int], ...] = ()
+    clipped: tuple[tuple[str, int], ...] = ()
+    rounded: tuple[tuple[str, int], ...] = ()
+    unknown_mapped: tuple[tuple[str, int], ...] = ()
+    missing_mapped: tuple[tuple[str, int], ...] = ()
+    ignored_columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedDataset:
+    """Encoded rows.
+
+    Attributes
+    ----------
+    schema : Schema
+    columns : tuple of ndarray of shape (n_rows,), read-only
+        Per feature: float64 (or int32 for whole numbers) inside the declared range, or uint8/uint16 category codes.
+    target : ndarray of shape (n_rows,), read-only
+        Class codes (uint8), or float64 for a numeric target.
+    report : EncodingReport or None
+        None for a part of an encoded data set.
+    """
+
+    schema: Schema
+    columns: tuple[np.ndarray, ...]
+    target: np.ndarray
+    report: EncodingReport | None = None
+    _binnings: dict[Hashable, object] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        for array in (*self.columns, self.target):
+            array.flags.writeable = False
+
+    @property
+    def n_rows(self) -> int:
+        """Exact number of rows. Private."""
+        return len(self.target)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features. Public."""
+        return len(self.columns)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of declared classes. Public; raises SchemaError for a numeric target."""
+        return len(self.schema.classes)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the encoded arrays."""
+        return sum(array.nbytes for array in (*self.columns, self.target))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over schema and rows, hexadecimal: equal for equal content, whatever the process. Private."""
+        digest = hashlib.sha256(repr(self.schema).encode())
+        for array in (*self.columns, self.target):
+            digest.update(array.dtype.str.encode())
+            digest.update(np.ascontiguousarray(array))
+        return digest.hexdigest()
+
+    def binning(self, key: Hashable, make: Callable[[], T]) -> T:
+        """`make()`, remembered under `key`. For bin codes only: histograms, scores and trees are never kept."""
+        if key not in self._binnings:
+            self._binnings[key] = make()
+        return self._binnings[key]  # type: ignore[return-value]
+
+    def class_counts(self) -> np.ndarray:
+        """Exact rows per class, int64 of shape (n_classes,). Private."""
+        return np.bincount(self.target, minlength=self.n_classes)
+
+    def take(self, rows: np.ndarray, *, share: float) -> EncodedDataset:
+        """The rows with these positions; `share` (public) scales n_public."""
+        return EncodedDataset(self.schema.scaled(share), tuple(column[rows] for column in self.columns), self.target[rows])
+
+    def split(self, test_share: float = 0.2, *, seed: int) -> tuple[EncodedDataset, EncodedDataset]:
+        """(train, test): a random split; n_public is scaled by the shares."""
+        if not 0 < test_share < 1:
+            raise ParameterError("split", "test_share", test_share, "a number between 0 and 1, both excluded")
+        order = generator(seed).permutation(self.n_rows)
+        n_test = round(self.n_rows * test_share)
+        return self.take(np.sort(order[n_test:]), share=1 - test_share), self.take(np.sort(order[:n_test]), share=test_share)
+
+    def folds(self, count: int, *, seed: int) -> list[tuple[EncodedDataset, EncodedDataset]]:
+        """`count` (train, test) pairs for cross-validation, stratified by class (by chance for a numeric target)."""
+        if not 2 <= count <= self.n_rows:
+            raise ParameterError("folds", "count", count, f"a whole number in [2, {self.n_rows}]")
+        fold_of = self._fold_of(count, generator(seed))
+        pairs = ((np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)) for fold in range(count))
+        return [(self.take(train, share=1 - 1 / count), self.take(test, share=1 / count)) for train, test in pairs]
+
+    def _fold_of(self, count: int, rng: np.random.Generator) -> np.ndarray:
+        order = rng.permutation(self.n_rows)
+        if isinstance(self.schema.target, ClassTarget):
+            order = order[np.argsort(self.target[order], kind="stable")]
+        fold_of = np.empty(self.n_rows, dtype=np.int64)
+        fold_of[order] = np.arange(self.n_rows) % count
+        return fold_of

@@ -1,0 +1,102 @@
+"""A table as it came from a file: text cells, dictionary-encoded column by column.
+
+Nothing here decides what a column means; that is the schema's job. Built by `dpviz.io.csv` and `dpviz.io.samples`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from dpviz.errors import UnknownName
+
+#: Cells that mean "no value".
+MISSING_MARKS = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
+
+
+def parse_numbers(texts: Sequence[str]) -> np.ndarray:
+    """Each text as float64; NaN where it is no finite number. A single decimal comma is read as a decimal point."""
+    return np.array([_number(text) for text in texts], dtype=np.float64)
+
+
+def _number(text: str) -> float:
+    plain = text.strip()
+    if "_" in plain:  # Python reads 1_000 as a number; no data file means that
+        return np.nan
+    if plain.count(",") == 1 and "." not in plain:
+        plain = plain.replace(",", ".")
+    try:
+        value = float(plain)
+    except ValueError:
+        return np.nan
+    return value if np.isfinite(value) else np.nan
+
+
+@dataclass(frozen=True, eq=False)
+class RawColumn:
+    """One column of text.
+
+    Attributes
+    ----------
+    name : str
+        Header cell.
+    texts : tuple of str
+        The distinct cell texts, stripped of surrounding blanks, in order of first appearance; no missing marks.
+    codes : ndarray of shape (n_rows,), int32, read-only
+        Index into `texts`; -1 where the cell is missing.
+    notes : tuple of str
+        What the reader noticed and did, e.g. decimal commas.
+    """
+
+    name: str
+    texts: tuple[str, ...]
+    codes: np.ndarray
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def text_numbers(self) -> np.ndarray:
+        """`texts` as numbers, float64, NaN where a text is no number."""
+        return parse_numbers(self.texts)
+
+    @property
+    def is_numeric(self) -> bool:
+        """True when there is at least one value and every value is a number."""
+        return bool(self.texts) and not np.isnan(self.text_numbers).any()
+
+    @property
+    def n_missing(self) -> int:
+        """Number of missing cells. Private: owner's eyes only."""
+        return int((self.codes < 0).sum())
+
+    def numbers(self) -> np.ndarray:
+        """Cells as float64 of shape (n_rows,); NaN where missing or no number."""
+        return np.append(self.text_numbers, np.nan)[self.codes]
+
+
+@dataclass(frozen=True, eq=False)
+class RawTable:
+    """Columns of equal length. `source` is a name for messages; `notes` say what the reader assumed (delimiter, encoding)."""
+
+    columns: tuple[RawColumn, ...]
+    source: str = "table"
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Column names in file order."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of data rows, header not counted. Private."""
+        return len(self.columns[0].codes)
+
+    def column(self, name: str) -> RawColumn:
+        """The column called `name`; raises UnknownName."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise UnknownName("column", name, self.names)

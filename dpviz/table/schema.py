@@ -1,0 +1,234 @@
+"""What is publicly known about a table: ranges, categories, classes, a public row count.
+
+Everything a learner may use without paying for it stands here, and every value says whether somebody declared it or
+whether it was read from the data (then it is a disclosure, `../design` "Public"). Schemas are values: changing one
+returns a new one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from typing import Any
+
+from dpviz.errors import SchemaError, UnknownName
+
+MAX_CLASSES = 100
+
+
+class Provenance(StrEnum):
+    """Where a public value comes from."""
+
+    DECLARED = "declared"
+    READ = "read from data"
+
+
+class Sourced:
+    """Mixin: values that know where they come from. `read_from_data` names the fields that were read from the data."""
+
+    name: str
+    read_from_data: tuple[str, ...]
+
+    def provenance(self, field: str) -> Provenance:
+        """Declared, or read from data."""
+        return Provenance.READ if field in self.read_from_data else Provenance.DECLARED
+
+    def declare(self, **values: Any) -> Any:
+        """A copy with these fields declared by somebody who knows them; the kind of the column counts as declared too."""
+        known = {field.name for field in fields(self) if field.name not in ("name", "read_from_data")}  # type: ignore[arg-type]
+        for given in values:
+            if given not in known:
+                raise UnknownName(f"field of {self.name!r}", given, sorted(known))
+        left = tuple(field for field in self.read_from_data if field not in values and field != "kind")
+        return replace(self, **values, read_from_data=left)  # type: ignore[type-var]
+
+
+@dataclass(frozen=True, slots=True)
+class NumericFeature(Sourced):
+    """A number in [low, high]; values outside are clipped.
+
+    `whole` marks whole numbers (values are rounded); `missing_as` is the number that stands for a missing one, None drops
+    the row; `unit` is for people only.
+    """
+
+    name: str
+    low: float
+    high: float
+    unit: str = ""
+    whole: bool = False
+    missing_as: float | None = None
+    read_from_data: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _require_range(self.name, self.low, self.high)
+        if self.missing_as is not None and not self.low <= self.missing_as <= self.high:
+            raise SchemaError(
+                f"missing_as = {self.missing_as:g} lies outside [{self.low:g}, {self.high:g}].",
+                field=self.name,
+                remedy="Choose a number inside the range, or none to drop such rows.",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class CategoricalFeature(Sourced):
+    """One of a list of categories.
+
+    `missing_as` and `unknown_as` name the category that takes missing cells and texts not in the list; None drops the row.
+    """
+
+    name: str
+    categories: tuple[str, ...]
+    missing_as: str | None = None
+    unknown_as: str | None = None
+    read_from_data: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "categories", tuple(self.categories))
+        _require_names(self.name, "category", self.categories, least=1)
+        for option in ("missing_as", "unknown_as"):
+            chosen = getattr(self, option)
+            if chosen is not None and chosen not in self.categories:
+                raise SchemaError(
+                    f"{option} = {chosen!r} is not one of its categories.",
+                    field=self.name,
+                    remedy="Add it to the list of categories, or choose one that is there.",
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class ClassTarget(Sourced):
+    """The column to predict: one of at least two classes. Rows of any other class are dropped and counted."""
+
+    name: str
+    classes: tuple[str, ...]
+    read_from_data: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "classes", tuple(self.classes))
+        _require_names(self.name, "class", self.classes, least=2)
+        if len(self.classes) > MAX_CLASSES:
+            raise SchemaError(
+                f"There are {len(self.classes)} classes; at most {MAX_CLASSES} can be learned.",
+                field=self.name,
+                remedy="Choose another target, or declare it as a numeric target.",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class NumericTarget(Sourced):
+    """The column to predict: a number in [low, high]; values outside are clipped."""
+
+    name: str
+    low: float
+    high: float
+    read_from_data: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _require_range(self.name, self.low, self.high)
+
+
+Feature = NumericFeature | CategoricalFeature
+Target = ClassTarget | NumericTarget
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """Everything public about a table.
+
+    Attributes
+    ----------
+    features : tuple of NumericFeature or CategoricalFeature
+        In the order of the encoded columns.
+    target : ClassTarget or NumericTarget
+    n_public : int or None
+        A row count that may be used as if it were public (best rounded).
+    read_from_data : tuple of str
+        ("n_public",) when the row count was read from the data.
+    """
+
+    features: tuple[Feature, ...]
+    target: Target
+    n_public: int | None = None
+    read_from_data: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "features", tuple(self.features))
+        if not self.features:
+            raise SchemaError("There is no feature.", remedy="Keep at least one column besides the target.")
+        _require_names("schema", "column", (*self.feature_names, self.target.name), least=2)
+        if self.n_public is not None and self.n_public < 1:
+            raise SchemaError(f"n_public = {self.n_public} is not a row count.", field="n_public", remedy="Give a whole number above 0.")
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names in column order."""
+        return tuple(feature.name for feature in self.features)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.features)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Class names; raises SchemaError for a numeric target."""
+        if isinstance(self.target, NumericTarget):
+            raise SchemaError("The target is numeric and has no classes.", field=self.target.name, remedy="Declare a class target.")
+        return self.target.classes
+
+    def feature(self, name: str) -> Feature:
+        """The feature called `name`; raises UnknownName."""
+        for feature in self.features:
+            if feature.name == name:
+                return feature
+        raise UnknownName("feature", name, self.feature_names)
+
+    def declare(self, name: str | None = None, *, n_public: int | None = None, **values: Any) -> Schema:
+        """A copy with fields of the feature or target `name` declared (low=, high=, categories=, classes=, ...), or `n_public`."""
+        schema = self
+        if n_public is not None:
+            schema = replace(schema, n_public=n_public, read_from_data=())
+        if name is None:
+            return schema
+        if name == self.target.name:
+            return replace(schema, target=self.target.declare(**values))
+        return schema.with_feature(self.feature(name).declare(**values))
+
+    def with_feature(self, feature: Feature) -> Schema:
+        """A copy in which `feature` replaces the one of the same name."""
+        self.feature(feature.name)
+        return replace(self, features=tuple(feature if old.name == feature.name else old for old in self.features))
+
+    def without(self, *names: str) -> Schema:
+        """A copy that leaves these features out; raises UnknownName."""
+        for name in names:
+            self.feature(name)
+        return replace(self, features=tuple(f for f in self.features if f.name not in names))
+
+    def scaled(self, share: float) -> Schema:
+        """A copy for a part of the rows: n_public times `share` (a public number, so the product is public)."""
+        return self if self.n_public is None else replace(self, n_public=max(1, round(self.n_public * share)))
+
+    def read_fields(self) -> tuple[tuple[str, str], ...]:
+        """(column or "n_public", field) for every value that was read from the data."""
+        columns = (*self.features, self.target)
+        of_columns = tuple((column.name, field) for column in columns for field in column.read_from_data)
+        return of_columns + tuple(("n_public", field) for field in self.read_from_data)
+
+
+def _require_range(name: str, low: float, high: float) -> None:
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise SchemaError(f"The range [{low:g}, {high:g}] is empty or not finite.", field=name, remedy="Declare low below high.")
+
+
+def _require_names(owner: str, kind: str, names: tuple[str, ...], *, least: int) -> None:
+    if len(names) < least:
+        raise SchemaError(f"There must be at least {least} of kind {kind}; got {len(names)}.", field=owner, remedy=f"Declare every {kind}.")
+    seen: set[str] = set()
+    for name in names:
+        if not isinstance(name, str) or not name.strip():
+            raise SchemaError(f"A {kind} has no name.", field=owner, remedy=f"Give every {kind} a name.")
+        if name in seen:
+            raise SchemaError(f"The {kind} {name!r} appears twice.", field=owner, remedy=f"List every {kind} once.")
+        seen.add(name)
