@@ -1,0 +1,43 @@
+"""dpviz: differentially private decision trees whose guarantees are true, checked and shown.
+
+>>> import dpviz
+>>> table = dpviz.read_csv("adult.csv.gz")
+>>> schema = dpviz.propose_schema(table, target="income")
+>>> data = dpviz.encode(table, schema)
+>>> result = dpviz.fit("pf-tree", data, epsilon=0.1, seed=0)
+"""
+
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.errors import DpvizError
+from dpviz.io.csv import read_csv
+from dpviz.io.schemas import load_schema, save_schema
+from dpviz.learners import fit, learners
+from dpviz.models.document import model_from_json
+from dpviz.table.encode import encode
+from dpviz.table.proposal import propose_schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.training.contract import FitResult
+from dpviz.training.exact_trace import ExactTrace, exact_trace
+from dpviz.version import VERSION as __version__
+
+__all__ = [
+    "CategoricalFeature",
+    "ClassTarget",
+    "DpvizError",
+    "ExactTrace",
+    "FitResult",
+    "NumericFeature",
+    "NumericTarget",
+    "PrivacyLoss",
+    "Schema",
+    "__version__",
+    "encode",
+    "exact_trace",
+    "fit",
+    "learners",
+    "load_schema",
+    "model_from_json",
+    "propose_schema",
+    "read_csv",
+    "save_schema",
+]

@@ -1,0 +1,112 @@
+"""The registry: every file in this folder that defines LEARNER is a learner. Adding one touches nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from types import MappingProxyType
+from typing import Any
+
+from dpviz.accounting.ledger import Ledger
+from dpviz.errors import UnknownName, WrongTask
+from dpviz.privacy.source import NoiseSource, Release, Simulation
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import ClassTarget, Schema
+from dpviz.training.contract import FitResult, LearnerSpec, schema_disclosures
+from dpviz.training.params import Settings, make_params
+
+#: The learner shown first.
+DEFAULT = "pf-tree"
+
+
+@cache
+def registry() -> Mapping[str, LearnerSpec]:
+    """Name -> LearnerSpec; the default first, private learners before baselines."""
+    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    specs = [module.LEARNER for module in modules if hasattr(module, "LEARNER")]
+    specs.sort(key=lambda spec: (spec.name != DEFAULT, spec.is_baseline, spec.name))
+    return MappingProxyType({spec.name: spec for spec in specs})
+
+
+def learners() -> tuple[str, ...]:
+    """Names of all learners, the default first."""
+    return tuple(registry())
+
+
+def get_learner(name: str) -> LearnerSpec:
+    """The learner called `name`; raises UnknownName."""
+    if name not in registry():
+        raise UnknownName("learner", name, registry())
+    return registry()[name]
+
+
+def require_task(spec: LearnerSpec, schema: Schema) -> None:
+    """Raise WrongTask when the learner does not predict this kind of target."""
+    is_classes = isinstance(schema.target, ClassTarget)
+    if is_classes != (spec.task == "classes"):
+        kinds = ("classes", "a number") if spec.task == "classes" else ("numbers", "classes")
+        raise WrongTask(spec.name, kinds[0], schema.target.name, kinds[1])
+
+
+def fit(
+    name: str,
+    data: EncodedDataset,
+    *,
+    epsilon: float,
+    max_depth: int = 4,
+    depth: int | str = "auto",
+    delta: float = 0.0,
+    seed: int | None = None,
+    source: NoiseSource | None = None,
+    **params: Any,
+) -> FitResult:
+    """Train a learner.
+
+    Parameters
+    ----------
+    name : str
+        One of `learners()`.
+    data : EncodedDataset
+        Private rows.
+    epsilon, delta : float
+        Privacy loss under add/remove one row.
+    max_depth : int
+        Caps the depth.
+    depth : int or "auto"
+        "auto" applies the learner's public depth rule where it has one; an integer fixes the depth.
+    seed : int or None
+        A seed simulates (repeatable, protects nobody). None releases with exact samplers and no seed.
+    source : NoiseSource, optional
+        Used instead of `seed`.
+    **params
+        The learner's own parameters.
+
+    Raises
+    ------
+    UnknownName, ParameterError, WrongTask, SchemaError
+        For what was asked.
+    NotReleasable
+        When seed is None and a mechanism has no exact sampler.
+    """
+    spec = get_learner(name)
+    require_task(spec, data.schema)
+    settings = Settings(epsilon=epsilon, max_depth=max_depth, depth=depth, delta=delta)  # type: ignore[arg-type]
+    chosen = make_params(spec.Params, name, params)
+    plan = spec.plan(data.schema, settings, chosen)
+    noise = source or (Release() if seed is None else Simulation(seed))
+    grown = spec.fit(data, plan, chosen, noise)
+    return FitResult(
+        learner=name,
+        model=grown.model,
+        ledger=Ledger(grown.event),
+        claim=spec.claim(plan, chosen, data.schema),
+        plan=plan,
+        params=chosen,
+        settings=settings,
+        schema=data.schema,
+        disclosures=(*schema_disclosures(data.schema), *grown.disclosures),
+        noise=noise.name,
+        seed=seed,
+    )

@@ -1,0 +1,47 @@
+"""Majority: the most frequent class, chosen privately. The least a tree must beat.
+
+Source: McKenna & Sheldon 2020 (permute-and-flip on counts).
+"""
+
+from __future__ import annotations
+
+from dpviz.accounting.claim import Claim
+from dpviz.accounting.plan import BudgetPlan, Share
+from dpviz.models.constant import Constant
+from dpviz.privacy.permute_and_flip import PermuteAndFlip
+from dpviz.privacy.sensitivity import COUNT
+from dpviz.privacy.source import NoiseSource
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import Schema
+from dpviz.training.contract import Grown, LearnerSpec
+from dpviz.training.params import NoParams, Settings
+
+NAME = "majority"
+
+
+def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
+    """All of epsilon buys one label."""
+    return BudgetPlan(settings.epsilon, 0, (Share("leaf", 0, settings.epsilon, set_by="rule: one label"),))
+
+
+def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> Grown:
+    """One permute-and-flip on the class counts."""
+    chosen = PermuteAndFlip(plan.epsilon, COUNT).release(data.class_counts(), source=source, part="leaf", level=0)
+    return Grown(Constant(data.schema, chosen.value), chosen.event)
+
+
+def claim(plan: BudgetPlan, params: NoParams, schema: Schema) -> Claim:
+    """Epsilon, and it holds."""
+    return Claim(plan.epsilon, "McKenna & Sheldon 2020", "holds", "One permute-and-flip on counts.")
+
+
+LEARNER = LearnerSpec(
+    name=NAME,
+    title="Majority class",
+    idea="Predicts one class for everybody.",
+    citation="McKenna & Sheldon 2020",
+    plan=plan,
+    fit=fit,
+    claim=claim,
+    is_baseline=True,
+)

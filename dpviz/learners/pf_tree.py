@@ -1,0 +1,150 @@
+"""PF-tree: our own learner, and the default.
+
+A complete tree of a public depth. At every level but the last one permute-and-flip chooses a split by impurity; at the last
+level it chooses a split *together with its two labels* by the number of rows classified right, so the leaves cost nothing
+extra. Candidates come from the schema alone. Pure epsilon-DP, no leaf budget, no stopping rule, no disclosure.
+
+Source: this project; utilities and their sensitivity in `dpviz/training/scores.py`. The constants 1.4 (level shares) and 8
+(depth rule) were chosen on public benchmark data.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpviz.accounting.claim import Claim
+from dpviz.accounting.events import Parallel, Sequential
+from dpviz.accounting.guarantee import split_budget
+from dpviz.accounting.plan import BudgetPlan, Share
+from dpviz.errors import ParameterError
+from dpviz.models.tree import Tree
+from dpviz.privacy.permute_and_flip import PermuteAndFlip
+from dpviz.privacy.sensitivity import COUNT
+from dpviz.privacy.source import NoiseSource
+from dpviz.table.candidates import CandidateGrid, multiscale_grid
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import Schema
+from dpviz.training.contract import Grown, LearnerSpec, n_public_of
+from dpviz.training.growing import Decision, LabelledSplit, Split, grow
+from dpviz.training.histograms import BinnedRows, NodeRows, left_counts
+from dpviz.training.params import Settings, control
+from dpviz.training.scores import IMPURITY, best_correct_rows, correct_rows, impurity_utilities
+
+NAME = "pf-tree"
+LEVEL_GROWTH = 1.4
+DEPTH_CONSTANT = 8.0
+#: With more classes the last level chooses the split first and labels the leaves afterwards (public rule).
+MOST_JOINT_CLASSES = 5
+#: Part of the last level's share that buys the split when labels are chosen afterwards.
+SPLIT_PART = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Level shares; None is the rule."""
+
+    level_shares: tuple[float, ...] | None = control(
+        None,
+        label="Share of epsilon per level",
+        help="Weights from the root down. Deeper nodes hold fewer rows and need more.",
+        kind="shares",
+    )
+
+
+def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
+    """Depth by the public rule, shares proportional to 1.4^level or as given."""
+    grid = multiscale_grid(schema)
+    depth, note = _depth(schema, settings, grid.n_candidates)
+    weights = params.level_shares or tuple(LEVEL_GROWTH**level for level in range(depth))
+    if len(weights) != depth:
+        raise ParameterError(NAME, "level_shares", weights, f"{depth} numbers, one per level of the tree")
+    set_by = "you" if params.level_shares else f"rule: {LEVEL_GROWTH:g}^level"
+    epsilons = split_budget(settings.epsilon, weights)
+    shares = (Share(_part(level, depth), level, eps, set_by=set_by) for level, eps in enumerate(epsilons))
+    return BudgetPlan(settings.epsilon, depth, tuple(shares), (note,))
+
+
+def _part(level: int, depth: int) -> str:
+    return "node and leaf" if level == depth - 1 else "node"
+
+
+def _depth(schema: Schema, settings: Settings, n_candidates: int) -> tuple[int, str]:
+    if settings.depth != "auto":
+        return int(settings.depth), f"Depth {settings.depth} was set by you."
+    n_public = n_public_of(schema, NAME, "give the depth as a number (depth=3)")
+    depth = auto_depth(n_public, n_candidates, settings.epsilon, settings.max_depth)
+    return depth, (
+        f"Depth {depth} of at most {settings.max_depth}: the deepest k with "
+        f"n/2^(k-1) ≥ {DEPTH_CONSTANT:g}·ln({n_candidates})·k/ε for n = {n_public:,} and ε = {settings.epsilon:g}."
+    )
+
+
+def auto_depth(n_public: int, n_candidates: int, epsilon: float, max_depth: int) -> int:
+    """The deepest k <= max_depth with n_public / 2^(k-1) >= 8 ln(n_candidates) k / epsilon; at least 1. Uses no data."""
+    need = DEPTH_CONSTANT * math.log(n_candidates) / epsilon
+    return max((k for k in range(1, max_depth + 1) if n_public / 2 ** (k - 1) >= need * k), default=1)
+
+
+def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
+    """Grow the complete tree of `plan.depth` levels."""
+    grid = multiscale_grid(data.schema)
+    levels = tuple(share.epsilon for share in plan.shares)
+
+    def step(node: NodeRows) -> Decision:
+        if node.level < len(levels) - 1:
+            return _choose_split(grid, node, levels[node.level], source)
+        if node.binned.n_classes <= MOST_JOINT_CLASSES:
+            return _choose_labelled_split(grid, node, levels[-1], source)
+        return _choose_split_then_labels(grid, node, levels[-1], source)
+
+    root, event = grow(NodeRows(BinnedRows.of(data, grid), None, 0), step)
+    return Grown(Tree(data.schema, root), event)
+
+
+def _choose_split(grid: CandidateGrid, node: NodeRows, epsilon: float, source: NoiseSource) -> Split:
+    left = left_counts(grid, node.histogram)
+    utilities = impurity_utilities(left, node.class_counts)
+    chosen = PermuteAndFlip(epsilon, IMPURITY).release(utilities, source=source, part="node", level=node.level)
+    return Split(*grid.locate(chosen.value), chosen.event)
+
+
+def _choose_labelled_split(grid: CandidateGrid, node: NodeRows, epsilon: float, source: NoiseSource) -> LabelledSplit:
+    utilities = correct_rows(left_counts(grid, node.histogram), node.class_counts)
+    mechanism = PermuteAndFlip(epsilon, COUNT)
+    chosen = mechanism.release(utilities.ravel(), source=source, part="node and leaf", level=node.level)
+    candidate, left, right = np.unravel_index(chosen.value, utilities.shape)
+    return LabelledSplit(*grid.locate(int(candidate)), (int(left), int(right)), chosen.event)
+
+
+def _choose_split_then_labels(grid: CandidateGrid, node: NodeRows, epsilon: float, source: NoiseSource) -> LabelledSplit:
+    for_labels, for_split = split_budget(epsilon, (1 - SPLIT_PART, SPLIT_PART))
+    left = left_counts(grid, node.histogram)
+    split = PermuteAndFlip(for_split, COUNT).release(
+        best_correct_rows(left, node.class_counts), source=source, part="node and leaf", level=node.level
+    )
+    labels = [
+        PermuteAndFlip(for_labels, COUNT).release(counts, source=source, part="node and leaf", level=node.level)
+        for counts in (left[split.value], node.class_counts - left[split.value])
+    ]
+    event = Sequential((split.event, Parallel(tuple(label.event for label in labels))))
+    return LabelledSplit(*grid.locate(split.value), (labels[0].value, labels[1].value), event)
+
+
+def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
+    """Epsilon, and it holds."""
+    return Claim(plan.epsilon, "this project, see the learner's file", "holds", "Every step is one permute-and-flip; levels add up, nodes of a level hold disjoint rows.")
+
+
+LEARNER = LearnerSpec(
+    name=NAME,
+    title="PF-tree",
+    idea="One private choice per node; the last level chooses its labels along with its split.",
+    citation="This project",
+    plan=plan,
+    fit=fit,
+    claim=claim,
+    Params=Params,
+)

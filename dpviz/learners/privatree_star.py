@@ -1,0 +1,87 @@
+"""PrivaTree*: PrivaTree with ordinary quantiles of the exact data instead of private ones.
+
+Discloses the exact quantiles of every numeric feature, and exact counts through its stopping rule.
+
+Source: Vos et al. 2023 (arXiv 2305.15394), the column PrivaTree* of Tables II, VI and VII.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpviz.accounting.claim import Claim, Disclosure
+from dpviz.accounting.events import Event, NonPrivate, Sequential
+from dpviz.accounting.plan import BudgetPlan
+from dpviz.models.tree import Tree
+from dpviz.privacy.source import NoiseSource
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericFeature, Schema
+from dpviz.training.contract import Grown, LearnerSpec
+from dpviz.training.noisy_histograms import STOPPING_DISCLOSURE, NoisyHistogramGrower, quantile_grid
+from dpviz.training.params import Settings, control
+from dpviz.training.privatree_budget import PARTS, distribute, distribution_of, privatree_plan
+
+NAME = "privatree-star"
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """As PrivaTree; the quantile share goes to the nodes."""
+
+    max_leaf_error: float = control(
+        0.01, label="Largest leaf error", help="Accuracy that labelling leaves may cost in expectation (E_max).", kind="number", low=1e-4, high=1.0
+    )
+    bins: int = control(10, label="Bins per number", help="Quantile bins of every numeric feature.", kind="whole", low=2, high=64)
+    shares: tuple[float, ...] | None = control(
+        None, label="Shares of epsilon", help="Weights for quantiles, nodes and leaves; none uses the paper's rule.", kind="shares", parts=PARTS
+    )
+
+
+def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
+    """Equations (7) to (10) with no quantile budget."""
+    split = distribute(NAME, schema, settings, params.shares, params.max_leaf_error, quantiles=False)
+    return privatree_plan(schema, settings, split)
+
+
+def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
+    """Exact quantiles, then the tree."""
+    levels = np.arange(1, params.bins) / params.bins
+    numeric = [(f, column) for f, column in zip(data.schema.features, data.columns, strict=True) if isinstance(f, NumericFeature)]
+    thresholds = {feature.name: _quantiles(column, levels) for feature, column in numeric}
+    grower = NoisyHistogramGrower(quantile_grid(data.schema, thresholds, NAME), distribution_of(plan), plan.depth, False, source)
+    root, event = grower.grow(data)
+    looked: tuple[Event, ...] = (NonPrivate("exact quantiles of the numeric features", "quantile"),) if numeric else ()
+    disclosures = (QUANTILE_DISCLOSURE, STOPPING_DISCLOSURE) if numeric else (STOPPING_DISCLOSURE,)
+    return Grown(Tree(data.schema, root), Sequential((*looked, event)), disclosures)
+
+
+def _quantiles(column: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    return np.quantile(column, levels, method="inverted_cdf") if len(column) else np.zeros(len(levels))
+
+
+QUANTILE_DISCLOSURE = Disclosure(
+    code="exact-quantiles",
+    what="Every threshold is an exact quantile, that is, a value of some row.",
+    remedy="Use PF-tree, whose thresholds come from the schema.",
+)
+
+
+def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
+    """The paper lists it as leaking numerical splits."""
+    because = "Thresholds are values of rows (the paper says so), and the stopping rule is exact."
+    return Claim(plan.epsilon, "Vos et al. 2023, Table II", "violated", because)
+
+
+LEARNER = LearnerSpec(
+    name=NAME,
+    title="PrivaTree*",
+    idea="PrivaTree with exact quantiles: shows what private quantiles cost.",
+    citation="Vos, Vos, Li, Erkin & Verwer 2023, arXiv 2305.15394",
+    plan=plan,
+    fit=fit,
+    claim=claim,
+    Params=Params,
+    exact=False,
+)

@@ -1,0 +1,1 @@
+"""What `fit` returns: models that predict. They hold released values only, never counts."""

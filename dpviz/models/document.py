@@ -1,0 +1,195 @@
+"""The JSON document `dpviz-tree/1`: a model and everything that must be said about it.
+
+Names instead of codes, an explicit operator at every branch, an explicit direction for missing and unknown values.
+Released values only: no counts, no seed of a release. Readers ignore unknown keys and refuse unknown versions.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from dpviz.accounting.claim import Claim, Disclosure
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.accounting.ledger import Ledger
+from dpviz.accounting.plan import BudgetPlan
+from dpviz.errors import DocumentError
+from dpviz.models.base import Model
+from dpviz.models.constant import Constant
+from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree
+from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
+from dpviz.table.schema_json import schema_from_dict, schema_to_dict
+from dpviz.version import VERSION
+
+FORMAT = "dpviz-tree/1"
+_DEEPEST = 64
+
+
+def model_document(
+    *,
+    model: Model,
+    learner: str,
+    settings: Any,
+    params: Any,
+    claim: Claim,
+    ledger: Ledger,
+    plan: BudgetPlan,
+    disclosures: Iterable[Disclosure],
+    noise: str,
+    seed: int | None,
+) -> str:
+    """The whole document as indented JSON text. The seed is written for a simulation only."""
+    document = {
+        "format": FORMAT,
+        "kind": model.kind,
+        **_WRITERS[model.kind](model),
+        "schema": schema_to_dict(model.schema),
+        "learner": {"name": learner, "settings": asdict(settings), "parameters": asdict(params), "depth": plan.depth},
+        "privacy": {
+            "neighbours": NEIGHBOURS,
+            "guarantee": asdict(ledger.guarantee),
+            "claim": asdict(claim),
+            "ledger": [asdict(row) for row in ledger.rows()],
+            "disclosures": [asdict(item) for item in disclosures],
+            "noise": {"source": noise} if seed is None else {"source": noise, "seed": seed, "warning": "A simulation, not a release."},
+        },
+        "versions": {"dpviz": VERSION, "numpy": np.__version__, "python": platform.python_version()},
+    }
+    return json.dumps(_plain(document), indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    """JSON-ready: infinity as a word, tuples as lists."""
+    match value:
+        case dict():
+            return {key: _plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item) for item in value]
+        case float() if math.isinf(value):
+            return "infinity"
+        case _:
+            return value
+
+
+def model_from_json(text: str) -> Model:
+    """The model of a document. Raises DocumentError naming the path of what is wrong."""
+    document = _parse(text)
+    if document.get("format") != FORMAT:
+        raise DocumentError(f"This is not a {FORMAT} document.", where="format", remedy="Give a JSON file exported by dpviz.")
+    kind = document.get("kind")
+    if kind not in _READERS:
+        raise DocumentError(f"The model kind {kind!r} is unknown.", where="kind", remedy="Update dpviz, or export again.")
+    schema = schema_from_dict(_get(document, "schema", dict, ""))
+    return _READERS[kind](document, schema)
+
+
+def _parse(text: str) -> dict[str, Any]:
+    try:
+        document = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as problem:
+        raise DocumentError(f"This is not JSON: {problem}.", remedy="Give a JSON file exported by dpviz.") from None
+    if not isinstance(document, dict):
+        raise DocumentError("The document is not a JSON object.", remedy="Give a JSON file exported by dpviz.")
+    return document
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not allowed")
+
+
+def _get(item: Any, key: str, kind: type | tuple[type, ...], where: str) -> Any:
+    place = f"{where}.{key}" if where else key
+    if not isinstance(item, dict) or key not in item:
+        raise DocumentError("This entry is missing.", where=place, remedy="Export the model again.")
+    value = item[key]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise DocumentError(f"{value!r:.60} is not allowed here.", where=place, remedy="Export the model again.")
+    return value
+
+
+def _write_tree(tree: Tree) -> dict[str, Any]:
+    return {"root": _write_node(tree.schema, tree.root)}
+
+
+def _write_node(schema: Schema, node: Node) -> dict[str, Any]:
+    if isinstance(node, Leaf):
+        return {"leaf": schema.classes[node.label]}
+    return {
+        **_write_rule(schema, node.rule),
+        "left": _write_node(schema, node.left),
+        "right": _write_node(schema, node.right),
+    }
+
+
+def _write_rule(schema: Schema, rule: Rule) -> dict[str, Any]:
+    feature = schema.features[rule.feature]
+    sides = missing_and_unknown(schema, rule)
+    if isinstance(rule, ThresholdRule):
+        return {"feature": feature.name, "op": "<=", "threshold": rule.threshold, "missing": sides[0]}
+    assert isinstance(feature, CategoricalFeature)
+    names = [feature.categories[code] for code in rule.codes]
+    return {"feature": feature.name, "op": "in", "values": names, "missing": sides[0], "unknown": sides[1]}
+
+
+def missing_and_unknown(schema: Schema, rule: Rule) -> tuple[str, str]:
+    """("left" or "right" for a missing value, the same for an unknown one): where the schema's stand-ins go, else right.
+
+    Training never sees a missing or unknown value without a stand-in (such rows are dropped); a reader may, and goes right.
+    """
+    feature = schema.features[rule.feature]
+    if isinstance(feature, NumericFeature):
+        low_enough = feature.missing_as is not None and isinstance(rule, ThresholdRule) and feature.missing_as <= rule.threshold
+        return ("left" if low_enough else "right"), "right"
+    left = {feature.categories[code] for code in rule.codes} if isinstance(rule, SubsetRule) else set()
+    side = {True: "left", False: "right"}
+    return side[feature.missing_as in left], side[feature.unknown_as in left]
+
+
+def _read_tree(document: dict[str, Any], schema: Schema) -> Tree:
+    return Tree(schema, _read_node(_get(document, "root", dict, ""), schema, "root", 0))
+
+
+def _read_node(item: dict[str, Any], schema: Schema, where: str, depth: int) -> Node:
+    if depth > _DEEPEST:
+        raise DocumentError(f"The tree is deeper than {_DEEPEST} levels.", where=where, remedy="Export the model again.")
+    if "leaf" in item:
+        return Leaf(_index(_get(item, "leaf", str, where), schema.classes, f"{where}.leaf"))
+    rule = _read_rule(item, schema, where)
+    children = (_read_node(_get(item, side, dict, where), schema, f"{where}.{side}", depth + 1) for side in ("left", "right"))
+    return Branch(rule, *children)
+
+
+def _read_rule(item: dict[str, Any], schema: Schema, where: str) -> Rule:
+    position = _index(_get(item, "feature", str, where), schema.feature_names, f"{where}.feature")
+    feature = schema.features[position]
+    op = _get(item, "op", str, where)
+    if op == "<=" and isinstance(feature, NumericFeature):
+        return ThresholdRule(position, float(_get(item, "threshold", (int, float), where)))
+    if op == "in" and isinstance(feature, CategoricalFeature):
+        values = _get(item, "values", list, where)
+        return SubsetRule(position, tuple(sorted(_index(value, feature.categories, f"{where}.values") for value in values)))
+    raise DocumentError(f"{op!r} does not fit the feature {feature.name!r}.", where=f"{where}.op", remedy="Export the model again.")
+
+
+def _index(name: Any, names: tuple[str, ...], where: str) -> int:
+    if name not in names:
+        raise DocumentError(f"{name!r:.60} is not declared in the schema.", where=where, remedy="Export the model again.")
+    return names.index(name)
+
+
+def _write_constant(model: Constant) -> dict[str, Any]:
+    return {"leaf": model.schema.classes[model.label]}
+
+
+def _read_constant(document: dict[str, Any], schema: Schema) -> Constant:
+    return Constant(schema, _index(_get(document, "leaf", str, ""), schema.classes, "leaf"))
+
+
+_WRITERS: dict[str, Callable[[Any], dict[str, Any]]] = {Tree.kind: _write_tree, Constant.kind: _write_constant}
+_READERS: dict[str, Callable[[dict[str, Any], Schema], Model]] = {Tree.kind: _read_tree, Constant.kind: _read_constant}

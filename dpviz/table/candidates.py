@@ -1,0 +1,215 @@
+"""Candidate splits that come from the schema alone, and rows binned for counting them.
+
+A grid gives every feature some bins and a list of ways to send bins left. Two forms cover everything: a *range* of
+consecutive bins goes left (thresholds, prefixes, one category against the rest), or any *subset* of at most ten
+categories does. A grid never looks at rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from dpviz.errors import SchemaError
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, Schema
+
+#: Up to this many categories every two-way partition is a candidate.
+MOST_PARTITIONED = 10
+
+
+def _no_bins() -> np.ndarray:
+    return np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureCandidates:
+    """Bins of one feature and its candidate splits.
+
+    Attributes
+    ----------
+    thresholds : ndarray or None
+        Increasing; bin b holds values in (thresholds[b-1], thresholds[b]]. None: one bin per category.
+    n_bins : int
+    starts, ends : ndarray of shape (n_candidates,)
+        Bins starts[i] .. ends[i]-1 go left; empty when `subsets` is used.
+    subsets : ndarray of shape (n_candidates, n_bins), bool, or None
+        Bins that go left.
+    """
+
+    n_bins: int
+    thresholds: np.ndarray | None = None
+    starts: np.ndarray = field(default_factory=_no_bins)
+    ends: np.ndarray = field(default_factory=_no_bins)
+    subsets: np.ndarray | None = None
+
+    @property
+    def n_candidates(self) -> int:
+        """How many ways there are to split this feature."""
+        return len(self.starts) if self.subsets is None else len(self.subsets)
+
+    def left_bins(self, index: int) -> np.ndarray:
+        """Bins that go left under candidate `index`, bool of shape (n_bins,)."""
+        if self.subsets is not None:
+            return self.subsets[index]
+        bins = np.arange(self.n_bins)
+        return (bins >= self.starts[index]) & (bins < self.ends[index])
+
+
+def thresholds_candidates(thresholds: Sequence[float] | np.ndarray) -> FeatureCandidates:
+    """One candidate per threshold: `value <= threshold` goes left."""
+    cuts = np.unique(np.asarray(thresholds, dtype=np.float64))
+    ends = np.arange(1, len(cuts) + 1)
+    return FeatureCandidates(len(cuts) + 1, cuts, np.zeros_like(ends), ends)
+
+
+def prefix_candidates(n_categories: int) -> FeatureCandidates:
+    """Categories before each place in declared order go left."""
+    ends = np.arange(1, n_categories)
+    return FeatureCandidates(n_categories, None, np.zeros_like(ends), ends)
+
+
+def partition_candidates(n_categories: int) -> FeatureCandidates:
+    """All 2^(c-1) - 1 two-way partitions up to ten categories; above that one against the rest, and prefixes."""
+    if n_categories > MOST_PARTITIONED:
+        return _rest_and_prefixes(n_categories)
+    masks = np.arange(1, 2 ** (n_categories - 1))[:, None]
+    subsets = (masks >> np.arange(n_categories)[None, :]) & 1  # the last category always goes right
+    return FeatureCandidates(n_categories, subsets=subsets.astype(bool))
+
+
+def _rest_and_prefixes(n: int) -> FeatureCandidates:
+    one = [(category, category + 1) for category in range(n)]
+    prefixes = [(0, end) for end in range(2, n - 1)]  # prefixes of 1 and n-1 are already there
+    starts, ends = np.array(one + prefixes).T
+    return FeatureCandidates(n, None, starts, ends)
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateGrid:
+    """Candidates of every feature, numbered through: feature by feature, in each feature's own order."""
+
+    schema: Schema
+    features: tuple[FeatureCandidates, ...]
+    name: str
+
+    def __post_init__(self) -> None:
+        if not self.n_candidates:
+            raise SchemaError(
+                "No feature can be split: every feature has a single category.",
+                remedy="Declare at least one feature with a range or with two categories.",
+            )
+
+    @cached_property
+    def offsets(self) -> np.ndarray:
+        """First bin of each feature in the concatenated histogram, and the total; shape (n_features + 1,)."""
+        return np.concatenate([[0], np.cumsum([f.n_bins for f in self.features])]).astype(np.int64)
+
+    @cached_property
+    def first_candidates(self) -> np.ndarray:
+        """Number of each feature's first candidate, and the total; shape (n_features + 1,)."""
+        return np.concatenate([[0], np.cumsum([f.n_candidates for f in self.features])]).astype(np.int64)
+
+    @property
+    def n_candidates(self) -> int:
+        """All candidates together."""
+        return int(self.first_candidates[-1])
+
+    @property
+    def n_bins(self) -> int:
+        """All bins together."""
+        return int(self.offsets[-1])
+
+    @cached_property
+    def ranges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(candidate numbers, first bins, last bins + 1) of all range candidates, bins numbered through."""
+        numbers, starts, ends = [], [], []
+        for first, offset, feature in zip(self.first_candidates, self.offsets, self.features, strict=False):
+            if feature.subsets is None:
+                numbers.append(first + np.arange(feature.n_candidates))
+                starts.append(offset + feature.starts)
+                ends.append(offset + feature.ends)
+        joined = [np.concatenate([_no_bins(), *parts]).astype(np.int64) for parts in (numbers, starts, ends)]
+        return joined[0], joined[1], joined[2]
+
+    @cached_property
+    def subsets(self) -> tuple[tuple[slice, slice, np.ndarray], ...]:
+        """(candidates, bins, membership float64) of every feature whose candidates are subsets."""
+        found = []
+        for index, feature in enumerate(self.features):
+            if feature.subsets is not None and feature.n_candidates:
+                candidates = slice(*map(int, self.first_candidates[index : index + 2]))
+                found.append((candidates, slice(*map(int, self.offsets[index : index + 2])), feature.subsets.astype(np.float64)))
+        return tuple(found)
+
+    def locate(self, candidate: int) -> tuple[int, int]:
+        """(feature, index within the feature) of a candidate number."""
+        feature = int(np.searchsorted(self.first_candidates, candidate, side="right")) - 1
+        return feature, int(candidate - self.first_candidates[feature])
+
+    def bin(self, data: EncodedDataset) -> tuple[np.ndarray, ...]:
+        """Bin of every row, per feature: uint8 or uint16 arrays of shape (n_rows,). Kept on the data set."""
+        return data.binning(self._key, lambda: tuple(map(bin_column, self.features, data.columns)))
+
+    @cached_property
+    def _key(self) -> tuple[object, ...]:
+        cuts = (f.n_bins if f.thresholds is None else f.thresholds.tobytes() for f in self.features)
+        return (self.name, *cuts)
+
+
+def bin_column(feature: FeatureCandidates, column: np.ndarray) -> np.ndarray:
+    """Bin of every value: category codes as they are; numbers by the thresholds (`<=` goes to the lower bin)."""
+    if feature.thresholds is None:
+        return column
+    dtype = np.uint8 if feature.n_bins <= 256 else np.uint16
+    if column.dtype.kind == "i" and len(column):
+        low, high = int(column.min()), int(column.max())
+        if high - low < len(column):  # a table of the values that occur is shorter than the column
+            table = np.searchsorted(feature.thresholds, np.arange(low, high + 1)).astype(dtype)
+            return table[column - low] if low else table[column]
+    return np.searchsorted(feature.thresholds, column).astype(dtype)
+
+
+def multiscale_grid(schema: Schema) -> CandidateGrid:
+    """PF-tree's grid: sixteenths of the range, and both ends approached by 2^-k and 1.5 * 2^-k for k = 1 .. 16.
+
+    Long tails keep resolution where equal-width bins lose it. Source: this project.
+    """
+    return CandidateGrid(schema, tuple(_multiscale(feature) for feature in schema.features), "multiscale")
+
+
+def equal_width_grid(schema: Schema, bins: int) -> CandidateGrid:
+    """`bins` equal-width bins per numeric feature, categories split as prefixes in declared order (PrivaTree, corrected)."""
+
+    def of(feature: Feature) -> FeatureCandidates:
+        if isinstance(feature, CategoricalFeature):
+            return prefix_candidates(len(feature.categories))
+        inner = np.arange(1, bins) / bins
+        return thresholds_candidates(feature.low + inner * (feature.high - feature.low))
+
+    return CandidateGrid(schema, tuple(map(of, schema.features)), f"equal width {bins}")
+
+
+def multiscale_fractions() -> np.ndarray:
+    """Fractions of the range, increasing, symmetric, strictly between 0 and 1."""
+    dyadic = [scale * 2.0**-k for k in range(1, 17) for scale in (1.0, 1.5)]
+    lower = np.unique([i / 16 for i in range(1, 16)] + dyadic)
+    return np.unique(np.concatenate([lower, 1 - lower]))
+
+
+def _multiscale(feature: Feature) -> FeatureCandidates:
+    if isinstance(feature, CategoricalFeature):
+        return partition_candidates(len(feature.categories))
+    cuts = feature.low + multiscale_fractions() * (feature.high - feature.low)
+    if feature.whole:
+        cuts = np.unique(np.floor(cuts)) + 0.5  # between two whole numbers, nothing is lost by rounding
+        cuts = cuts[(cuts > math.ceil(feature.low)) & (cuts < math.floor(feature.high))]
+        if not len(cuts):
+            cuts = np.array([feature.low])
+    return thresholds_candidates(cuts)
+
+

@@ -1,0 +1,1 @@
+"""What learners are made of: the contract, parameters, histograms, scores, growing."""

@@ -1,0 +1,170 @@
+"""The contract between learners and the rest of the house.
+
+A learner is one file in `dpviz/learners/` that ends in `LEARNER = LearnerSpec(...)`. Widgets, validation, error texts, the
+documentation table and the contract tests all come from that one value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from dpviz.accounting.claim import Claim, Disclosure
+from dpviz.accounting.events import Event
+from dpviz.accounting.ledger import Ledger
+from dpviz.accounting.plan import BudgetPlan
+from dpviz.errors import SchemaError
+from dpviz.models.base import Model
+from dpviz.models.document import model_document
+from dpviz.privacy.source import NoiseSource
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import ClassTarget, Schema
+from dpviz.training.params import NoParams, Settings
+
+Task = Literal["classes", "number"]
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """What a learner's `fit` hands back: a model of released values, the event it cost, and its own disclosures."""
+
+    model: Model
+    event: Event
+    disclosures: tuple[Disclosure, ...] = ()
+
+
+@dataclass(frozen=True)
+class LearnerSpec:
+    """One learner.
+
+    Attributes
+    ----------
+    name, title, idea, citation : str
+        Registry name, name for people, one sentence, source.
+    plan : callable (schema, settings, params) -> BudgetPlan
+        Depth and shares from public things alone; raises SchemaError when a public value it needs is absent.
+    fit : callable (data, plan, params, source) -> Grown
+        Trains. Whatever it learns from `data` goes through a mechanism drawn from `source`, or is a disclosure.
+    claim : callable (plan, params, schema) -> Claim
+        What the paper says for this plan, with our verdict.
+    Params : type
+        Frozen dataclass of the learner's own parameters (`dpviz.training.params.control`).
+    task : "classes" or "number"
+        What it predicts.
+    is_baseline : bool
+        Not private by design; drawn as a line to compare with.
+    exact : bool
+        Every mechanism has an exact sampler, so `Release()` works.
+    """
+
+    name: str
+    title: str
+    idea: str
+    citation: str
+    plan: Callable[[Schema, Settings, Any], BudgetPlan]
+    fit: Callable[[EncodedDataset, BudgetPlan, Any, NoiseSource], Grown]
+    claim: Callable[[BudgetPlan, Any, Schema], Claim]
+    Params: type = NoParams
+    task: Task = "classes"
+    is_baseline: bool = False
+    exact: bool = True
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """A trained model with everything that must be said about it.
+
+    Attributes
+    ----------
+    model : Model
+        Holds released values only.
+    ledger : Ledger
+        What was spent, and what it composes to.
+    claim : Claim
+        What the paper says, and our verdict.
+    plan : BudgetPlan
+        What was to be spent.
+    disclosures : tuple of Disclosure
+        What the result reveals outside its ledger.
+    noise : str
+        "simulation" or "release"; `seed` is None for a release.
+    """
+
+    learner: str
+    model: Model
+    ledger: Ledger
+    claim: Claim
+    plan: BudgetPlan
+    params: Any
+    settings: Settings
+    schema: Schema
+    disclosures: tuple[Disclosure, ...]
+    noise: str
+    seed: int | None
+
+    def score(self, data: EncodedDataset) -> float:
+        """Accuracy on `data`, or R2 for a numeric target. Computed on rows: private if they are."""
+        predicted = self.model.predict(data)
+        if isinstance(data.schema.target, ClassTarget):
+            return float(np.mean(predicted == data.target))
+        residual = np.square(data.target - predicted).sum()
+        return float(1 - residual / np.square(data.target - data.target.mean()).sum())
+
+    @cached_property
+    def released(self) -> bool:
+        """True when every draw came from an exact sampler and no seed exists."""
+        return self.noise == "release"
+
+    def to_json(self) -> str:
+        """The `dpviz-tree/1` document: released values only, no counts, no seed of a release."""
+        return model_document(
+            model=self.model,
+            learner=self.learner,
+            settings=self.settings,
+            params=self.params,
+            claim=self.claim,
+            ledger=self.ledger,
+            plan=self.plan,
+            disclosures=self.disclosures,
+            noise=self.noise,
+            seed=self.seed,
+        )
+
+
+def n_public_of(schema: Schema, learner: str, instead: str) -> int:
+    """The public row count, or SchemaError naming both remedies (`instead` is the second)."""
+    if schema.n_public is None:
+        raise SchemaError(
+            f"The learner {learner!r} needs a public row count, and none is declared.",
+            field="n_public",
+            remedy=f"Declare one (schema.declare(n_public=...), rounded is fine), or {instead}.",
+        )
+    return schema.n_public
+
+
+def schema_disclosures(schema: Schema) -> tuple[Disclosure, ...]:
+    """One disclosure per public value that was read from the data."""
+    return tuple(_read_value(column, field) for column, field in schema.read_fields())
+
+
+def _read_value(column: str, field: str) -> Disclosure:
+    what = "The row count" if column == "n_public" else f"{_FIELD_WORDS.get(field, field)} of {column!r}"
+    return Disclosure(
+        code=f"schema-{field}",
+        what=f"{what} was read from the data.",
+        remedy="Declare it from public knowledge.",
+        field=column,
+    )
+
+
+_FIELD_WORDS = {
+    "low": "The lower bound",
+    "high": "The upper bound",
+    "kind": "The kind (number, whole number or category)",
+    "categories": "The list of categories",
+    "classes": "The list of classes",
+}

@@ -1,0 +1,91 @@
+"""Growing a tree: a learner's step decides what one node becomes, growing does the rest.
+
+Returns the node and its event together, so the ledger has the shape of the tree: Sequential(select, Parallel(left, right)).
+The two children hold disjoint rows, therefore Parallel; everything at one node touches the same rows, therefore Sequential.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpviz.accounting.events import Event, Parallel, Sequential
+from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule
+from dpviz.table.candidates import CandidateGrid
+from dpviz.training.histograms import NodeRows
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """The node becomes a leaf."""
+
+    label: int
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The node splits by candidate `index` of `feature`; the children are grown in turn."""
+
+    feature: int
+    index: int
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledSplit:
+    """The node splits, and both children are leaves with these labels."""
+
+    feature: int
+    index: int
+    labels: tuple[int, int]
+    event: Event
+
+
+@dataclass(frozen=True, eq=False)
+class OrderedSplit:
+    """The node splits a categorical feature by any set of its bins (an order found at the node itself)."""
+
+    feature: int
+    left_bins: np.ndarray
+    event: Event
+
+
+Decision = Label | Split | LabelledSplit | OrderedSplit
+Step = Callable[[NodeRows], Decision]
+
+
+def grow(node: NodeRows, step: Step) -> tuple[Node, Event]:
+    """Grow the subtree of `node`: what it becomes, and what that cost."""
+    grid = node.binned.grid
+    match step(node):
+        case Label(label, event):
+            return Leaf(label), event
+        case LabelledSplit(feature, index, (left, right), event):
+            return Branch(rule_of(grid, feature, index), Leaf(left), Leaf(right)), event
+        case Split(feature, index, event):
+            rule = rule_of(grid, feature, index)
+            return _branch(node, rule, grid.features[feature].left_bins(index), event, step)
+        case OrderedSplit(feature, left_bins, event):
+            return _branch(node, _subset_rule(feature, left_bins), left_bins, event, step)
+
+
+def _branch(node: NodeRows, rule: Rule, left_bins: np.ndarray, event: Event, step: Step) -> tuple[Node, Event]:
+    left_rows, right_rows = node.children(rule.feature, left_bins)
+    left, left_event = grow(left_rows, step)
+    right, right_event = grow(right_rows, step)
+    return Branch(rule, left, right), Sequential((event, Parallel((left_event, right_event))))
+
+
+def rule_of(grid: CandidateGrid, feature: int, index: int) -> Rule:
+    """The rule that candidate `index` of `feature` stands for."""
+    candidates = grid.features[feature]
+    if candidates.thresholds is not None:
+        return ThresholdRule(feature, float(candidates.thresholds[index]))
+    return _subset_rule(feature, candidates.left_bins(index))
+
+
+def _subset_rule(feature: int, left_bins: np.ndarray) -> SubsetRule:
+    return SubsetRule(feature, tuple(np.flatnonzero(left_bins).tolist()))

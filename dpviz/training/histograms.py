@@ -1,0 +1,101 @@
+"""Class counts per bin, and the rows of one node.
+
+Exact counts. They live inside `fit` only and leave it through a mechanism.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dpviz.table.candidates import CandidateGrid
+from dpviz.table.dataset import EncodedDataset
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedRows:
+    """A data set binned by a grid: `codes[f][row] = bin * n_classes + class`, the smallest unsigned type that fits."""
+
+    grid: CandidateGrid
+    codes: tuple[np.ndarray, ...]
+    target: np.ndarray
+    n_classes: int
+
+    @classmethod
+    def of(cls, data: EncodedDataset, grid: CandidateGrid) -> BinnedRows:
+        """Bin `data` (bins may be remembered on the data set) and join each bin with the row's class."""
+        n_classes = data.n_classes
+        target = data.target.astype(np.uint32)
+        codes = []
+        for feature, bins in zip(grid.features, grid.bin(data), strict=True):
+            joint = bins * np.uint32(n_classes) + target
+            codes.append(joint.astype(np.uint16 if feature.n_bins * n_classes <= 65536 else np.uint32))
+        return cls(grid, tuple(codes), data.target, n_classes)
+
+    def histogram(self, rows: np.ndarray | None) -> np.ndarray:
+        """Class counts per bin, all features one below the other: int64 of shape (grid.n_bins, n_classes)."""
+        parts = []
+        for feature, codes in zip(self.grid.features, self.codes, strict=True):
+            here = codes if rows is None else codes[rows]
+            parts.append(np.bincount(here, minlength=feature.n_bins * self.n_classes))
+        return np.concatenate(parts).reshape(-1, self.n_classes)
+
+
+@dataclass(frozen=True, eq=False)
+class NodeRows:
+    """The rows that reach a node. `rows` is None at the root; `level` is its depth (root = 0)."""
+
+    binned: BinnedRows
+    rows: np.ndarray | None
+    level: int
+    _parent: tuple[NodeRows, NodeRows] | None = None  # (parent, sibling): lets the larger child subtract instead of count
+
+    @property
+    def n_rows(self) -> int:
+        """Exact number of rows. Private."""
+        return len(self.binned.target) if self.rows is None else len(self.rows)
+
+    @cached_property
+    def histogram(self) -> np.ndarray:
+        """Class counts per bin, int64 of shape (grid.n_bins, n_classes)."""
+        if self._parent is not None:
+            parent, sibling = self._parent
+            if sibling.n_rows < self.n_rows:
+                return parent.histogram - sibling.histogram
+        return self.binned.histogram(self.rows)
+
+    @cached_property
+    def class_counts(self) -> np.ndarray:
+        """Rows per class, int64 of shape (n_classes,)."""
+        target = self.binned.target if self.rows is None else self.binned.target[self.rows]
+        return np.bincount(target, minlength=self.binned.n_classes)
+
+    def children(self, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
+        """(left, right): rows whose bin of `feature` is in `left_bins` (bool of shape (n_bins,)) go left."""
+        goes_left = np.repeat(left_bins, self.binned.n_classes)
+        codes = self.binned.codes[feature]
+        mask = goes_left[codes if self.rows is None else codes[self.rows]]
+        left = np.flatnonzero(mask) if self.rows is None else self.rows[mask]
+        right = np.flatnonzero(~mask) if self.rows is None else self.rows[~mask]
+        return _siblings(self, left, right)
+
+
+def _siblings(parent: NodeRows, left: np.ndarray, right: np.ndarray) -> tuple[NodeRows, NodeRows]:
+    level = parent.level + 1
+    plain_left, plain_right = (NodeRows(parent.binned, rows, level) for rows in (left, right))
+    if len(left) <= len(right):
+        return plain_left, NodeRows(parent.binned, right, level, (parent, plain_left))
+    return NodeRows(parent.binned, left, level, (parent, plain_right)), plain_right
+
+
+def left_counts(grid: CandidateGrid, histogram: np.ndarray) -> np.ndarray:
+    """Class counts of the left child under every candidate, shape (n_candidates, n_classes), in the histogram's dtype."""
+    counts = np.empty((grid.n_candidates, histogram.shape[1]), dtype=histogram.dtype)
+    below = np.concatenate([np.zeros_like(histogram[:1]), histogram.cumsum(axis=0)])
+    numbers, starts, ends = grid.ranges
+    counts[numbers] = below[ends] - below[starts]
+    for candidates, bins, membership in grid.subsets:
+        counts[candidates] = membership @ histogram[bins]  # float64, exact below 2^53
+    return counts

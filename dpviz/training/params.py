@@ -1,0 +1,128 @@
+"""Parameters of learners as data: one field carries label, help and range, and from it come the check, the message and the widget."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import MISSING, Field, dataclass, field, fields
+from typing import Any, Literal
+
+from dpviz.errors import ParameterError, UnknownName
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """How a parameter is asked for and checked.
+
+    `kind` is "number", "whole", "flag", "choice" or "shares" (a tuple of non-negative weights, or None for the rule);
+    `low`/`high` bound numbers, `options` list choices, `parts` name the entries of shares (empty: one per level).
+    """
+
+    label: str
+    help: str
+    kind: Literal["number", "whole", "flag", "choice", "shares"]
+    low: float = -math.inf
+    high: float = math.inf
+    options: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words, as in "must be ..."."""
+        match self.kind:
+            case "flag":
+                return "True or False"
+            case "choice":
+                return f"one of {', '.join(map(repr, self.options))}"
+            case "shares":
+                count = f"{len(self.parts)} " if self.parts else ""
+                return f"None or a sequence of {count}non-negative numbers, not all 0"
+            case "whole":
+                return f"a whole number in [{self.low:g}, {self.high:g}]"
+            case _:
+                return f"a number in [{self.low:g}, {self.high:g}]"
+
+    def accepts(self, value: Any) -> bool:
+        """True when `value` is allowed."""
+        match self.kind:
+            case "flag":
+                return isinstance(value, bool)
+            case "choice":
+                return value in self.options
+            case "shares":
+                return value is None or self._are_shares(value)
+            case "whole":
+                return _is_number(value) and float(value).is_integer() and self.low <= value <= self.high
+            case _:
+                return _is_number(value) and self.low <= value <= self.high
+
+    def _are_shares(self, value: Any) -> bool:
+        if not isinstance(value, (tuple, list)) or (self.parts and len(value) != len(self.parts)):
+            return False
+        return all(_is_number(x) and 0 <= x < math.inf for x in value) and sum(value) > 0
+
+
+def control(default: Any, **about: Any) -> Any:
+    """A dataclass field with a default and a Control made of `about`."""
+    return field(default=default, metadata={"control": Control(**about)})
+
+
+def controls_of(params_type: type) -> dict[str, Control]:
+    """Field name -> Control, in order of declaration."""
+    return {item.name: item.metadata["control"] for item in fields(params_type)}
+
+
+def make_params(params_type: type, owner: str, given: dict[str, Any]) -> Any:
+    """A checked instance; raises UnknownName for a parameter the learner lacks and ParameterError for a bad value."""
+    known = {item.name: item for item in fields(params_type)}
+    for name, value in given.items():
+        if name not in known:
+            raise UnknownName(f"parameter of {owner!r}", name, known)
+        about: Control = known[name].metadata["control"]
+        if not about.accepts(value):
+            raise ParameterError(owner, name, value, about.allowed)
+    return params_type(**{name: _frozen(value) for name, value in given.items()})
+
+
+def default_of(item: Field[Any]) -> Any:
+    """The default of a parameter field."""
+    return None if item.default is MISSING else item.default
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and not math.isnan(value)
+
+
+@dataclass(frozen=True, slots=True)
+class NoParams:
+    """A learner without parameters of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What every learner is asked.
+
+    `max_depth` caps the depth; `depth` is "auto" (the learner's public depth rule where it has one, else max_depth) or a
+    fixed number of levels.
+    """
+
+    epsilon: float = control(1.0, label="Epsilon", help="Privacy loss, add/remove one row.", kind="number", low=1e-6, high=1e6)
+    max_depth: int = control(4, label="Largest depth", help="The tree has at most this many levels of rules.", kind="whole", low=1, high=12)
+    depth: int | Literal["auto"] = field(default="auto", metadata={"control": None})
+    delta: float = control(0.0, label="Delta", help="Probability with which epsilon may be exceeded.", kind="number", low=0.0, high=0.5)
+
+    def __post_init__(self) -> None:
+        for name, about in controls_of(Settings).items():
+            if about is not None and not about.accepts(getattr(self, name)):
+                raise ParameterError("fit", name, getattr(self, name), about.allowed)
+        limit = controls_of(Settings)["max_depth"]
+        if self.depth != "auto" and not limit.accepts(self.depth):
+            raise ParameterError("fit", "depth", self.depth, f"'auto' or {limit.allowed}")
+
+    @property
+    def fixed_or_max_depth(self) -> int:
+        """The depth of a learner without a depth rule."""
+        return int(self.max_depth if self.depth == "auto" else self.depth)

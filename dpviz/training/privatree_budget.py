@@ -1,0 +1,122 @@
+"""How PrivaTree divides epsilon: Equations (7) to (10).
+
+Source: Vos et al. 2023 (arXiv 2305.15394), section IV-D and Corollary 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from dpviz.accounting.plan import BudgetPlan, Share
+from dpviz.table.schema import NumericFeature, Schema
+from dpviz.training.contract import n_public_of
+from dpviz.training.params import Settings
+
+PARTS = ("quantile", "node", "leaf")
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """Epsilon of one mechanism of each kind, and the notes that explain it."""
+
+    quantile: float
+    numeric_node: float
+    categorical_node: float
+    leaf: float
+    set_by: str
+    notes: tuple[str, ...]
+
+
+def worst_leaf_error(n_classes: int) -> float:
+    """max over p in (0, 1] of 2 ln(1/p) (1 - (1 - (1-p)^K) / (K p)): 1/e for two classes.
+
+    The expected error of permute-and-flip on K counts is at most this divided by epsilon, in rows. Source: Equation (7).
+    """
+    return _worst_leaf_error(n_classes)
+
+
+@lru_cache(maxsize=256)
+def _worst_leaf_error(n_classes: int) -> float:
+    def negative(log_p: float) -> float:
+        p = np.exp(log_p)
+        return float(2 * log_p * (1 + np.expm1(n_classes * np.log1p(-p)) / (n_classes * p)))
+
+    best = minimize_scalar(negative, bounds=(-30.0, -1e-9), method="bounded", options={"xatol": 1e-10})
+    return float(-best.fun)
+
+
+def leaf_epsilon_needed(n_public: int, depth: int, n_classes: int, max_leaf_error: float) -> float:
+    """eps'_leaf: labels every leaf with an expected worst-case accuracy loss of at most `max_leaf_error`. Source: Equation (7)."""
+    return 2**depth * worst_leaf_error(n_classes) / (n_public * max_leaf_error)
+
+
+def distribute(
+    learner: str, schema: Schema, settings: Settings, shares: tuple[float, ...] | None, max_leaf_error: float, *, quantiles: bool
+) -> Distribution:
+    """Equations (8) to (10), or the given (quantile, node, leaf) shares. `quantiles`: whether quantiles cost anything.
+
+    Raises SchemaError when the leaf rule needs n_public and none is declared.
+    """
+    if shares is not None:
+        return _by_hand(settings, shares, quantiles)
+    epsilon, depth = settings.epsilon, settings.fixed_or_max_depth
+    n_public = n_public_of(schema, learner, "set the quantile, node and leaf shares by hand")
+    needed = leaf_epsilon_needed(n_public, depth, len(schema.classes), max_leaf_error)
+    leaf = min(epsilon / 2, needed)
+    rest = epsilon - leaf
+    numeric = rest / (1 + depth) if quantiles else rest / depth
+    return Distribution(
+        quantile=numeric if quantiles else 0.0,
+        numeric_node=numeric,
+        categorical_node=rest / depth,
+        leaf=leaf,
+        set_by="rule: half at most" if leaf < needed else "rule: error bound",
+        notes=(_leaf_note(needed, leaf, n_public, depth, max_leaf_error),),
+    )
+
+
+def _by_hand(settings: Settings, shares: tuple[float, ...], quantiles: bool) -> Distribution:
+    total, depth = sum(shares), settings.fixed_or_max_depth
+    quantile, node, leaf = (settings.epsilon * share / total for share in shares)
+    if not quantiles:
+        node, quantile = node + quantile, 0.0
+    # as in the paper's code, categorical nodes also receive what numeric features spend on quantiles
+    return Distribution(quantile, node / depth, (node + quantile) / depth, leaf, "you", ("The shares were set by you.",))
+
+
+def _leaf_note(needed: float, leaf: float, n_public: int, depth: int, max_leaf_error: float) -> str:
+    bound = f"Corollary 1: labels for {2**depth} leaves and n = {n_public:,} need ε = {needed:.4g} to lose at most {max_leaf_error:.3g} of accuracy"
+    if leaf < needed:
+        return f"{bound}; half of ε, {leaf:.4g}, is the most they get."
+    return f"{bound}; that is what they get."
+
+
+def privatree_plan(schema: Schema, settings: Settings, split: Distribution) -> BudgetPlan:
+    """The plan of PrivaTree's two published forms: per feature, what a row meets one after the other."""
+    numeric = sum(isinstance(feature, NumericFeature) for feature in schema.features)
+    categorical = schema.n_features - numeric
+    depth = settings.fixed_or_max_depth
+    lines = []
+    if split.quantile:
+        lines.append(Share("quantile", None, split.quantile, numeric, split.set_by, "numeric"))
+    for level in range(depth):
+        lines.append(Share("node", level, split.numeric_node, numeric, split.set_by, "numeric"))
+        lines.append(Share("node", level, split.categorical_node, categorical, split.set_by, "categorical"))
+    lines.append(Share("leaf", depth, split.leaf, 1, split.set_by))
+    return BudgetPlan(settings.epsilon, depth, tuple(line for line in lines if line.touches), split.notes)
+
+
+def distribution_of(plan: BudgetPlan) -> Distribution:
+    """The epsilons a PrivaTree plan was made of (the same at every level)."""
+    return Distribution(
+        quantile=plan.of("quantile", None, "numeric"),
+        numeric_node=plan.of("node", 0, "numeric"),
+        categorical_node=plan.of("node", 0, "categorical"),
+        leaf=plan.of("leaf", plan.depth),
+        set_by=plan.shares[-1].set_by,
+        notes=plan.notes,
+    )

@@ -1,0 +1,3 @@
+"""The version of dpviz."""
+
+VERSION = "0.1.0"
