@@ -28,7 +28,8 @@ class EncodingReport:
     ----------
     rows_read, rows_kept : int
     dropped_missing, dropped_unknown, dropped_target : tuple of (str, int)
-        Rows dropped, by the first column that caused it: a missing value, an unknown category or unreadable number, no usable target.
+        Rows dropped, by the first column that caused it: a missing value, an unknown category or unreadable number, no
+        usable target.
     clipped, rounded, unknown_mapped, missing_mapped : tuple of (str, int)
         Cells changed, by column.
     ignored_columns : tuple of str

@@ -19,7 +19,18 @@ MISSING_MARKS = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
 
 def parse_numbers(texts: Sequence[str]) -> np.ndarray:
     """Each text as float64; NaN where it is no finite number. A single decimal comma is read as a decimal point."""
-    return np.array([_number(text) for text in texts], dtype=np.float64)
+    joined = "\n".join(texts)
+    if "," not in joined and "_" not in joined:
+        try:
+            values = np.fromiter(map(float, texts), np.float64, len(texts))
+        except ValueError:  # some text is no number: read one by one
+            return _parse_one_by_one(texts)
+        return np.where(np.isfinite(values), values, np.nan)
+    return _parse_one_by_one(texts)
+
+
+def _parse_one_by_one(texts: Sequence[str]) -> np.ndarray:
+    return np.fromiter(map(_number, texts), np.float64, len(texts))
 
 
 def _number(text: str) -> float:
@@ -55,6 +66,9 @@ class RawColumn:
     texts: tuple[str, ...]
     codes: np.ndarray
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.codes.flags.writeable = False
 
     @cached_property
     def text_numbers(self) -> np.ndarray:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
+from numbers import Integral, Real
 from typing import Any
 
 from dpviz.errors import SchemaError, UnknownName
@@ -61,7 +62,14 @@ class NumericFeature(Sourced):
     read_from_data: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        _settle_numbers(self, "low", "high", "missing_as")
         _require_range(self.name, self.low, self.high)
+        if self.whole and math.ceil(self.low) > math.floor(self.high):
+            raise SchemaError(
+                f"The range [{self.low:g}, {self.high:g}] holds no whole number.",
+                field=self.name,
+                remedy="Widen the range, or do not mark the column as whole numbers.",
+            )
         if self.missing_as is not None and not self.low <= self.missing_as <= self.high:
             raise SchemaError(
                 f"missing_as = {self.missing_as:g} lies outside [{self.low:g}, {self.high:g}].",
@@ -125,6 +133,7 @@ class NumericTarget(Sourced):
     read_from_data: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        _settle_numbers(self, "low", "high")
         _require_range(self.name, self.low, self.high)
 
 
@@ -157,8 +166,12 @@ class Schema:
         if not self.features:
             raise SchemaError("There is no feature.", remedy="Keep at least one column besides the target.")
         _require_names("schema", "column", (*self.feature_names, self.target.name), least=2)
-        if self.n_public is not None and self.n_public < 1:
-            raise SchemaError(f"n_public = {self.n_public} is not a row count.", field="n_public", remedy="Give a whole number above 0.")
+        if self.n_public is not None and not _is_row_count(self.n_public):
+            raise SchemaError(
+                f"n_public = {self.n_public!r} is not a row count.", field="n_public", remedy="Give a whole number above 0."
+            )
+        if self.n_public is not None:
+            object.__setattr__(self, "n_public", int(self.n_public))
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -174,7 +187,9 @@ class Schema:
     def classes(self) -> tuple[str, ...]:
         """Class names; raises SchemaError for a numeric target."""
         if isinstance(self.target, NumericTarget):
-            raise SchemaError("The target is numeric and has no classes.", field=self.target.name, remedy="Declare a class target.")
+            raise SchemaError(
+                "The target is numeric and has no classes.", field=self.target.name, remedy="Declare a class target."
+            )
         return self.target.classes
 
     def feature(self, name: str) -> Feature:
@@ -185,7 +200,7 @@ class Schema:
         raise UnknownName("feature", name, self.feature_names)
 
     def declare(self, name: str | None = None, *, n_public: int | None = None, **values: Any) -> Schema:
-        """A copy with fields of the feature or target `name` declared (low=, high=, categories=, classes=, ...), or `n_public`."""
+        """A copy with fields of the feature or target `name` (low=, high=, categories=, classes=, ...) or `n_public` declared."""
         schema = self
         if n_public is not None:
             schema = replace(schema, n_public=n_public, read_from_data=())
@@ -217,14 +232,34 @@ class Schema:
         return of_columns + tuple(("n_public", field) for field in self.read_from_data)
 
 
+def _settle_numbers(column: NumericFeature | NumericTarget, *names: str) -> None:
+    """Make these fields plain floats, so that equal schemas print, and therefore hash, equally."""
+    for name in names:
+        value = getattr(column, name)
+        if value is None and name == "missing_as":
+            continue
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise SchemaError(f"{name} = {value!r} is not a number.", field=column.name, remedy=f"Give a number for {name}.")
+        try:
+            object.__setattr__(column, name, float(value))
+        except OverflowError:
+            raise SchemaError(f"{name} is too large.", field=column.name, remedy="Give a number below 1e308.") from None
+
+
+def _is_row_count(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+
+
 def _require_range(name: str, low: float, high: float) -> None:
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+    if not (low < high and math.isfinite(high - low)):
         raise SchemaError(f"The range [{low:g}, {high:g}] is empty or not finite.", field=name, remedy="Declare low below high.")
 
 
 def _require_names(owner: str, kind: str, names: tuple[str, ...], *, least: int) -> None:
     if len(names) < least:
-        raise SchemaError(f"There must be at least {least} of kind {kind}; got {len(names)}.", field=owner, remedy=f"Declare every {kind}.")
+        raise SchemaError(
+            f"There must be at least {least} of kind {kind}; got {len(names)}.", field=owner, remedy=f"Declare every {kind}."
+        )
     seen: set[str] = set()
     for name in names:
         if not isinstance(name, str) or not name.strip():

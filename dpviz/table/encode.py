@@ -1,0 +1,204 @@
+"""Rows encoded by a schema, each by itself: what happens to one row never depends on another.
+
+A column is encoded by translating each distinct text once (`_Lookup`), then looking every cell up. Values out of range,
+unknown categories and missing cells follow the schema's public rules and are counted for the owner; they never raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dpviz.errors import SchemaError
+from dpviz.table.dataset import EncodedDataset, EncodingReport
+from dpviz.table.raw import RawColumn, RawTable, parse_numbers
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+
+_MOST_CATEGORIES = 1 << 16
+#: Fields of EncodingReport that count changed cells.
+_CHANGES = ("clipped", "rounded", "unknown_mapped", "missing_mapped")
+
+Counts = tuple[tuple[str, int], ...]
+Dropped = list[tuple[str, tuple[int, int]]]  # by column: (missing, unknown)
+Changes = list[tuple[str, dict[str, int]]]  # by column: report field -> cells
+
+
+@dataclass(frozen=True, eq=False)
+class _Lookup:
+    """What becomes of each distinct text of a column; the last entry, index -1, stands for a missing cell.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_rows,), int32
+        Text of each row; -1 for missing.
+    values : ndarray of shape (n_texts + 1,)
+        Encoded value.
+    usable : ndarray of shape (n_texts + 1,), bool
+        False: the row is dropped.
+    changed : dict of str to ndarray of shape (n_texts + 1,), bool
+        By report field: which texts are changed by encoding.
+    """
+
+    name: str
+    codes: np.ndarray
+    values: np.ndarray
+    usable: np.ndarray
+    changed: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def drop(self, kept: np.ndarray) -> tuple[int, int]:
+        """Take unusable rows out of `kept` (in place); (missing, unknown) rows that this column drops."""
+        if self.usable.all():
+            return 0, 0
+        dropped = kept & ~self.usable[self.codes]
+        kept &= ~dropped
+        missing = int((self.codes[dropped] < 0).sum())
+        return missing, int(dropped.sum()) - missing
+
+    def count_changed(self, codes: np.ndarray) -> dict[str, int]:
+        """Cells changed among the kept `codes`, by report field."""
+        cells = np.bincount(codes + 1, minlength=len(self.values))  # missing first
+        return {kind: int(np.roll(cells, -1)[flags].sum()) for kind, flags in self.changed.items()}
+
+
+def encode(table: RawTable, schema: Schema) -> EncodedDataset:
+    """Encode every row of `table` that `schema` can use; `.report` says what happened to the others.
+
+    Numbers are rounded where the schema says whole, then clipped into the declared range. Categories and classes match by
+    text, else by numeric value ("1" and "1.0"). Rows dropped are counted at the first column that causes it: features in
+    schema order, target last.
+
+    Raises
+    ------
+    SchemaError
+        A column of the schema is not in the table, or no row is left.
+    """
+    lookups = [_lookup(_column(table, feature.name), feature) for feature in (*schema.features, schema.target)]
+    kept = np.ones(table.n_rows, dtype=bool)
+    dropped = [(lookup.name, lookup.drop(kept)) for lookup in lookups]
+    if not kept.any():
+        raise _no_row_left(table.n_rows, dropped)
+    columns, changes = _look_up(lookups, kept)
+    report = _report(table, schema, int(kept.sum()), dropped, changes)
+    return EncodedDataset(schema, tuple(columns[:-1]), columns[-1], report)
+
+
+def _look_up(lookups: list[_Lookup], kept: np.ndarray) -> tuple[list[np.ndarray], Changes]:
+    everything = kept.all()
+    columns, changes = [], []
+    for lookup in lookups:
+        codes = lookup.codes if everything else lookup.codes[kept]
+        columns.append(lookup.values[codes])
+        changes.append((lookup.name, lookup.count_changed(codes)))
+    return columns, changes
+
+
+def _column(table: RawTable, name: str) -> RawColumn:
+    if name in table.names:
+        return table.column(name)
+    shown = ", ".join(map(repr, table.names[:20])) + (", ..." if len(table.names) > 20 else "")
+    raise SchemaError(
+        f"{table.source} has no column {name!r}; it has {shown}.",
+        field=name,
+        remedy="Leave the column out of the schema, or choose the file the schema was made for.",
+    )
+
+
+def _lookup(column: RawColumn, declared: NumericFeature | CategoricalFeature | ClassTarget | NumericTarget) -> _Lookup:
+    if isinstance(declared, NumericFeature):
+        return _numeric_feature(column, declared)
+    if isinstance(declared, NumericTarget):
+        return _numeric_target(column, declared)
+    if isinstance(declared, ClassTarget):
+        return _categories(column, declared.classes, None, None)
+    return _categories(column, declared.categories, declared.missing_as, declared.unknown_as)
+
+
+def _numeric_feature(column: RawColumn, feature: NumericFeature) -> _Lookup:
+    filled = np.append(column.text_numbers, np.nan if feature.missing_as is None else feature.missing_as)
+    rounded = np.rint(filled) if feature.whole else filled
+    low, high = (np.ceil(feature.low), np.floor(feature.high)) if feature.whole else (feature.low, feature.high)
+    values = np.clip(rounded, low, high)
+    usable = ~np.isnan(values)
+    missing = np.zeros(len(values), dtype=bool)
+    missing[-1] = usable[-1]
+    changed = {
+        "rounded": usable & (rounded != filled) & ~missing,
+        "clipped": usable & (values != rounded) & ~missing,
+        "missing_mapped": missing,
+    }
+    dtype = _whole_dtype(low, high) if feature.whole else np.dtype(np.float64)
+    return _Lookup(column.name, column.codes, np.where(usable, values, low).astype(dtype), usable, changed)
+
+
+def _whole_dtype(low: float, high: float) -> np.dtype:
+    for dtype in (np.int16, np.int32):
+        if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
+            return np.dtype(dtype)
+    return np.dtype(np.float64)
+
+
+def _numeric_target(column: RawColumn, target: NumericTarget) -> _Lookup:
+    numbers = np.append(column.text_numbers, np.nan)
+    values = np.clip(numbers, target.low, target.high)
+    usable = ~np.isnan(values)
+    changed = {"clipped": usable & (values != numbers)}
+    return _Lookup(column.name, column.codes, np.where(usable, values, target.low), usable, changed)
+
+
+def _categories(column: RawColumn, labels: tuple[str, ...], missing_as: str | None, unknown_as: str | None) -> _Lookup:
+    """Category codes; -1, not usable, where there is none."""
+    if len(labels) > _MOST_CATEGORIES:
+        what = f"There are {len(labels):,} categories; at most {_MOST_CATEGORIES:,} can be encoded."
+        raise SchemaError(what, field=column.name, remedy="Leave the column out, or group its categories.")
+    found = _match(column, labels)
+    unknown = np.append(found < 0, False)
+    codes = np.append(found, -1 if missing_as is None else labels.index(missing_as))
+    if unknown_as is not None:
+        codes[unknown] = labels.index(unknown_as)
+    usable = codes >= 0
+    missing = np.zeros(len(codes), dtype=bool)
+    missing[-1] = usable[-1]
+    dtype = np.uint8 if len(labels) <= 256 else np.uint16
+    changed = {"unknown_mapped": unknown & usable, "missing_mapped": missing}
+    return _Lookup(column.name, column.codes, np.maximum(codes, 0).astype(dtype), usable, changed)
+
+
+def _match(column: RawColumn, labels: tuple[str, ...]) -> np.ndarray:
+    """Index into `labels` of each text, int64; by text, else by numeric value, else -1."""
+    by_text = {label: code for code, label in enumerate(labels)}
+    values = parse_numbers(labels).tolist()
+    by_value = {value: code for code, value in reversed(list(enumerate(values))) if not np.isnan(value)}  # the first label wins
+    pairs = zip(column.texts, column.text_numbers.tolist(), strict=True)
+    found = (by_text.get(text, by_value.get(value, -1)) for text, value in pairs)
+    return np.fromiter(found, np.int64, len(column.texts))
+
+
+def _report(table: RawTable, schema: Schema, rows_kept: int, dropped: Dropped, changes: Changes) -> EncodingReport:
+    *of_features, (target, of_target) = dropped
+    kinds = {kind: _positive((name, counts.get(kind, 0)) for name, counts in changes) for kind in _CHANGES}
+    named = {*schema.feature_names, schema.target.name}
+    return EncodingReport(
+        rows_read=table.n_rows,
+        rows_kept=rows_kept,
+        dropped_missing=_positive((name, missing) for name, (missing, _) in of_features),
+        dropped_unknown=_positive((name, unknown) for name, (_, unknown) in of_features),
+        dropped_target=_positive([(target, sum(of_target))]),
+        ignored_columns=tuple(name for name in table.names if name not in named),
+        **kinds,
+    )
+
+
+def _positive(counts: Iterable[tuple[str, int]]) -> Counts:
+    return tuple((name, count) for name, count in counts if count)
+
+
+def _no_row_left(rows_read: int, dropped: Dropped) -> SchemaError:
+    reasons = [
+        f"{missing:,} missing and {unknown:,} unknown in {name!r}" for name, (missing, unknown) in dropped if missing + unknown
+    ]
+    return SchemaError(
+        f"None of {rows_read:,} rows can be used. Dropped: {'; '.join(reasons)}.",
+        remedy="Compare the declared categories, classes and kinds with the file, or declare missing_as and unknown_as.",
+    )

@@ -1,0 +1,159 @@
+"""A first schema for a table, for somebody who may look at it: kinds, ranges, categories and classes read from the data.
+
+Every such value is marked as read from the data. None of it is private; declaring the values replaces the marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+import numpy as np
+
+from dpviz.errors import ParameterError, SchemaError
+from dpviz.table.raw import RawColumn, RawTable, parse_numbers
+from dpviz.table.schema import (
+    MAX_CLASSES,
+    CategoricalFeature,
+    ClassTarget,
+    Feature,
+    NumericFeature,
+    NumericTarget,
+    Schema,
+    Target,
+)
+
+#: A categorical column with more distinct texts than this is an identifier or free text.
+MAX_CATEGORIES = 1000
+#: A numeric target with more distinct values than this is proposed as a number instead of classes.
+MOST_NUMERIC_CLASSES = 20
+#: From this many rows on, a column in which every text is different is an identifier.
+_FEWEST_ROWS_OF_AN_IDENTIFIER = 20
+
+Task = Literal["classes", "number"]
+
+
+def propose_schema(table: RawTable, target: str | None = None, *, task: Task | None = None) -> Schema:
+    """A schema that fits `table`.
+
+    Numeric columns become numbers between their least and greatest value (two distinct values or fewer: categories),
+    others categories. Missing cells of a categorical column become the category "missing". See `left_out` for columns that
+    cannot be features.
+
+    Parameters
+    ----------
+    table : RawTable
+    target : str, optional
+        Column to predict; the last one by default.
+    task : "classes" or "number", optional
+        By default a numeric target with more than 20 distinct values is a number, any other has classes.
+
+    Raises
+    ------
+    UnknownName
+        No such column.
+    SchemaError
+        The target has fewer than two values, more than 100 classes, or is no number where it should be one; no column is left
+        as a feature.
+    """
+    if task not in (None, "classes", "number"):
+        raise ParameterError("propose_schema", "task", task, "'classes', 'number' or None")
+    goal = table.column(table.names[-1] if target is None else target)
+    proposed_target = _target(goal, task)
+    features = tuple(_feature(column) for column in table.columns if column is not goal and not _unfit(column))
+    if not features:
+        raise SchemaError(_nothing_left(table, goal), remedy="Add a column of numbers, or of texts that repeat.")
+    return Schema(features, proposed_target, n_public=_rounded(table.n_rows), read_from_data=("n_public",))
+
+
+def left_out(table: RawTable, schema: Schema) -> tuple[tuple[str, str], ...]:
+    """(column, reason) for every column of `table` that `schema` does not name. Private: read from the data."""
+    named = {*schema.feature_names, schema.target.name}
+    return tuple((column.name, _unfit(column) or "not chosen") for column in table.columns if column.name not in named)
+
+
+def _unfit(column: RawColumn) -> str:
+    """Why the column cannot be a feature; empty when it can."""
+    if not column.texts:
+        return "every cell is missing"
+    if column.is_numeric:
+        return "" if np.isfinite(np.ptp(column.text_numbers)) else "its numbers are too far apart"
+    if len(column.texts) > MAX_CATEGORIES:
+        return f"{len(column.texts):,} different texts, more than {MAX_CATEGORIES:,}: an identifier or free text"
+    if len(column.texts) > _FEWEST_ROWS_OF_AN_IDENTIFIER and len(column.texts) == len(column.codes) - column.n_missing:
+        return "a different text in every row: an identifier or free text"
+    return ""
+
+
+def _nothing_left(table: RawTable, goal: RawColumn) -> str:
+    reasons = [f"{column.name!r} ({_unfit(column)})" for column in table.columns if column is not goal]
+    return f"No column besides the target {goal.name!r} can be a feature: {'; '.join(reasons[:5])}."
+
+
+def _feature(column: RawColumn) -> Feature:
+    values = np.unique(column.text_numbers) if column.is_numeric else None
+    if values is None or len(values) <= 2:
+        return _categorical(column)
+    whole = bool((values == np.rint(values)).all())
+    return NumericFeature(column.name, float(values[0]), float(values[-1]), whole=whole, read_from_data=("kind", "low", "high"))
+
+
+def _categorical(column: RawColumn) -> CategoricalFeature:
+    categories = _labels(column)
+    if not column.n_missing:
+        return CategoricalFeature(column.name, categories, read_from_data=("kind", "categories"))
+    if "missing" not in categories:
+        categories += ("missing",)
+    return CategoricalFeature(column.name, categories, missing_as="missing", read_from_data=("kind", "categories"))
+
+
+def _target(column: RawColumn, task: Task | None) -> Target:
+    distinct = len(np.unique(column.text_numbers)) if column.is_numeric else len(column.texts)
+    if distinct < 2:
+        what = f"The target has only one value ({column.texts[0]!r})." if distinct else "The target has no value at all."
+        raise SchemaError(what, field=column.name, remedy="Choose another column as the target.")
+    if task == "number" or (task is None and column.is_numeric and distinct > MOST_NUMERIC_CLASSES):
+        return _numeric_target(column)
+    if distinct > MAX_CLASSES:
+        what = f"The target has {distinct:,} different values; at most {MAX_CLASSES} classes can be learned."
+        raise SchemaError(what, field=column.name, remedy=_instead_of_classes(column))
+    return ClassTarget(column.name, _labels(column), read_from_data=("classes",))
+
+
+def _numeric_target(column: RawColumn) -> NumericTarget:
+    if not column.is_numeric:
+        text = column.texts[int(np.isnan(column.text_numbers).argmax())]
+        what = f"The target is to be a number but holds {text!r}."
+        raise SchemaError(what, field=column.name, remedy="Choose another target, propose classes, or correct the file.")
+    values = column.text_numbers
+    return NumericTarget(column.name, float(values.min()), float(values.max()), read_from_data=("kind", "low", "high"))
+
+
+def _instead_of_classes(column: RawColumn) -> str:
+    if column.is_numeric:
+        return "Choose another target, or propose it as a number."
+    return "Choose another target, or a numeric column."
+
+
+def _labels(column: RawColumn) -> tuple[str, ...]:
+    """Distinct texts in order: numbers by value, then texts. In a numeric column 1 and 1.0 are one label."""
+    texts: Iterable[str] = column.texts
+    if column.is_numeric:
+        by_value: dict[float, str] = {}
+        pairs = zip(column.texts, column.text_numbers.tolist(), strict=True)
+        for text, value in sorted(pairs, key=lambda pair: (len(pair[0]), pair[0])):  # the shortest text stands for all
+            by_value.setdefault(value, text)
+        texts = by_value.values()
+    return tuple(in_order(texts))
+
+
+def in_order(texts: Iterable[str]) -> list[str]:
+    """Numbers by value, then other texts by letter: an order that does not depend on the rows."""
+    listed = sorted(texts)
+    numbers = parse_numbers(listed)
+    return [listed[place] for place in np.argsort(numbers, kind="stable")]  # NaN sorts last
+
+
+def _rounded(count: int) -> int:
+    """Two significant digits: 45222 -> 45000."""
+    return int(float(f"{count:.2g}"))
