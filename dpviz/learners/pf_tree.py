@@ -1,19 +1,18 @@
 """PF-tree: our own learner, and the default.
 
-A complete tree of a public depth. At every level but the last one permute-and-flip chooses a split by impurity; at the last
-level it chooses a split *together with its two labels* by the number of rows classified right, so the leaves cost nothing
-extra. Candidates come from the schema alone. Pure epsilon-DP, no leaf budget, no stopping rule, no disclosure.
+A tree of a public depth. At every level but the last one permute-and-flip chooses a split by impurity; at the last level it
+chooses a split *together with its two labels*, or one label for everybody, by the number of rows classified right, so the
+leaves cost nothing extra. Candidates come from the schema alone. Pure epsilon-DP, no leaf budget, no stopping rule, no
+disclosure.
 
-Source: this project; utilities and their sensitivity in `dpviz/training/scores.py`. The constants 1.4 (level shares) and 8
-(depth rule) were chosen on public benchmark data.
+Source: this project; utilities and their sensitivity in `dpviz/training/scores.py`. The constants 1.4 (level shares), 8
+(depth rule) and 8 (weight of one label for everybody) were chosen on public benchmark data.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-
-import numpy as np
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.events import Parallel, Sequential
@@ -28,16 +27,18 @@ from dpviz.table.candidates import CandidateGrid, multiscale_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.contract import Grown, LearnerSpec, n_public_of
-from dpviz.training.growing import Decision, LabelledSplit, Split, grow
+from dpviz.training.growing import Decision, Label, LabelledSplit, Split, grow
 from dpviz.training.histograms import BinnedRows, NodeRows, left_counts
 from dpviz.training.params import Settings, control
-from dpviz.training.scores import IMPURITY, best_correct_rows, correct_rows, impurity_utilities
+from dpviz.training.scores import IMPURITY, best_correct_rows, impurity_utilities, labelled_utilities, locate_labelled
 
 NAME = "pf-tree"
 LEVEL_GROWTH = 1.4
 DEPTH_CONSTANT = 8.0
 #: With more classes the last level chooses the split first and labels the leaves afterwards (public rule).
 MOST_JOINT_CLASSES = 5
+#: One label for everybody stands in the list once per this many splits: more often wastes weight where classes are even.
+SPLITS_PER_CONSTANT = 8
 #: Part of the last level's share that buys the split when labels are chosen afterwards.
 SPLIT_PART = 0.5
 
@@ -111,12 +112,14 @@ def _choose_split(grid: CandidateGrid, node: NodeRows, epsilon: float, source: N
     return Split(*grid.locate(chosen.value), chosen.event)
 
 
-def _choose_labelled_split(grid: CandidateGrid, node: NodeRows, epsilon: float, source: NoiseSource) -> LabelledSplit:
-    utilities = correct_rows(left_counts(grid, node.histogram), node.class_counts)
-    mechanism = PermuteAndFlip(epsilon, COUNT)
-    chosen = mechanism.release(utilities.ravel(), source=source, part="node and leaf", level=node.level)
-    candidate, left, right = np.unravel_index(chosen.value, utilities.shape)
-    return LabelledSplit(*grid.locate(int(candidate)), (int(left), int(right)), chosen.event)
+def _choose_labelled_split(grid: CandidateGrid, node: NodeRows, epsilon: float, source: NoiseSource) -> Decision:
+    repeats = max(1, grid.n_candidates // SPLITS_PER_CONSTANT)
+    utilities = labelled_utilities(left_counts(grid, node.histogram), node.class_counts, repeats)
+    chosen = PermuteAndFlip(epsilon, COUNT).release(utilities, source=source, part="node and leaf", level=node.level)
+    candidate, labels = locate_labelled(chosen.value, grid.n_candidates, node.binned.n_classes, repeats)
+    if candidate is None:
+        return Label(labels[0], chosen.event)
+    return LabelledSplit(*grid.locate(candidate), labels, chosen.event)
 
 
 def _choose_split_then_labels(grid: CandidateGrid, node: NodeRows, epsilon: float, source: NoiseSource) -> LabelledSplit:

@@ -83,7 +83,7 @@ def rule_of(grid: CandidateGrid, feature: int, index: int) -> Rule:
     """The rule that candidate `index` of `feature` stands for."""
     candidates = grid.features[feature]
     if candidates.thresholds is not None:
-        return ThresholdRule(feature, float(candidates.thresholds[index]))
+        return ThresholdRule(feature, float(candidates.thresholds[candidates.ends[index] - 1]))
     return _subset_rule(feature, candidates.left_bins(index))
 
 

@@ -22,7 +22,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid, FeatureCandidates, prefix_candidates, thresholds_candidates
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
-from dpviz.training.growing import Decision, Label, OrderedSplit, grow
+from dpviz.training.growing import Decision, Label, OrderedSplit, Split, grow
 from dpviz.training.histograms import BinnedRows, NodeRows, left_counts
 from dpviz.training.privatree_budget import Distribution
 
@@ -75,10 +75,12 @@ class NoisyHistogramGrower:
         chosen = PermuteAndFlip(self.split.leaf, COUNT).release(node.class_counts, source=self.source, part="leaf", level=node.level)
         return Label(chosen.value, chosen.event)
 
-    def _split(self, node: NodeRows, before: tuple[Event, ...]) -> OrderedSplit:
+    def _split(self, node: NodeRows, before: tuple[Event, ...]) -> Split | OrderedSplit:
         noisy, events = self._noisy_histogram(node)
         order = _bin_order(self.grid, noisy)
         feature, index = self.grid.locate(int(_gini(self.grid, noisy[order]).argmin()))
+        if self.grid.features[feature].thresholds is not None:
+            return Split(feature, index, Sequential((*before, *events)))
         first = self.grid.offsets[feature]
         left_bins = np.zeros(self.grid.features[feature].n_bins, dtype=bool)
         left_bins[order[first : first + index + 1] - first] = True

@@ -17,6 +17,8 @@ Source: unnormalised Gini, Friedman & Schuster 2010; the monotone step and the i
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from dpviz.privacy.sensitivity import Sensitivity
@@ -41,9 +43,31 @@ def impurity_utilities(left: np.ndarray, total: np.ndarray) -> np.ndarray:
     return -(half_impurity(left) + half_impurity(total - left))
 
 
-def correct_rows(left: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """Rows classified right by (candidate, left label, right label): int64 of shape (n_candidates, n_classes, n_classes)."""
-    return left[:, :, None] + (total - left)[:, None, :]
+def labelled_utilities(left: np.ndarray, total: np.ndarray, repeats: int) -> np.ndarray:
+    """Rows classified right by every labelling, int64, 1-D.
+
+    First (candidate, left label, right label) with two different labels, candidate by candidate; then one label for
+    everybody, the list of classes `repeats` times. `locate_labelled` reads an index back.
+    """
+    lefts, rights = _label_pairs(left.shape[1])
+    split = left[:, lefts] + (total - left)[:, rights]
+    return np.concatenate([split.ravel(), np.tile(total, repeats)])
+
+
+def locate_labelled(index: int, n_candidates: int, n_classes: int, repeats: int) -> tuple[int | None, tuple[int, int]]:
+    """(candidate, (left label, right label)) of an index of `labelled_utilities`; candidate is None for one label for everybody."""
+    lefts, rights = _label_pairs(n_classes)
+    candidate, pair = divmod(index, len(lefts))
+    if candidate < n_candidates:
+        return candidate, (int(lefts[pair]), int(rights[pair]))
+    label = (index - n_candidates * len(lefts)) % n_classes
+    return None, (label, label)
+
+
+@lru_cache(maxsize=64)
+def _label_pairs(n_classes: int) -> tuple[np.ndarray, np.ndarray]:
+    lefts, rights = np.nonzero(~np.eye(n_classes, dtype=bool))
+    return lefts, rights
 
 
 def best_correct_rows(left: np.ndarray, total: np.ndarray) -> np.ndarray:
