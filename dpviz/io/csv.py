@@ -27,8 +27,8 @@ from dpviz.table.raw import MISSING_MARKS, RawColumn, RawTable, parse_numbers
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _SNIFFED_BYTES = 1 << 18
 _ROWS_AT_ONCE = 1024
-#: A line after the last one. A quoted cell that is never closed swallows it; files with NUL bytes are refused before.
-_END = "\0end"
+#: A record after the last one. A quoted cell that is never closed swallows it; files with NUL bytes are refused before.
+_END = ["\0", "\0"]
 
 Rows = list[list[str]]
 Encoded = list[tuple[tuple[str, ...], np.ndarray]]
@@ -105,8 +105,8 @@ def _split(text: bytes, delimiter: str, max_rows: int, max_columns: int) -> tupl
     Joined, a cell costs a byte more than its text instead of the fifty of a Python string.
     """
     chunks = _chunks(text, delimiter)
-    first, records = next(chunks)
-    names, notes = _names(records.pop(0), delimiter, max_columns)
+    first, (header, *records) = next(chunks)
+    names, notes = _names(header, max_columns)
     packs: list[list[str]] = [[] for _ in names]
     rows = 0
     for row, chunk in chain([(first + 1, records)], chunks):
@@ -125,7 +125,7 @@ def _split(text: bytes, delimiter: str, max_rows: int, max_columns: int) -> tupl
 def _chunks(text: bytes, delimiter: str) -> Iterator[tuple[int, Rows]]:
     """(row number of its first record, records), in order."""
     lines = io.TextIOWrapper(io.BytesIO(text), encoding="utf-8", newline="")
-    reader = _reader(chain(lines, [_END]), delimiter)
+    reader = _reader(chain(lines, [delimiter.join(_END)]), delimiter)
     first = 1
     while True:
         records: Rows = []
@@ -133,11 +133,11 @@ def _chunks(text: bytes, delimiter: str) -> Iterator[tuple[int, Rows]]:
             records.extend(islice(reader, _ROWS_AT_ONCE))
         except csv.Error as error:
             raise _open_quote(first + len(records)) from error
-        if records and records[-1] == [_END]:
+        if records and records[-1] == _END:
             yield first, records[:-1]
             return
         if len(records) < _ROWS_AT_ONCE:
-            raise _open_quote(first + max(len(records), 1) - 1)
+            raise _open_quote(first + len(records) - 1)
         yield first, records
         first += len(records)
 
@@ -170,9 +170,9 @@ def _ragged(row: int, found: int, width: int, delimiter: str) -> CsvError:
     return CsvError("ragged", what, row=row, remedy=remedy)
 
 
-def _names(header: list[str], delimiter: str, max_columns: int) -> tuple[list[str], tuple[str, ...]]:
+def _names(header: list[str], max_columns: int) -> tuple[list[str], tuple[str, ...]]:
     names = [cell.strip() for cell in header]
-    _check_names(names, delimiter, max_columns)
+    _check_names(names, max_columns)
     notes = []
     if names != header:
         notes.append("Blanks around column names were removed.")
@@ -182,7 +182,7 @@ def _names(header: list[str], delimiter: str, max_columns: int) -> tuple[list[st
     return names, tuple(notes)
 
 
-def _check_names(names: list[str], delimiter: str, max_columns: int) -> None:
+def _check_names(names: list[str], max_columns: int) -> None:
     if not any(names):
         raise CsvError("no-header", "The header has no column name.", row=1, remedy="Put the column names into the first row.")
     if len(names) > max_columns:

@@ -51,10 +51,10 @@ def read_text(source: Source, *, max_bytes: int) -> tuple[bytes, tuple[str, ...]
     raw = _read(source, max_bytes)
     if raw.startswith(_GZIP):
         raw = _unpack(raw, max_bytes)
-    if not raw.strip():
-        raise CsvError("empty", "The file is empty.", remedy="Choose a CSV file with one row of column names and then the data.")
     _refuse_other_kinds(raw)
     text, notes = _to_utf8(raw)
+    if not text.strip():
+        raise CsvError("empty", "The file is empty.", remedy="Choose a CSV file with one row of column names and then the data.")
     return text.lstrip(b"\r\n"), notes
 
 

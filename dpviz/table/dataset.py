@@ -99,7 +99,7 @@ class EncodedDataset:
         digest = hashlib.sha256(repr(self.schema).encode())
         for array in (*self.columns, self.target):
             digest.update(array.dtype.str.encode())
-            digest.update(np.ascontiguousarray(array))
+            digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
 
     def binning(self, key: Hashable, make: Callable[[], T]) -> T:

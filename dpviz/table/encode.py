@@ -129,7 +129,12 @@ def _numeric_feature(column: RawColumn, feature: NumericFeature) -> _Lookup:
         "missing_mapped": missing,
     }
     dtype = _whole_dtype(low, high) if feature.whole else np.dtype(np.float64)
-    return _Lookup(column.name, column.codes, np.where(usable, values, low).astype(dtype), usable, changed)
+    return _Lookup(column.name, column.codes, _filled(values, usable, low).astype(dtype), usable, changed)
+
+
+def _filled(values: np.ndarray, usable: np.ndarray, low: float) -> np.ndarray:
+    """`values` with `low` where none is usable, and no negative zero, which equals 0 but would change the fingerprint."""
+    return np.where(usable, values, low) + 0.0
 
 
 def _whole_dtype(low: float, high: float) -> np.dtype:
@@ -144,7 +149,7 @@ def _numeric_target(column: RawColumn, target: NumericTarget) -> _Lookup:
     values = np.clip(numbers, target.low, target.high)
     usable = ~np.isnan(values)
     changed = {"clipped": usable & (values != numbers)}
-    return _Lookup(column.name, column.codes, np.where(usable, values, target.low), usable, changed)
+    return _Lookup(column.name, column.codes, _filled(values, usable, target.low), usable, changed)
 
 
 def _categories(column: RawColumn, labels: tuple[str, ...], missing_as: str | None, unknown_as: str | None) -> _Lookup:

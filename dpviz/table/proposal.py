@@ -5,6 +5,7 @@ Every such value is marked as read from the data. None of it is private; declari
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Literal
 
@@ -77,7 +78,8 @@ def _unfit(column: RawColumn) -> str:
     if not column.texts:
         return "every cell is missing"
     if column.is_numeric:
-        return "" if np.isfinite(np.ptp(column.text_numbers)) else "its numbers are too far apart"
+        low, high = float(column.text_numbers.min()), float(column.text_numbers.max())
+        return "" if math.isfinite(high - low) else "its numbers are too far apart"
     if len(column.texts) > MAX_CATEGORIES:
         return f"{len(column.texts):,} different texts, more than {MAX_CATEGORIES:,}: an identifier or free text"
     if len(column.texts) > _FEWEST_ROWS_OF_AN_IDENTIFIER and len(column.texts) == len(column.codes) - column.n_missing:

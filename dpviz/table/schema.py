@@ -241,7 +241,7 @@ def _settle_numbers(column: NumericFeature | NumericTarget, *names: str) -> None
         if isinstance(value, bool) or not isinstance(value, Real):
             raise SchemaError(f"{name} = {value!r} is not a number.", field=column.name, remedy=f"Give a number for {name}.")
         try:
-            object.__setattr__(column, name, float(value))
+            object.__setattr__(column, name, float(value) + 0.0)  # no negative zero: it equals 0 but prints otherwise
         except OverflowError:
             raise SchemaError(f"{name} is too large.", field=column.name, remedy="Give a number below 1e308.") from None
 

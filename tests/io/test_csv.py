@@ -1,0 +1,247 @@
+"""What a CSV file becomes, and the typed problem each broken one is."""
+
+import gzip
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpviz.errors import CsvError, DpvizError
+from dpviz.io.csv import read_csv
+
+ADULT = Path("/work/shared/data/adult.csv.gz")
+
+
+def cells(table):
+    """Rows as they can be read back; None for missing."""
+    columns = [[column.texts[code] if code >= 0 else None for code in column.codes] for column in table.columns]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def outcome_of(make, *given):
+    """What `make` returns, or the error a user would see; anything else it raises fails the test."""
+    try:
+        return make(*given)
+    except DpvizError as error:
+        return error
+
+
+def problem(source, **limits) -> CsvError:
+    with pytest.raises(CsvError) as caught:
+        read_csv(source, **limits)
+    assert caught.value.what
+    assert caught.value.remedy
+    return caught.value
+
+
+def test_a_plain_file_becomes_dictionary_encoded_columns():
+    table = read_csv(b"a,b\n1,x\n2,y\n1,x\n")
+    assert table.names == ("a", "b")
+    assert table.columns[0].texts == ("1", "2")
+    assert table.columns[0].codes.tolist() == [0, 1, 0]
+    assert table.columns[0].codes.dtype == np.int32
+    assert not table.columns[0].codes.flags.writeable
+    assert table.notes == ()
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_every_delimiter_is_recognised(delimiter):
+    text = "a,b,c\n1,x y,3\n2,z,4\n".replace(",", delimiter)
+    assert cells(read_csv(text.encode())) == [["1", "x y", "3"], ["2", "z", "4"]]
+
+
+def test_a_delimiter_other_than_comma_is_noted():
+    assert read_csv(b"a;b\n1;2\n").notes == ("Cells are separated by semicolons.",)
+
+
+def test_decimal_commas_do_not_look_like_delimiters():
+    table = read_csv(b"x;y\n1,5;2,5\n3,5;4,5\n")
+    assert table.names == ("x", "y")
+    assert table.columns[0].numbers().tolist() == [1.5, 3.5]
+    assert "Decimal commas" in table.columns[0].notes[0]
+    assert "'1,5'" in table.columns[0].notes[0]
+
+
+def test_commas_and_points_in_one_column_are_doubted():
+    notes = read_csv(b'x;y\n"1,500";a\n12.5;b\n').columns[0].notes
+    assert "thousands" in notes[0]
+
+
+def test_delimiters_inside_quotes_do_not_count():
+    table = read_csv(b'name;text\n"a";"one, two, three"\n"b;c";"four, five, six"\n')
+    assert cells(table) == [["a", "one, two, three"], ["b;c", "four, five, six"]]
+
+
+def test_quoted_cells_may_hold_newlines_quotes_and_delimiters():
+    table = read_csv(b'a,b\n"line 1\nline 2","say ""hi"", twice"\n3,4\n')
+    assert cells(table) == [["line 1\nline 2", 'say "hi", twice'], ["3", "4"]]
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_every_line_end_is_read(end):
+    assert cells(read_csv(end.join([b"a,b", b"1,2", b"3,4"]))) == [["1", "2"], ["3", "4"]]
+
+
+@pytest.mark.parametrize("mark", ["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "  ", " NA "])
+def test_missing_marks_become_missing_cells(mark):
+    table = read_csv(f"a,b\n{mark},1\nx,2\n".encode())
+    assert table.columns[0].codes.tolist() == [-1, 0]
+    assert table.columns[0].n_missing == 1
+
+
+def test_cells_are_stripped_and_equal_ones_share_a_code():
+    column = read_csv(b"a,b\nx,1\n x ,2\nx  ,3\n").columns[0]
+    assert column.texts == ("x",)
+    assert column.codes.tolist() == [0, 0, 0]
+
+
+def test_blanks_around_names_are_stripped_and_noted():
+    table = read_csv(b"a , b\n1,2\n")
+    assert table.names == ("a", "b")
+    assert table.notes == ("Blanks around column names were removed.",)
+
+
+def test_blank_lines_are_ignored_and_still_counted_in_row_numbers():
+    assert cells(read_csv(b"\na,b\n1,2\n\n3,4\n\n\n  \n")) == [["1", "2"], ["3", "4"]]
+    assert problem(b"a,b\n1,2\n\n3\n").row == 4
+
+
+def test_rows_without_any_value_are_skipped_and_noted():
+    table = read_csv(b"a,b\n1,2\n,\n,4\n,\n")
+    assert cells(table) == [["1", "2"], [None, "4"]]
+    assert table.notes == ("Skipped 2 rows without any value.",)
+
+
+def test_numbers_and_text_in_one_column_are_noted_with_an_example_of_each():
+    note = read_csv(b"a,b\n1,x\nmore,y\n2,z\n").columns[0].notes[0]
+    assert "'1'" in note
+    assert "'more'" in note
+
+
+def test_a_numeric_name_among_others_is_noted():
+    assert "'39'" in read_csv(b"39,State-gov\n50,Private\n").notes[0]
+
+
+def test_rows_beyond_one_chunk_keep_their_order():
+    rows = [[str(i), str(i % 7)] for i in range(5000)]
+    text = "a,b\n" + "\n".join(map(",".join, rows))
+    assert cells(read_csv(text.encode())) == rows
+
+
+@pytest.mark.parametrize("count", [1022, 1023, 1024, 1025])
+def test_the_end_is_found_wherever_it_falls_in_a_chunk(count):
+    text = b"a,b\n" + b"1,2\n" * count
+    assert read_csv(text).n_rows == count
+    assert problem(text + b'1,"2\n').row == count + 2
+
+
+# Problems of the table
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "row", "column"),
+    [
+        (b"", "empty", None, None),
+        (b" \n\n", "empty", None, None),
+        (b",,\n1,2,3\n", "no-header", 1, None),
+        (b"1,2.5,3\n4,5,6\n", "header-numbers", 1, None),
+        (b"a b\n1 2\n", "one-column", 1, "a b"),
+        (b'"', "quotes", 1, None),
+        (b"a,,c\n1,2,3\n", "blank-name", 1, None),
+        (b"a,b, a\n1,2,3\n", "duplicate-name", 1, "a"),
+        (b"a,b\n1,2\n1,2,3\n", "ragged", 3, None),
+        (b"a,b\n1,2\n1\n", "ragged", 3, None),
+        (b'a,b\n"1,2\n3,4\n', "quotes", 2, None),
+        (b'a,b\n1,2\n"' + b"x" * 140_000, "quotes", 3, None),
+        (b'"a,b\n1,2\n', "quotes", 1, None),
+        (b"a,b\n", "no-rows", None, None),
+        (b"a,b\n,\n,\n", "no-rows", None, None),
+    ],
+)
+def test_each_problem_is_typed_and_located(text, code, row, column):
+    error = problem(text)
+    assert (error.code, error.row, error.column) == (code, row, column)
+
+
+def test_a_ragged_row_tells_both_widths():
+    assert str(problem(b"a,b,c\n1,2,3\n1,2\n")) == (
+        "row 3: There are 2 cells where the header (row 1) has 3. "
+        "Give every row 3 cells; put text that contains ',' in double quotes."
+    )
+
+
+def test_a_header_one_cell_short_is_ragged_in_row_two():
+    error = problem(b"a,b\n1,2,3\n2,3,4\n")
+    assert (error.code, error.row) == ("ragged", 2)
+
+
+def test_one_ragged_row_does_not_change_the_delimiter():
+    error = problem(b"a,b|c,d\n1,2|3,4\n1,2|3\n")
+    assert (error.code, error.row) == ("ragged", 3)
+
+
+def test_one_column_mentions_the_delimiters():
+    assert "semicolons" in problem(b"name\nx\n").what
+
+
+def test_blank_and_repeated_names_tell_their_places():
+    assert "Column 2" in problem(b"a,,c\n1,2,3\n").what
+    assert "Columns 1 and 3" in problem(b"a,b,a\n1,2,3\n").what
+
+
+@pytest.mark.parametrize(
+    ("limits", "code"),
+    [({"max_bytes": 10}, "too-many-bytes"), ({"max_rows": 2}, "too-many-rows"), ({"max_columns": 1}, "too-many-columns")],
+)
+def test_limits_are_enforced_and_named(limits, code):
+    text = b"a,b\n1,2\n3,4\n5,6\n"
+    error = problem(text, **limits)
+    assert error.code == code
+    assert next(iter(limits)) in error.remedy
+
+
+def test_limits_are_inclusive():
+    text = b"a,b\n1,2\n3,4\n"
+    assert read_csv(text, max_bytes=len(text), max_rows=2, max_columns=2).n_rows == 2
+
+
+# Whatever comes
+
+
+@settings(max_examples=300)
+@given(st.binary() | st.binary().map(gzip.compress) | st.binary().map(lambda b: b"\xff\xfe" + b))
+def test_arbitrary_bytes_are_a_table_or_a_dpviz_error(source):
+    outcome = outcome_of(read_csv, source)
+    assert outcome.remedy if isinstance(outcome, DpvizError) else outcome.n_rows > 0
+
+
+@settings(max_examples=300)
+@given(st.text(alphabet='ab1.,;\t|"\n\r \u00e9', max_size=80))
+def test_arbitrary_text_is_a_table_or_a_dpviz_error(text):
+    outcome = outcome_of(read_csv, text.encode())
+    if isinstance(outcome, DpvizError):
+        assert outcome.remedy
+    else:
+        assert all(len(column.codes) == outcome.n_rows for column in outcome.columns)
+        assert all(column.codes.max(initial=-1) == len(column.texts) - 1 for column in outcome.columns)
+
+
+@given(st.lists(st.lists(st.text('ab,;|"\n\t é', min_size=1).map(lambda s: f"x{s}x"), min_size=3, max_size=3), min_size=1))
+def test_what_a_csv_writer_writes_is_read_back(rows):
+    import csv
+
+    file = io.StringIO(newline="")
+    csv.writer(file, quoting=csv.QUOTE_ALL).writerows([["c1", "c2", "c3"], *rows])
+    assert cells(read_csv(file.getvalue().encode())) == rows
+
+
+@pytest.mark.shared
+@pytest.mark.skipif(not ADULT.exists(), reason="needs ../shared/data/adult.csv.gz")
+def test_adult_is_read_whole():
+    table = read_csv(ADULT)
+    assert (table.n_rows, len(table.columns)) == (45222, 15)
+    assert table.notes == ()
+    assert sum(column.is_numeric for column in table.columns) == 6

@@ -1,0 +1,116 @@
+"""What may be read as text, in which encodings, and what is refused."""
+
+import gzip
+import io
+
+import pytest
+
+from dpviz.errors import CsvError, DpvizError
+from dpviz.io.csv import read_csv
+
+
+def cells(table):
+    """Rows as they can be read back; None for missing."""
+    columns = [[column.texts[code] if code >= 0 else None for code in column.codes] for column in table.columns]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def problem(source, **limits) -> CsvError:
+    with pytest.raises(CsvError) as caught:
+        read_csv(source, **limits)
+    assert caught.value.what
+    assert caught.value.remedy
+    return caught.value
+
+
+# Sources
+
+
+def test_paths_files_uploads_and_gzip_read_alike(tmp_path):
+    text = b"a,b\n1,x\n2,y\n"
+    plain, packed = tmp_path / "t.csv", tmp_path / "t.csv.gz"
+    plain.write_bytes(text)
+    packed.write_bytes(gzip.compress(text))
+    upload = io.BytesIO(text)
+    upload.name = "upload.csv"
+    upload.read()  # an upload that was read before
+    with open(packed, "rb") as file:
+        tables = [read_csv(source) for source in (text, plain, str(packed), upload, file, gzip.compress(text))]
+        assert not file.closed
+    assert [cells(table) for table in tables] == [[["1", "x"], ["2", "y"]]] * 6
+    assert [table.source for table in tables] == ["table", "t.csv", "t.csv.gz", "upload.csv", "t.csv.gz", "table"]
+    assert read_csv(text, name="mine").source == "mine"
+
+
+def test_a_missing_path_and_a_folder_are_no_files(tmp_path):
+    for path in (tmp_path / "absent.csv", tmp_path, "a\0b.csv", "x" * 5000):
+        assert problem(path).code == "not-a-file"
+
+
+def test_what_is_no_source_at_all_is_refused():
+    with pytest.raises(DpvizError, match="binary mode"):
+        read_csv(3)
+
+
+def test_a_damaged_gzip_file_says_so():
+    packed = gzip.compress(b"a,b\n" + b"1,2\n" * 1000)
+    assert problem(packed[:-10]).code == "gzip"
+    assert problem(packed[:20] + b"\xff\xff" + packed[22:]).code == "gzip"
+
+
+def test_unpacking_stops_at_the_limit():
+    bomb = gzip.compress(b"a,b\n" + b"0" * 10_000_000)
+    error = problem(bomb, max_bytes=1_000_000)
+    assert error.code == "too-many-bytes"
+    assert "1 MB" in error.what
+
+
+# Encodings
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_name():
+    assert read_csv("a,b\n1,ä\n".encode("utf-8-sig")).names == ("a", "b")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf16_is_read_by_its_mark(encoding):
+    mark = {"utf-16": b"", "utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}[encoding]
+    table = read_csv(mark + "a\tb\nö\t2\n".encode(encoding))
+    assert cells(table) == [["ö", "2"]]
+    assert "Read as UTF-16." in table.notes
+
+
+def test_windows_text_is_read_with_a_note():
+    table = read_csv("a,b\ncafé,5 €\n".encode("cp1252"))
+    assert cells(table) == [["café", "5 €"]]
+    assert "Windows-1252" in table.notes[0]
+
+
+def test_a_byte_no_encoding_knows_is_located():
+    error = problem(b"a,b\n1,2\n1,\x81\n")
+    assert (error.code, error.row) == ("undecodable", 3)
+    assert "0x81" in error.what
+
+
+def test_damaged_utf8_is_not_taken_for_windows_text():
+    error = problem("a,b\nä,ö\nü,é\n".encode() + b"\xe4,1\n")
+    assert (error.code, error.row) == ("undecodable", 4)
+
+
+def test_broken_utf16_is_located():
+    error = problem("a,b\n1,2\n3,".encode("utf-16") + b"\x00\xdc")
+    assert (error.code, error.row) == ("undecodable", 3)
+
+
+def test_nul_bytes_are_located():
+    error = problem(b"a,b\n1,2\n3,\x00\n")
+    assert (error.code, error.row) == ("nul-bytes", 3)
+
+
+def test_control_bytes_mean_binary():
+    assert problem(bytes([200, 1, 2, 3, 44, 201, 5, 6, 10] * 50)).code == "undecodable"
+
+
+@pytest.mark.parametrize("start", [b"PK\x03\x04", b"%PDF-1.7", b"PAR1", b"\xd0\xcf\x11\xe0"])
+def test_other_kinds_of_file_are_named(start):
+    assert problem(start + b"\x00" * 100).code == "not-csv"

@@ -1,0 +1,168 @@
+"""Encoded rows: fingerprint, parts, folds."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpviz.errors import ParameterError, SchemaError
+from dpviz.randomness import generator
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+
+SCHEMA = Schema((NumericFeature("x", 0, 1), CategoricalFeature("c", ("a", "b", "d"))), ClassTarget("y", ("n", "p")), 1000)
+
+
+def dataset(n_rows=100, seed=0, schema=SCHEMA):
+    rng = generator(seed)
+    target = rng.integers(0, 2, n_rows).astype(np.uint8) if isinstance(schema.target, ClassTarget) else rng.random(n_rows)
+    return EncodedDataset(schema, (rng.random(n_rows), rng.integers(0, 3, n_rows).astype(np.uint8)), target)
+
+
+def rows(data):
+    """Rows as a sorted list of tuples."""
+    return sorted(zip(*(column.tolist() for column in data.columns), data.target.tolist(), strict=True))
+
+
+def with_cell(data, column, row, value):
+    """A copy with one cell changed."""
+    arrays = [array.copy() for array in (*data.columns, data.target)]
+    arrays[column][row] = value
+    return EncodedDataset(data.schema, tuple(arrays[:-1]), arrays[-1])
+
+
+def test_shapes_and_sizes_are_told():
+    data = dataset(50)
+    assert (data.n_rows, data.n_features, data.n_classes, data.nbytes) == (50, 2, 2, 500)
+    assert data.class_counts().sum() == 50
+
+
+def test_a_numeric_target_has_no_classes():
+    with pytest.raises(SchemaError, match="no classes"):
+        _ = dataset(schema=replace(SCHEMA, target=NumericTarget("y", 0, 1))).n_classes
+
+
+def test_class_counts_name_classes_without_rows():
+    data = EncodedDataset(SCHEMA, (np.zeros(2), np.zeros(2, np.uint8)), np.zeros(2, np.uint8))
+    assert data.class_counts().tolist() == [2, 0]
+
+
+# Fingerprint
+
+
+def test_equal_content_has_an_equal_fingerprint():
+    assert dataset(seed=1).fingerprint == dataset(seed=1).fingerprint
+    assert len(dataset().fingerprint) == 64
+
+
+@given(st.integers(0, 2), st.integers(0, 99))
+def test_one_changed_cell_changes_the_fingerprint(column, row):
+    data = dataset()
+    array = (*data.columns, data.target)[column]
+    assert (
+        with_cell(data, column, row, array[row] / 2 + 0.25 if column == 0 else 1 - min(array[row], 1)).fingerprint
+        != data.fingerprint
+    )
+
+
+@pytest.mark.parametrize("row", [0, 299_999, 599_999])
+def test_one_changed_cell_among_many_changes_the_fingerprint(row):
+    data = dataset(600_000)
+    assert with_cell(data, 0, row, 2.0).fingerprint != data.fingerprint
+    assert with_cell(data, 2, row, 1 - data.target[row]).fingerprint != data.fingerprint
+
+
+def test_the_schema_is_part_of_the_fingerprint():
+    data = dataset()
+    other = EncodedDataset(SCHEMA.declare("x", high=2), data.columns, data.target)
+    assert other.fingerprint != data.fingerprint
+
+
+def test_the_fingerprint_is_the_same_in_another_process():
+    code = (
+        "import numpy as np; from dpviz.table.dataset import EncodedDataset;"
+        "from dpviz.table.schema import *;"
+        "s = Schema((NumericFeature('x', 0, 1),), ClassTarget('y', ('n', 'p')), 10);"
+        "print(EncodedDataset(s, (np.arange(4) / 4,), np.array([0, 1, 0, 1], np.uint8)).fingerprint)"
+    )
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    schema = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("n", "p")), 10)
+    assert other == EncodedDataset(schema, (np.arange(4) / 4,), np.array([0, 1, 0, 1], np.uint8)).fingerprint
+
+
+# Parts
+
+
+def test_a_split_parts_the_rows_and_the_public_count():
+    data = dataset(100)
+    train, test = data.split(0.2, seed=3)
+    assert (train.n_rows, test.n_rows) == (80, 20)
+    assert sorted(rows(train) + rows(test)) == rows(data)
+    assert (train.schema.n_public, test.schema.n_public) == (800, 200)
+    assert train.report is None
+
+
+def test_a_split_is_repeatable_and_depends_on_the_seed():
+    data = dataset()
+    assert data.split(seed=1)[0].fingerprint == data.split(seed=1)[0].fingerprint
+    assert data.split(seed=1)[0].fingerprint != data.split(seed=2)[0].fingerprint
+
+
+@pytest.mark.parametrize("share", [0, 1, -0.1, 1.5])
+def test_a_share_outside_zero_and_one_is_refused(share):
+    with pytest.raises(ParameterError, match="test_share"):
+        dataset().split(share, seed=0)
+
+
+@given(st.integers(2, 10), st.integers(10, 60), st.integers(0, 5))
+def test_folds_partition_the_rows(count, n_rows, seed):
+    data = dataset(n_rows)
+    folds = data.folds(count, seed=seed)
+    assert len(folds) == count
+    assert sorted(row for _, test in folds for row in rows(test)) == rows(data)
+    assert all(sorted(rows(train) + rows(test)) == rows(data) for train, test in folds)
+
+
+@given(st.integers(2, 10), st.integers(0, 5))
+def test_folds_are_stratified_by_class(count, seed):
+    data = dataset(60)
+    counts = np.array([test.class_counts() for _, test in data.folds(count, seed=seed)])
+    assert (np.ptp(counts, axis=0) <= 1).all()
+    assert np.ptp(counts.sum(axis=1)) <= 1
+
+
+def test_folds_of_a_numeric_target_partition_the_rows_by_chance():
+    data = dataset(50, schema=replace(SCHEMA, target=NumericTarget("y", 0, 1)))
+    first, again, other = (data.folds(5, seed=seed) for seed in (1, 1, 2))
+    assert sorted(row for _, test in first for row in rows(test)) == rows(data)
+    assert rows(first[0][1]) == rows(again[0][1]) != rows(other[0][1])
+
+
+def test_folds_scale_the_public_count():
+    train, test = dataset().folds(5, seed=0)[0]
+    assert (train.schema.n_public, test.schema.n_public) == (800, 200)
+
+
+@pytest.mark.parametrize("count", [1, 101])
+def test_an_impossible_number_of_folds_is_refused(count):
+    with pytest.raises(ParameterError, match="count"):
+        dataset(100).folds(count, seed=0)
+
+
+def test_arrays_are_read_only_also_in_parts():
+    train, _ = dataset().split(seed=0)
+    for array in (*train.columns, train.target):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
+def test_binnings_are_made_once_per_key():
+    data = dataset()
+    made = []
+    for key in ("a", "a", "b"):
+        data.binning(key, lambda: made.append(1))
+    assert len(made) == 2

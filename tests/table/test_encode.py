@@ -1,0 +1,260 @@
+"""What each row becomes under a schema, and that every row is accounted for."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpviz.errors import SchemaError
+from dpviz.io.csv import read_csv
+from dpviz.table.encode import encode
+from dpviz.table.proposal import propose_schema
+from dpviz.table.raw import RawColumn, RawTable, parse_numbers
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+
+ADULT = Path("/work/shared/data/adult.csv.gz")
+TARGET = ClassTarget("y", ("n", "p"))
+
+
+def table(**columns):
+    quoted = ([f'"{cell}"' for cell in row] for row in zip(*columns.values(), strict=True))
+    return read_csv("\n".join([",".join(columns), *map(",".join, quoted)]).encode(), name="data.csv")
+
+
+def encoded(cells, feature, labels=None):
+    """The data set made of one feature with these cells."""
+    return encode(table(x=cells, y=labels or ["n"] * len(cells)), Schema((feature,), TARGET))
+
+
+def test_numbers_are_clipped_into_the_declared_range_and_counted():
+    data = encoded(["-5", "0.25", "7", "7"], NumericFeature("x", 0, 1))
+    assert data.columns[0].tolist() == [0, 0.25, 1, 1]
+    assert data.columns[0].dtype == np.float64
+    assert data.report.clipped == (("x", 3),)
+
+
+def test_whole_numbers_are_rounded_clipped_and_kept_small():
+    data = encoded(["1.4", "2.6", "99", "3"], NumericFeature("x", 0, 10, whole=True))
+    assert data.columns[0].tolist() == [1, 3, 10, 3]
+    assert data.columns[0].dtype == np.int16
+    assert (data.report.rounded, data.report.clipped) == ((("x", 2),), (("x", 1),))
+
+
+def test_whole_numbers_stay_inside_a_range_with_fractions():
+    assert encoded(["0", "9"], NumericFeature("x", 0.5, 3.5, whole=True)).columns[0].tolist() == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "dtype"),
+    [(0, 32767, np.int16), (-32769, 0, np.int32), (0, 2**31 - 1, np.int32), (0, 2**31, np.float64)],
+)
+def test_whole_numbers_take_the_smallest_type_that_holds_the_range(low, high, dtype):
+    data = encoded([str(low), str(high)], NumericFeature("x", low, high, whole=True))
+    assert data.columns[0].dtype == dtype
+    assert data.columns[0].tolist() == [low, high]
+
+
+def test_a_missing_number_takes_its_place_or_drops_the_row():
+    assert encoded(["1", "?"], NumericFeature("x", 0, 5)).report.dropped_missing == (("x", 1),)
+    data = encoded(["1", "?"], NumericFeature("x", 0, 5, missing_as=4))
+    assert data.columns[0].tolist() == [1, 4]
+    assert data.report.missing_mapped == (("x", 1),)
+    assert data.report.rows_kept == 2
+
+
+def test_a_text_where_a_number_is_due_drops_the_row():
+    data = encoded(["1", "abc", "inf", "2,5"], NumericFeature("x", 0, 5, missing_as=4))
+    assert data.columns[0].tolist() == [1, 2.5]
+    assert data.report.dropped_unknown == (("x", 2),)
+
+
+def test_categories_become_codes_in_declared_order():
+    data = encoded(["b", "a", "c"], CategoricalFeature("x", ("c", "b", "a")))
+    assert data.columns[0].tolist() == [1, 2, 0]
+    assert data.columns[0].dtype == np.uint8
+
+
+def test_many_categories_take_two_bytes():
+    names = tuple(f"k{i}" for i in range(257))
+    data = encoded(["k256", "k0"], CategoricalFeature("x", names))
+    assert data.columns[0].dtype == np.uint16
+    assert data.columns[0].tolist() == [256, 0]
+    assert encoded(["k255"], CategoricalFeature("x", names[:256])).columns[0].dtype == np.uint8
+
+
+def test_too_many_categories_are_refused():
+    with pytest.raises(SchemaError, match="65,537 categories"):
+        encoded(["k0"], CategoricalFeature("x", tuple(f"k{i}" for i in range(65537))))
+
+
+def test_an_unknown_category_takes_its_place_or_drops_the_row():
+    assert encoded(["a", "z"], CategoricalFeature("x", ("a", "b"))).report.dropped_unknown == (("x", 1),)
+    data = encoded(["a", "z", "?"], CategoricalFeature("x", ("a", "b"), missing_as="a", unknown_as="b"))
+    assert data.columns[0].tolist() == [0, 1, 0]
+    assert (data.report.unknown_mapped, data.report.missing_mapped) == ((("x", 1),), (("x", 1),))
+
+
+def test_a_missing_category_is_not_an_unknown_one():
+    assert encoded(["a", "?"], CategoricalFeature("x", ("a",), unknown_as="a")).report.dropped_missing == (("x", 1),)
+
+
+def test_numbers_match_categories_by_value_where_the_text_differs():
+    data = encoded(["0", "1.0", "0.00", "1"], CategoricalFeature("x", ("0.0", "1")))
+    assert data.columns[0].tolist() == [0, 1, 0, 1]
+
+
+def test_the_exact_text_goes_before_the_value_and_the_first_label_wins():
+    data = encoded(["1.0", "1", "1.00"], CategoricalFeature("x", ("1", "1.0")))
+    assert data.columns[0].tolist() == [1, 0, 0]
+
+
+def test_rows_without_a_usable_target_are_dropped_last():
+    data = encoded(["1", "?", "1", "1"], NumericFeature("x", 0, 2), ["n", "other", "", "other"])
+    assert data.report.rows_kept == 1
+    assert data.report.dropped_missing == (("x", 1),)
+    assert data.report.dropped_target == (("y", 2),)
+    assert data.target.dtype == np.uint8
+
+
+def test_a_row_is_counted_at_the_first_column_that_drops_it():
+    raw = table(b=["?", "1", "1"], a=["?", "?", "1"], y=["n", "n", "n"])
+    schema = Schema((NumericFeature("a", 0, 2), NumericFeature("b", 0, 2)), TARGET)
+    assert encode(raw, schema).report.dropped_missing == (("a", 2),)
+
+
+def test_changes_are_counted_in_kept_rows_only():
+    assert encoded(["9", "9"], NumericFeature("x", 0, 2), ["n", "?"]).report.clipped == (("x", 1),)
+
+
+def test_columns_follow_the_schema_and_others_are_named():
+    raw = table(a=["1", "2"], b=["3", "4"], c=["5", "6"], y=["n", "p"])
+    data = encode(raw, Schema((NumericFeature("c", 0, 9), NumericFeature("a", 0, 9)), TARGET))
+    assert [column.tolist() for column in data.columns] == [[5, 6], [1, 2]]
+    assert data.report.ignored_columns == ("b",)
+
+
+def test_a_numeric_target_is_clipped_and_counted():
+    raw = table(x=["1", "1", "1", "1"], y=["-1", "0.5", "?", "a"])
+    data = encode(raw, Schema((NumericFeature("x", 0, 2),), NumericTarget("y", 0, 1)))
+    assert data.target.tolist() == [0, 0.5]
+    assert data.target.dtype == np.float64
+    assert data.report.clipped == (("y", 1),)
+    assert data.report.dropped_target == (("y", 2),)
+
+
+def test_a_column_the_table_lacks_is_named_with_those_it_has():
+    with pytest.raises(SchemaError, match=r"x: data.csv has no column 'x'; it has 'a', 'y'\.") as caught:
+        encode(table(a=["1"], y=["n"]), Schema((NumericFeature("x", 0, 1),), TARGET))
+    assert caught.value.field == "x"
+
+
+def test_no_row_left_tells_the_counts():
+    with pytest.raises(SchemaError, match=r"None of 3 rows .* 1 missing and 1 unknown in 'x'; 0 missing and 1 unknown in 'y'"):
+        encoded(["?", "abc", "1"], NumericFeature("x", 0, 1), ["n", "n", "other"])
+
+
+def test_zero_has_one_fingerprint():
+    plain, negative = (encoded([zero, "1"], NumericFeature("x", zero_low, 1)) for zero, zero_low in (("0", 0.0), ("-0.0", -0.0)))
+    assert plain.fingerprint == negative.fingerprint
+
+
+def test_encoded_arrays_are_read_only_and_leave_the_table_alone():
+    raw = table(x=["1", "2"], y=["n", "p"])
+    data = encode(raw, Schema((NumericFeature("x", 0, 1),), TARGET))
+    for array in (*data.columns, data.target):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+    assert raw.columns[0].numbers().tolist() == [1, 2]
+
+
+TEXTS = ["0", "1", "1.0", "0.4", "7", "-3", "a", "b", "abc"]
+FEATURES = [
+    NumericFeature("x", 0, 1),
+    NumericFeature("x", 0, 5, whole=True, missing_as=2),
+    CategoricalFeature("x", ("a", "b", "1")),
+    CategoricalFeature("x", ("a", "b", "0"), missing_as="b", unknown_as="a"),
+]
+
+
+@st.composite
+def cases(draw):
+    """A two-column table and a schema for it."""
+    n_rows = draw(st.integers(1, 20))
+    codes = st.lists(st.integers(-1, len(TEXTS) - 1), min_size=n_rows, max_size=n_rows)
+    columns = tuple(RawColumn(name, tuple(TEXTS), np.array(draw(codes), np.int32)) for name in "xy")
+    target = draw(st.sampled_from([ClassTarget("y", ("0", "1")), NumericTarget("y", 0, 1)]))
+    return RawTable(columns), Schema((draw(st.sampled_from(FEATURES)),), target)
+
+
+@given(cases())
+def test_every_row_read_is_kept_or_dropped_once(case):
+    raw, schema = case
+    try:
+        report = encode(raw, schema).report
+    except SchemaError as error:
+        kept, dropped = 0, sum(int(count) for count in re.findall(r"(\d+) (?:missing|unknown)", error.what))
+    else:
+        kept = report.rows_kept
+        dropped = sum(count for _, count in report.dropped_missing + report.dropped_unknown + report.dropped_target)
+        assert report.rows_read == raw.n_rows
+    assert kept + dropped == raw.n_rows
+
+
+@given(cases())
+def test_each_row_is_encoded_by_itself(case):
+    """Encoding row by row and joining gives what encoding the whole table gives."""
+    raw, schema = case
+    features, targets = [], []
+    for row in range(raw.n_rows):
+        single = RawTable(
+            tuple(RawColumn(column.name, column.texts, column.codes[row : row + 1].copy()) for column in raw.columns)
+        )
+        try:
+            data = encode(single, schema)
+        except SchemaError:
+            continue
+        features += data.columns[0].tolist()
+        targets += data.target.tolist()
+    if targets:
+        whole = encode(raw, schema)
+        assert (whole.columns[0].tolist(), whole.target.tolist()) == (features, targets)
+    else:
+        with pytest.raises(SchemaError):
+            encode(raw, schema)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1", 1),
+        (" -2.5 ", -2.5),
+        ("1,5", 1.5),
+        ("1e3", 1000),
+        ("1,234,567", None),
+        ("1_000", None),
+        ("", None),
+        ("inf", None),
+        ("nan", None),
+    ],
+)
+def test_a_text_is_a_number_alone_as_among_others(text, value):
+    expected = np.nan if value is None else value
+    for others in ([], ["x"], ["2,5"], ["3"]):
+        np.testing.assert_equal(parse_numbers([text, *others])[0], expected)
+
+
+@pytest.mark.shared
+@pytest.mark.skipif(not ADULT.exists(), reason="needs ../shared/data/adult.csv.gz")
+def test_adult_is_encoded_whole():
+    raw = read_csv(ADULT)
+    data = encode(raw, propose_schema(raw))
+    assert data.n_rows == 45222
+    assert data.n_features == 14
+    assert data.class_counts().tolist() == [34014, 11208]
+    assert data.columns[0].dtype == np.int16
+    assert data.report.rows_kept == 45222
+    assert data.report.clipped == data.report.missing_mapped == ()
+    assert data.nbytes < 1_200_000

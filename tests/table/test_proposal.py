@@ -1,0 +1,202 @@
+"""What is proposed for a table that may be looked at."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpviz.errors import DpvizError, ParameterError, SchemaError, UnknownName
+from dpviz.io.csv import read_csv
+from dpviz.table.encode import encode
+from dpviz.table.proposal import in_order, left_out, propose_schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget
+
+ADULT = Path("/work/shared/data/adult.csv.gz")
+
+
+def table(**columns):
+    """A table from columns of texts."""
+    quoted = ([f'"{cell}"' for cell in row] for row in zip(*columns.values(), strict=True))
+    return read_csv("\n".join([",".join(columns), *map(",".join, quoted)]).encode())
+
+
+def feature(cells):
+    """What is proposed for a column with these cells."""
+    others = {"z": ["1", "2", "3"] * len(cells), "y": ["a", "b"] * len(cells)}
+    others = {name: values[: len(cells)] for name, values in others.items()}
+    schema = propose_schema(table(x=cells, **others))
+    return next((found for found in schema.features if found.name == "x"), None)
+
+
+def target(cells, task=None):
+    return propose_schema(table(x=["1", "2", "3"] * len(cells), y=cells * 3), task=task).target
+
+
+def test_numbers_become_a_range_read_from_the_data():
+    assert feature(["3", "-1.5", "2"]) == NumericFeature("x", -1.5, 3, read_from_data=("kind", "low", "high"))
+    assert feature(["3", "1.0", "2"]) == NumericFeature("x", 1, 3, whole=True, read_from_data=("kind", "low", "high"))
+
+
+def test_numbers_with_gaps_stay_numbers_and_rows_are_dropped():
+    assert feature(["3", "", "2", "1"]).missing_as is None
+
+
+def test_two_numbers_become_categories_in_numeric_order():
+    assert feature(["10", "9", "9"]) == CategoricalFeature("x", ("9", "10"), read_from_data=("kind", "categories"))
+
+
+def test_equal_numbers_written_differently_are_one_category():
+    assert feature(["1.0", "0", "1", "0.0"]).categories == ("0", "1")
+
+
+def test_a_constant_column_becomes_one_category():
+    assert feature(["5", "5", "5"]).categories == ("5",)
+
+
+def test_texts_become_sorted_categories_numbers_first():
+    found = feature(["b", "10", "a", "9"])
+    assert found == CategoricalFeature("x", ("9", "10", "a", "b"), read_from_data=("kind", "categories"))
+
+
+def test_missing_texts_become_a_category_of_their_own():
+    found = feature(["b", "?", "a"])
+    assert found.categories == ("a", "b", "missing")
+    assert found.missing_as == "missing"
+    assert feature(["missing", "?", "a"]).categories == ("a", "missing")
+
+
+def test_columns_that_cannot_be_features_are_left_out_with_a_reason():
+    rows = 2100
+    raw = table(
+        empty=[""] * rows,
+        key=[f"k{i}" for i in range(rows)],
+        words=[f"w{i // 2}" for i in range(rows)],
+        far=["-1.7e308", "1.7e308", "0"] * (rows // 3),
+        x=["1", "2", "3"] * (rows // 3),
+        y=["a", "b"] * (rows // 2),
+    )
+    schema = propose_schema(raw)
+    assert schema.feature_names == ("x",)
+    reasons = dict(left_out(raw, schema))
+    assert list(reasons) == ["empty", "key", "words", "far"]
+    assert reasons["empty"] == "every cell is missing"
+    assert "2,100 different texts" in reasons["key"]
+    assert "1,050 different texts" in reasons["words"]
+    assert "too far apart" in reasons["far"]
+
+
+def test_a_text_that_differs_in_every_row_is_left_out_of_larger_tables():
+    assert feature([f"k{i}" for i in range(20)]) is not None
+    assert feature([f"k{i}" for i in range(21)]) is None
+
+
+def test_a_feature_taken_out_by_hand_was_not_chosen():
+    raw = table(x=["1", "2", "3"], z=["1", "2", "3"], y=["a", "b", "a"])
+    assert left_out(raw, propose_schema(raw).without("z")) == (("z", "not chosen"),)
+
+
+def test_the_row_count_is_rounded_to_two_digits_and_marked():
+    schema = propose_schema(table(x=["1", "2", "3"] * 45, y=["a", "b", "c"] * 45))
+    assert (schema.n_public, schema.read_from_data) == (140, ("n_public",))
+
+
+def test_the_last_column_is_the_target_unless_named():
+    raw = table(x=["1", "2", "3"], z=["u", "v", "u"], y=["a", "b", "a"])
+    assert propose_schema(raw).target == ClassTarget("y", ("a", "b"), ("classes",))
+    assert propose_schema(raw, "z").target == ClassTarget("z", ("u", "v"), ("classes",))
+    assert propose_schema(raw, "z").feature_names == ("x", "y")
+    with pytest.raises(UnknownName, match="no column called 'w'"):
+        propose_schema(raw, "w")
+
+
+def test_more_than_twenty_numbers_are_a_numeric_target():
+    cells = [str(i) for i in range(21)]
+    assert target(cells) == NumericTarget("y", 0, 20, ("kind", "low", "high"))
+    assert target(cells[:20]) == ClassTarget("y", tuple(cells[:20]), ("classes",))
+
+
+def test_the_task_overrides_the_rule():
+    cells = [str(i) for i in range(21)]
+    assert target(cells, "classes").classes == tuple(cells)
+    assert target(["1", "2"], "number") == NumericTarget("y", 1, 2, ("kind", "low", "high"))
+    with pytest.raises(SchemaError, match="y: The target is to be a number but holds 'a'"):
+        target(["1", "a"], "number")
+    with pytest.raises(ParameterError, match="'classes', 'number' or None"):
+        target(["1", "2"], "regression")
+
+
+@pytest.mark.parametrize(
+    ("cells", "text"),
+    [
+        (["a", "a"], "y: The target has only one value \\('a'\\)"),
+        (["1", "1.0"], "y: The target has only one value"),
+        (["", "?"], "y: The target has no value at all"),
+        ([f"c{i}" for i in range(101)], "y: The target has 101 different values; at most 100"),
+    ],
+)
+def test_a_target_that_cannot_be_learned_is_a_schema_error(cells, text):
+    with pytest.raises(SchemaError, match=text) as caught:
+        target(cells)
+    assert caught.value.remedy
+
+
+def test_a_target_of_a_hundred_classes_is_accepted():
+    assert len(target([f"c{i}" for i in range(100)]).classes) == 100
+
+
+def test_no_feature_left_tells_why():
+    with pytest.raises(SchemaError, match=r"'x' \(every cell is missing\)"):
+        propose_schema(table(x=["", ""], y=["a", "b"]))
+
+
+def test_order_does_not_depend_on_the_rows():
+    assert in_order(["b", "10", "9", "a", "1,5"]) == ["1,5", "9", "10", "a", "b"]
+
+
+cells = st.lists(st.sampled_from(["1", "1.0", "2", "3,5", "a", "b", "?", "", "1e308", "-1e308"]), min_size=1, max_size=12)
+
+
+def outcome_of(make, *given):
+    """What `make` returns, or the error a user would see; anything else it raises fails the test."""
+    try:
+        return make(*given)
+    except DpvizError as error:
+        return error
+
+
+def encoded_as_proposed(raw):
+    return encode(raw, propose_schema(raw))
+
+
+@given(cells.flatmap(lambda xs: st.tuples(st.just(xs), st.permutations(xs), st.permutations(xs))))
+def test_a_proposal_encodes_its_table_or_says_why_not(columns):
+    xs, zs, ys = columns
+    outcome = outcome_of(lambda: encoded_as_proposed(table(x=xs, z=zs, y=ys)))
+    if isinstance(outcome, DpvizError):
+        assert outcome.remedy
+    else:
+        report = outcome.report
+        assert report.rows_read == report.rows_kept + sum(n for _, n in report.dropped_missing + report.dropped_target)
+        assert report.dropped_unknown == report.clipped == report.rounded == report.unknown_mapped == ()
+
+
+@given(cells.flatmap(lambda xs: st.tuples(st.just(xs), st.permutations(range(len(xs))))))
+def test_a_proposal_does_not_depend_on_the_order_of_rows(case):
+    xs, order = case
+    assert feature(xs * 2) == feature([xs[i] for i in order] * 2)
+
+
+@pytest.mark.shared
+@pytest.mark.skipif(not ADULT.exists(), reason="needs ../shared/data/adult.csv.gz")
+def test_adult_is_proposed_as_everybody_knows_it():
+    raw = read_csv(ADULT)
+    schema = propose_schema(raw)
+    numeric = [found.name for found in schema.features if isinstance(found, NumericFeature)]
+    assert numeric == ["age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"]
+    assert schema.n_features == 14
+    assert len(schema.feature("native-country").categories) == 41
+    assert schema.feature("sex").categories == ("Female", "Male")
+    assert schema.target == ClassTarget("income", ("<=50K", ">50K"), ("classes",))
+    assert schema.n_public == 45000
+    assert left_out(raw, schema) == ()

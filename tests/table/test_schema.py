@@ -1,0 +1,286 @@
+"""Schemas contradict themselves nowhere, say where values come from, and survive JSON."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpviz.errors import DocumentError, DpvizError, SchemaError, UnknownName
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Provenance, Schema
+from dpviz.table.schema_json import FORMAT, schema_from_dict, schema_from_json, schema_to_dict, schema_to_json
+
+AGE = NumericFeature("age", 17, 90, whole=True, read_from_data=("kind", "low", "high"))
+JOB = CategoricalFeature("job", ("a", "b", "missing"), missing_as="missing", unknown_as="b")
+SCHEMA = Schema((AGE, JOB), ClassTarget("income", ("low", "high"), ("classes",)), 45000, ("n_public",))
+
+
+# Values
+
+
+def test_provenance_is_declared_unless_marked():
+    assert AGE.provenance("low") is Provenance.READ
+    assert JOB.provenance("categories") is Provenance.DECLARED
+
+
+def test_declaring_a_field_takes_its_mark_and_the_kind_away():
+    assert AGE.declare(low=16).read_from_data == ("high",)
+    assert SCHEMA.declare("age", low=16, high=99).read_fields() == (("income", "classes"), ("n_public", "n_public"))
+    assert SCHEMA.declare("income", classes=("x", "y")).classes == ("x", "y")
+    assert SCHEMA.declare(n_public=1000).read_from_data == ()
+
+
+def test_declaring_an_unknown_field_or_column_names_it():
+    with pytest.raises(UnknownName, match="'low'"):
+        AGE.declare(lo=1)
+    with pytest.raises(UnknownName, match="'age'"):
+        SCHEMA.declare("agee", low=1)
+
+
+def test_read_fields_lists_every_value_read_from_the_data():
+    assert SCHEMA.read_fields() == (
+        ("age", "kind"),
+        ("age", "low"),
+        ("age", "high"),
+        ("income", "classes"),
+        ("n_public", "n_public"),
+    )
+
+
+def test_scaling_multiplies_the_public_row_count_only():
+    assert SCHEMA.scaled(0.8).n_public == 36000
+    assert SCHEMA.scaled(1e-9).n_public == 1
+    assert SCHEMA.scaled(0.8).features == SCHEMA.features
+
+
+def test_equal_numbers_make_equal_schemas_that_print_alike():
+    assert repr(NumericFeature("x", 0, np.float64(2))) == repr(NumericFeature("x", 0.0, 2))
+    assert repr(Schema((AGE,), ClassTarget("y", ("a", "b")), np.int64(5))) == repr(
+        Schema((AGE,), ClassTarget("y", ("a", "b")), 5)
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: NumericFeature("x", 1, 1), "empty or not finite"),
+        (lambda: NumericFeature("x", math.nan, 1), "empty or not finite"),
+        (lambda: NumericFeature("x", 0, math.inf), "empty or not finite"),
+        (lambda: NumericFeature("x", -1.7e308, 1.7e308), "empty or not finite"),
+        (lambda: NumericFeature("x", "0", 1), "low = '0' is not a number"),
+        (lambda: NumericFeature("x", 0, True), "high = True is not a number"),
+        (lambda: NumericFeature("x", 0, 10**400), "high is too large"),
+        (lambda: NumericFeature("x", 0.2, 0.8, whole=True), "holds no whole number"),
+        (lambda: NumericFeature("x", 0, 1, missing_as=2), "missing_as = 2 lies outside"),
+        (lambda: CategoricalFeature("x", ()), "at least 1"),
+        (lambda: CategoricalFeature("x", ("a", "a")), "appears twice"),
+        (lambda: CategoricalFeature("x", ("a", " ")), "has no name"),
+        (lambda: CategoricalFeature("x", ("a",), missing_as="b"), "missing_as = 'b'"),
+        (lambda: CategoricalFeature("x", ("a",), unknown_as="b"), "unknown_as = 'b'"),
+        (lambda: ClassTarget("x", ("a",)), "at least 2"),
+        (lambda: ClassTarget("x", tuple(map(str, range(101)))), "101 classes"),
+        (lambda: NumericTarget("x", 2, 1), "empty or not finite"),
+        (lambda: Schema((), ClassTarget("y", ("a", "b"))), "no feature"),
+        (lambda: Schema((AGE,), ClassTarget("age", ("a", "b"))), "'age' appears twice"),
+        (lambda: Schema((AGE,), ClassTarget("y", ("a", "b")), 0), "n_public = 0"),
+        (lambda: Schema((AGE,), ClassTarget("y", ("a", "b")), 2.5), "n_public = 2.5"),
+        (lambda: Schema((AGE,), NumericTarget("y", 0, 1)).classes, "has no classes"),
+    ],
+)
+def test_a_contradiction_is_a_schema_error_with_a_remedy(make, text):
+    with pytest.raises(SchemaError, match=text.replace("(", r"\(")) as caught:
+        make()
+    assert caught.value.remedy
+
+
+# JSON
+
+
+def test_the_document_starts_with_its_format_and_reads_like_the_schema():
+    document = json.loads(schema_to_json(SCHEMA))
+    assert next(iter(document.items())) == ("format", "dpviz-schema/1")
+    assert document["features"][0] == {
+        "kind": "numeric",
+        "name": "age",
+        "low": 17,
+        "high": 90,
+        "unit": "",
+        "whole": True,
+        "missing_as": None,
+        "read_from_data": ["kind", "low", "high"],
+    }
+    assert document["target"] == {"kind": "classes", "name": "income", "classes": ["low", "high"], "read_from_data": ["classes"]}
+    assert '"low": 17,' in schema_to_json(SCHEMA)
+
+
+texts = st.text(st.characters(codec="utf-8"), min_size=1).filter(str.strip)
+numbers = st.floats(-1e300, 1e300)
+pairs = st.tuples(numbers, numbers).map(sorted).filter(lambda pair: pair[0] < pair[1])
+
+
+@st.composite
+def features(draw, name):
+    if draw(st.booleans()):
+        low, high = draw(pairs)
+        missing = draw(st.none() | st.floats(low, high))
+        whole = math.ceil(low) <= math.floor(high) and draw(st.booleans())
+        marks = draw(st.lists(st.sampled_from(["kind", "low", "high"]), unique=True))
+        return NumericFeature(name, low, high, draw(st.text(st.characters(codec="utf-8"))), whole, missing, tuple(marks))
+    categories = draw(st.lists(texts, min_size=1, unique=True))
+    options = st.none() | st.sampled_from(categories)
+    return CategoricalFeature(name, categories, draw(options), draw(options), ("categories",) * draw(st.booleans()))
+
+
+@st.composite
+def schemas(draw):
+    *names, goal = draw(st.lists(texts, min_size=2, max_size=5, unique=True))
+    target = (
+        NumericTarget(goal, *draw(pairs))
+        if draw(st.booleans())
+        else ClassTarget(goal, draw(st.lists(texts, min_size=2, unique=True)), ("classes",))
+    )
+    return Schema([draw(features(name)) for name in names], target, draw(st.none() | st.integers(1, 10**12)), ("n_public",))
+
+
+@given(schemas())
+def test_a_schema_survives_json(schema):
+    back = schema_from_json(schema_to_json(schema))
+    assert back == schema
+    assert repr(back) == repr(schema)
+
+
+def test_unknown_keys_are_ignored_and_optional_ones_may_be_absent():
+    document = {
+        "format": FORMAT,
+        "comment": "by hand",
+        "features": [
+            {"kind": "numeric", "name": "x", "low": 0, "high": 1, "colour": "red"},
+            {"kind": "categorical", "name": "c", "categories": ["a"]},
+        ],
+        "target": {"kind": "number", "name": "y", "low": 0, "high": 1},
+    }
+    expected = Schema((NumericFeature("x", 0, 1), CategoricalFeature("c", ("a",))), NumericTarget("y", 0, 1))
+    assert schema_from_dict(document) == expected
+
+
+def changed(*steps, to):
+    """The document of SCHEMA with the entry at `steps` replaced; removed when `to` is ..."""
+    document = schema_to_dict(SCHEMA)
+    place = document
+    for step in steps[:-1]:
+        place = place[step]
+    if to is ...:
+        del place[steps[-1]]
+    else:
+        place[steps[-1]] = to
+    return document
+
+
+@pytest.mark.parametrize(
+    ("document", "where", "text"),
+    [
+        ([], "document", "an object"),
+        (None, "document", "an object"),
+        (changed("format", to=...), "format", "missing"),
+        (changed("format", to="dpviz-schema/2"), "format", "'dpviz-schema/2' is not known"),
+        (changed("format", to=1), "format", "a text"),
+        (changed("features", to=...), "features", "missing"),
+        (changed("features", to={}), "features", "a list"),
+        (changed("features", 1, to="job"), "features[1]", "an object"),
+        (changed("features", 1, "kind", to="text"), "features[1].kind", "'numeric', 'categorical'"),
+        (changed("features", 1, "kind", to=[]), "features[1].kind", "'numeric', 'categorical'"),
+        (changed("features", 0, "name", to=None), "features[0].name", "a text; got null"),
+        (changed("features", 0, "name", to="\ud800"), "features[0].name", "whole letters"),
+        (changed("features", 0, "low", to=...), "features[0].low", "missing"),
+        (changed("features", 0, "low", to="17"), "features[0].low", "a number"),
+        (changed("features", 0, "low", to=True), "features[0].low", "a number; got true"),
+        (changed("features", 0, "high", to=10**400), "features[0].high", "a finite number"),
+        (changed("features", 0, "high", to=math.nan), "features[0].high", "a finite number"),
+        (changed("features", 0, "whole", to=1), "features[0].whole", "true or false"),
+        (changed("features", 0, "missing_as", to="20"), "features[0].missing_as", "a number"),
+        (changed("features", 0, "read_from_data", to=["lo"]), "features[0].read_from_data[0]", "one of"),
+        (changed("features", 0, "read_from_data", to="low"), "features[0].read_from_data", "a list"),
+        (changed("features", 1, "categories", to="ab"), "features[1].categories", "a list"),
+        (changed("features", 1, "categories", 2, to=3), "features[1].categories[2]", "a text; got a number"),
+        (changed("target", to=...), "target", "missing"),
+        (changed("target", "kind", to="numeric"), "target.kind", "'classes', 'number'"),
+        (changed("target", "classes", to=None), "target.classes", "a list; got null"),
+        (changed("n_public", to=1.5), "n_public", "a whole number"),
+        (changed("n_public", to=False), "n_public", "a number"),
+    ],
+)
+def test_a_malformed_document_is_located(document, where, text):
+    with pytest.raises(DocumentError) as caught:
+        schema_from_dict(document)
+    assert caught.value.where == where
+    assert text in caught.value.what
+    assert caught.value.remedy
+
+
+def test_a_document_inside_another_tells_the_whole_path():
+    with pytest.raises(DocumentError) as caught:
+        schema_from_dict(changed("features", 0, "low", to=None), path="schema")
+    assert caught.value.where == "schema.features[0].low"
+
+
+def test_a_well_formed_contradiction_is_a_schema_error_naming_the_column():
+    with pytest.raises(SchemaError, match="age: The range"):
+        schema_from_dict(changed("features", 0, "low", to=100))
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("", "not JSON"),
+        ("{", "not JSON"),
+        (b"\xff\xfe{", "not JSON"),
+        ('{"format": NaN}', "NaN is not a number"),
+        ('{"n_public": -Infinity}', "-Infinity is not a number"),
+        ('{"a": 1, "a": 2}', "'a' appears twice"),
+        ("[" * 200_000, "nested too deep"),
+        ('{"a":' * 200_000, "nested too deep"),
+        ("1" * 5000, "not JSON"),
+    ],
+)
+def test_what_is_no_json_is_a_document_error(text, what):
+    with pytest.raises(DocumentError, match=what):
+        schema_from_json(text)
+
+
+def outcome_of(make, *given):
+    """What `make` returns, or the error a user would see; anything else it raises fails the test."""
+    try:
+        return make(*given)
+    except DpvizError as error:
+        return error
+
+
+junk = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=200)
+@given(
+    junk,
+    st.sampled_from(
+        [(), ("features",), ("features", 0), ("target",), ("n_public",), ("features", 0, "low"), ("read_from_data",)]
+    ),
+)
+def test_arbitrary_json_anywhere_is_a_schema_or_a_dpviz_error(value, steps):
+    document = changed(*steps, to=value) if steps else value
+    outcome = outcome_of(schema_from_json, json.dumps(document))
+    if isinstance(outcome, DpvizError):
+        assert outcome.remedy
+    else:
+        assert schema_from_json(schema_to_json(outcome)) == outcome
+
+
+@given(st.text() | st.binary())
+def test_arbitrary_text_is_refused_as_a_schema(text):
+    with pytest.raises(DpvizError):
+        schema_from_json(text)
