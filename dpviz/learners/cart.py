@@ -47,7 +47,9 @@ def _convert(schema: Schema, grower: Any, index: int) -> Node:
     if grown.children_left[index] == -1:
         return Leaf(int(grower.classes_[grown.value[index, 0].argmax()]))
     rule = _rule(schema, int(grown.feature[index]), float(grown.threshold[index]))
-    return Branch(rule, _convert(schema, grower, grown.children_left[index]), _convert(schema, grower, grown.children_right[index]))
+    return Branch(
+        rule, _convert(schema, grower, grown.children_left[index]), _convert(schema, grower, grown.children_right[index])
+    )
 
 
 def _rule(schema: Schema, feature: int, threshold: float) -> Rule:

@@ -138,7 +138,12 @@ def _choose_split_then_labels(grid: CandidateGrid, node: NodeRows, epsilon: floa
 
 def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
     """Epsilon, and it holds."""
-    return Claim(plan.epsilon, "this project, see the learner's file", "holds", "Every step is one permute-and-flip; levels add up, nodes of a level hold disjoint rows.")
+    return Claim(
+        plan.epsilon,
+        "this project, see the learner's file",
+        "holds",
+        "Every step is one permute-and-flip; levels add up, nodes of a level hold disjoint rows.",
+    )
 
 
 LEARNER = LearnerSpec(

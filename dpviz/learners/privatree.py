@@ -20,7 +20,15 @@ from dpviz.table.schema import NumericFeature, Schema
 from dpviz.training.contract import Grown, LearnerSpec
 from dpviz.training.noisy_histograms import STOPPING_DISCLOSURE, NoisyHistogramGrower, quantile_grid
 from dpviz.training.params import Settings, control
-from dpviz.training.privatree_budget import PARTS, distribute, distribution_of, privatree_plan
+from dpviz.training.privatree_budget import (
+    PARTS,
+    bins_control,
+    distribute,
+    distribution_of,
+    leaf_error_control,
+    privatree_plan,
+    shares_control,
+)
 
 NAME = "privatree"
 
@@ -29,15 +37,14 @@ NAME = "privatree"
 class Params:
     """PrivaTree's parameters."""
 
-    max_leaf_error: float = control(
-        0.01, label="Largest leaf error", help="Accuracy that labelling leaves may cost in expectation (E_max).", kind="number", low=1e-4, high=1.0
-    )
-    bins: int = control(10, label="Bins per number", help="Quantile bins of every numeric feature.", kind="whole", low=2, high=64)
-    shares: tuple[float, ...] | None = control(
-        None, label="Shares of epsilon", help="Weights for quantiles, nodes and leaves; none uses the paper's rule.", kind="shares", parts=PARTS
-    )
+    max_leaf_error: float = leaf_error_control()
+    bins: int = bins_control("Quantile")
+    shares: tuple[float, ...] | None = shares_control(PARTS)
     grow_complete: bool = control(
-        False, label="Grow complete", help="Never stop early, so that exact counts do not show in the shape of the tree.", kind="flag"
+        False,
+        label="Grow complete",
+        help="Never stop early, so that exact counts do not show in the shape of the tree.",
+        kind="flag",
     )
 
 
@@ -66,9 +73,9 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
 def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
     """Theorem 3 claims epsilon; its proof composes features in parallel, and its stopping rule is exact."""
     if params.grow_complete:
-        because = "Features of one row are not disjoint data: noisy histograms of every feature add up, so the ledger exceeds the claim."
+        because = "Features of one row are not disjoint data: the noisy histograms of all features add up to more than the claim."
         return Claim(plan.epsilon, "Vos et al. 2023, Theorem 3", "unproven" if schema.n_features > 1 else "holds", because)
-    because = "One row is always a leaf and two mixed rows may split, so some trees are possible for one data set and impossible for its neighbour."
+    because = "One row is always a leaf and two mixed rows may split: some trees are possible for one data set, impossible for its neighbour."
     return Claim(plan.epsilon, "Vos et al. 2023, Theorem 3", "violated", because)
 
 

@@ -28,8 +28,8 @@ from dpviz.training.contract import Grown, LearnerSpec
 from dpviz.training.growing import Decision, Label, Split, grow
 from dpviz.training.histograms import BinnedRows, NodeRows, left_counts
 from dpviz.training.noisy_histograms import weighted_gini
-from dpviz.training.params import Settings, control
-from dpviz.training.privatree_budget import distribute
+from dpviz.training.params import Settings
+from dpviz.training.privatree_budget import bins_control, distribute, leaf_error_control, shares_control
 
 NAME = "privatree-corrected"
 
@@ -38,13 +38,9 @@ NAME = "privatree-corrected"
 class Params:
     """Parameters of the corrected form."""
 
-    max_leaf_error: float = control(
-        0.01, label="Largest leaf error", help="Accuracy that labelling leaves may cost in expectation (E_max).", kind="number", low=1e-4, high=1.0
-    )
-    bins: int = control(10, label="Bins per number", help="Equal-width bins of every numeric feature.", kind="whole", low=2, high=64)
-    shares: tuple[float, ...] | None = control(
-        None, label="Shares of epsilon", help="Weights for nodes and leaves; none uses the paper's rule.", kind="shares", parts=("node", "leaf")
-    )
+    max_leaf_error: float = leaf_error_control()
+    bins: int = bins_control("Equal-width")
+    shares: tuple[float, ...] | None = shares_control(("node", "leaf"))
 
 
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
@@ -87,7 +83,9 @@ def gini_sensitivity(rows: int) -> Sensitivity:
 
     Source: Fletcher & Islam 2015, as used by the corrected PrivaTree with a *noisy* n, which is not a bound at the true n.
     """
-    return Sensitivity(1 - (rows / (rows + 1)) ** 2 - (1 / (rows + 1)) ** 2, monotone=False, source="Gini at a noisy row count; not a bound")
+    return Sensitivity(
+        1 - (rows / (rows + 1)) ** 2 - (1 / (rows + 1)) ** 2, monotone=False, source="Gini at a noisy row count; not a bound"
+    )
 
 
 def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:

@@ -20,8 +20,16 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema
 from dpviz.training.contract import Grown, LearnerSpec
 from dpviz.training.noisy_histograms import STOPPING_DISCLOSURE, NoisyHistogramGrower, quantile_grid
-from dpviz.training.params import Settings, control
-from dpviz.training.privatree_budget import PARTS, distribute, distribution_of, privatree_plan
+from dpviz.training.params import Settings
+from dpviz.training.privatree_budget import (
+    PARTS,
+    bins_control,
+    distribute,
+    distribution_of,
+    leaf_error_control,
+    privatree_plan,
+    shares_control,
+)
 
 NAME = "privatree-star"
 
@@ -30,13 +38,9 @@ NAME = "privatree-star"
 class Params:
     """As PrivaTree; the quantile share goes to the nodes."""
 
-    max_leaf_error: float = control(
-        0.01, label="Largest leaf error", help="Accuracy that labelling leaves may cost in expectation (E_max).", kind="number", low=1e-4, high=1.0
-    )
-    bins: int = control(10, label="Bins per number", help="Quantile bins of every numeric feature.", kind="whole", low=2, high=64)
-    shares: tuple[float, ...] | None = control(
-        None, label="Shares of epsilon", help="Weights for quantiles, nodes and leaves; none uses the paper's rule.", kind="shares", parts=PARTS
-    )
+    max_leaf_error: float = leaf_error_control()
+    bins: int = bins_control("Quantile")
+    shares: tuple[float, ...] | None = shares_control(PARTS)
 
 
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:

@@ -34,5 +34,7 @@ def require_same_columns(expected: Schema, given: Schema) -> None:
         if type(ours) is not type(theirs) or names != others:
             kind = "categories" if isinstance(ours, CategoricalFeature) else "declaration"
             raise SchemaError(
-                f"Its {kind} differs from the model's.", field=ours.name, remedy="Encode the rows with the schema the model was trained on."
+                f"Its {kind} differs from the model's.",
+                field=ours.name,
+                remedy="Encode the rows with the schema the model was trained on.",
             )

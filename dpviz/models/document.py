@@ -57,7 +57,9 @@ def model_document(
             "claim": asdict(claim),
             "ledger": [asdict(row) for row in ledger.rows()],
             "disclosures": [asdict(item) for item in disclosures],
-            "noise": {"source": noise} if seed is None else {"source": noise, "seed": seed, "warning": "A simulation, not a release."},
+            "noise": {"source": noise}
+            if seed is None
+            else {"source": noise, "seed": seed, "warning": "A simulation, not a release."},
         },
         "versions": {"dpviz": VERSION, "numpy": np.__version__, "python": platform.python_version()},
     }
@@ -174,7 +176,9 @@ def _read_rule(item: dict[str, Any], schema: Schema, where: str) -> Rule:
     if op == "in" and isinstance(feature, CategoricalFeature):
         values = _get(item, "values", list, where)
         return SubsetRule(position, tuple(sorted(_index(value, feature.categories, f"{where}.values") for value in values)))
-    raise DocumentError(f"{op!r} does not fit the feature {feature.name!r}.", where=f"{where}.op", remedy="Export the model again.")
+    raise DocumentError(
+        f"{op!r} does not fit the feature {feature.name!r}.", where=f"{where}.op", remedy="Export the model again."
+    )
 
 
 def _index(name: Any, names: tuple[str, ...], where: str) -> int:

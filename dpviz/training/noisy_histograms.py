@@ -29,7 +29,7 @@ from dpviz.training.privatree_budget import Distribution
 STOPPING_RULE = "stopped (or went on) because of the exact classes and rows at the node"
 STOPPING_DISCLOSURE = Disclosure(
     code="stopping-rule",
-    what="A branch ends where the exact rows are of one class or at most one is left, so the shape of the tree shows exact counts.",
+    what="A branch ends where the exact rows are of one class or at most one is left: the shape of the tree shows exact counts.",
     remedy="Grow the tree complete, or use PF-tree.",
 )
 
@@ -72,7 +72,9 @@ class NoisyHistogramGrower:
         return self._split(node, (looked,))
 
     def _leaf(self, node: NodeRows) -> Label:
-        chosen = PermuteAndFlip(self.split.leaf, COUNT).release(node.class_counts, source=self.source, part="leaf", level=node.level)
+        chosen = PermuteAndFlip(self.split.leaf, COUNT).release(
+            node.class_counts, source=self.source, part="leaf", level=node.level
+        )
         return Label(chosen.value, chosen.event)
 
     def _split(self, node: NodeRows, before: tuple[Event, ...]) -> Split | OrderedSplit:

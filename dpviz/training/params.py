@@ -1,4 +1,4 @@
-"""Parameters of learners as data: one field carries label, help and range, and from it come the check, the message and the widget."""
+"""Parameters of learners as data: one field carries label, help and range; check, message and widget all come from it."""
 
 from __future__ import annotations
 
@@ -110,9 +110,13 @@ class Settings:
     """
 
     epsilon: float = control(1.0, label="Epsilon", help="Privacy loss, add/remove one row.", kind="number", low=1e-6, high=1e6)
-    max_depth: int = control(4, label="Largest depth", help="The tree has at most this many levels of rules.", kind="whole", low=1, high=12)
+    max_depth: int = control(
+        4, label="Largest depth", help="The tree has at most this many levels of rules.", kind="whole", low=1, high=12
+    )
     depth: int | Literal["auto"] = field(default="auto", metadata={"control": None})
-    delta: float = control(0.0, label="Delta", help="Probability with which epsilon may be exceeded.", kind="number", low=0.0, high=0.5)
+    delta: float = control(
+        0.0, label="Delta", help="Probability with which epsilon may be exceeded.", kind="number", low=0.0, high=0.5
+    )
 
     def __post_init__(self) -> None:
         for name, about in controls_of(Settings).items():

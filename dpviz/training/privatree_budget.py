@@ -6,17 +6,47 @@ Source: Vos et al. 2023 (arXiv 2305.15394), section IV-D and Corollary 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from dpviz.accounting.guarantee import round_down
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.table.schema import NumericFeature, Schema
 from dpviz.training.contract import n_public_of
-from dpviz.training.params import Settings
+from dpviz.training.params import Settings, control
 
 PARTS = ("quantile", "node", "leaf")
+
+
+def leaf_error_control() -> float:
+    """The field `max_leaf_error` of the three PrivaTree learners: E_max of Equation (7)."""
+    return control(
+        0.01,
+        label="Largest leaf error",
+        help="Accuracy that labelling leaves may cost in expectation (E_max).",
+        kind="number",
+        low=1e-4,
+        high=1.0,
+    )
+
+
+def bins_control(of: str) -> int:
+    """The field `bins` of the three PrivaTree learners; `of` says which bins."""
+    return control(10, label="Bins per number", help=f"{of} bins of every numeric feature.", kind="whole", low=2, high=64)
+
+
+def shares_control(parts: tuple[str, ...]) -> tuple[float, ...] | None:
+    """The field `shares` of the three PrivaTree learners."""
+    return control(
+        None,
+        label="Shares of epsilon",
+        help=f"Weights for {' and '.join(parts)}; none uses the paper's rule.",
+        kind="shares",
+        parts=parts,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +80,7 @@ def _worst_leaf_error(n_classes: int) -> float:
 
 
 def leaf_epsilon_needed(n_public: int, depth: int, n_classes: int, max_leaf_error: float) -> float:
-    """eps'_leaf: labels every leaf with an expected worst-case accuracy loss of at most `max_leaf_error`. Source: Equation (7)."""
+    """eps'_leaf: labels all leaves at an expected worst-case accuracy loss of at most `max_leaf_error`. Source: Equation (7)."""
     return 2**depth * worst_leaf_error(n_classes) / (n_public * max_leaf_error)
 
 
@@ -67,13 +97,15 @@ def distribute(
     n_public = n_public_of(schema, learner, "set the quantile, node and leaf shares by hand")
     needed = leaf_epsilon_needed(n_public, depth, len(schema.classes), max_leaf_error)
     leaf = min(epsilon / 2, needed)
-    rest = epsilon - leaf
-    numeric = rest / (1 + depth) if quantiles else rest / depth
+    categorical = round_down((Fraction(epsilon) - Fraction(leaf)) / depth)
+    numeric = round_down((Fraction(epsilon) - Fraction(leaf)) / (1 + depth)) if quantiles else categorical
     return Distribution(
         quantile=numeric if quantiles else 0.0,
         numeric_node=numeric,
-        categorical_node=rest / depth,
-        leaf=leaf,
+        categorical_node=categorical,
+        leaf=round_down(
+            Fraction(epsilon) - depth * Fraction(categorical)
+        ),  # what rounding left, so that the claim is met exactly
         set_by="rule: half at most" if leaf < needed else "rule: error bound",
         notes=(_leaf_note(needed, leaf, n_public, depth, max_leaf_error),),
     )
@@ -89,7 +121,8 @@ def _by_hand(settings: Settings, shares: tuple[float, ...], quantiles: bool) -> 
 
 
 def _leaf_note(needed: float, leaf: float, n_public: int, depth: int, max_leaf_error: float) -> str:
-    bound = f"Corollary 1: labels for {2**depth} leaves and n = {n_public:,} need ε = {needed:.4g} to lose at most {max_leaf_error:.3g} of accuracy"
+    aim = f"to lose at most {max_leaf_error:.3g} of accuracy"
+    bound = f"Corollary 1: labels for {2**depth} leaves and n = {n_public:,} need ε = {needed:.4g} {aim}"
     if leaf < needed:
         return f"{bound}; half of ε, {leaf:.4g}, is the most they get."
     return f"{bound}; that is what they get."

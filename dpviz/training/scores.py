@@ -28,7 +28,9 @@ SCALE = 1024
 #: Above this many rows n^2 * SCALE would leave int64.
 MOST_ROWS = 90_000_000
 
-IMPURITY = Sensitivity(SCALE, monotone=True, source="adding a row raises one child's half impurity by 0 to 1 row, rounded down per child")
+IMPURITY = Sensitivity(
+    SCALE, monotone=True, source="adding a row raises one child's half impurity by 0 to 1 row, rounded down per child"
+)
 
 
 def half_impurity(counts: np.ndarray) -> np.ndarray:
@@ -55,7 +57,7 @@ def labelled_utilities(left: np.ndarray, total: np.ndarray, repeats: int) -> np.
 
 
 def locate_labelled(index: int, n_candidates: int, n_classes: int, repeats: int) -> tuple[int | None, tuple[int, int]]:
-    """(candidate, (left label, right label)) of an index of `labelled_utilities`; candidate is None for one label for everybody."""
+    """(candidate, (left label, right label)) of an index of `labelled_utilities`; candidate None: one label for everybody."""
     lefts, rights = _label_pairs(n_classes)
     candidate, pair = divmod(index, len(lefts))
     if candidate < n_candidates:
@@ -71,5 +73,5 @@ def _label_pairs(n_classes: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def best_correct_rows(left: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """Rows classified right when both children take their majority: int64 of shape (n_candidates,). A count: monotone, sensitivity 1."""
+    """Rows classified right when both children take their majority: int64 of shape (n_candidates,). A count, as above."""
     return left.max(axis=1) + (total - left).max(axis=1)
