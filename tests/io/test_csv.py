@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dpviz.errors import CsvError, DpvizError
 from dpviz.io.csv import read_csv
 
-ADULT = Path("/work/shared/data/adult.csv.gz")
+ADULT = Path(__file__).resolve().parents[3] / "shared/data/adult.csv.gz"
 
 
 def cells(table):

@@ -15,7 +15,7 @@ from dpviz.table.proposal import propose_schema
 from dpviz.table.raw import RawColumn, RawTable, parse_numbers
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
-ADULT = Path("/work/shared/data/adult.csv.gz")
+ADULT = Path(__file__).resolve().parents[3] / "shared/data/adult.csv.gz"
 TARGET = ClassTarget("y", ("n", "p"))
 
 

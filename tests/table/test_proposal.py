@@ -12,7 +12,7 @@ from dpviz.table.encode import encode
 from dpviz.table.proposal import in_order, left_out, propose_schema
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget
 
-ADULT = Path("/work/shared/data/adult.csv.gz")
+ADULT = Path(__file__).resolve().parents[3] / "shared/data/adult.csv.gz"
 
 
 def table(**columns):
