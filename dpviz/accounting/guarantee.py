@@ -9,11 +9,12 @@ Source: sequential and parallel composition, McSherry 2009, Theorems 3 and 4 (Pr
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 
 from dpviz.accounting.events import Event, NoCost, NonPrivate, Parallel, Sequential
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, ParameterError
 
 #: Printed wherever an epsilon is printed.
 NEIGHBOURS = "add/remove one row"
@@ -52,11 +53,11 @@ def _cost(event: Event) -> Fraction | None:
     """Exact cost; None is infinite."""
     match event:
         case Sequential(events):
-            costs = [_cost(step) for step in events]
-            return None if None in costs else sum(costs, Fraction(0))  # type: ignore[arg-type]
+            costs = _costs(events)
+            return None if costs is None else sum(costs, Fraction(0))
         case Parallel(events):
-            costs = [_cost(step) for step in events]
-            return None if None in costs else max(costs, default=Fraction(0))  # type: ignore[type-var]
+            costs = _costs(events)
+            return None if costs is None else max(costs, default=Fraction(0))
         case NoCost():
             return Fraction(0)
         case NonPrivate():
@@ -67,14 +68,25 @@ def _cost(event: Event) -> Fraction | None:
             return None if math.isinf(event.epsilon) else Fraction(event.epsilon)
 
 
+def _costs(events: tuple[Event, ...]) -> list[Fraction] | None:
+    """Exact costs of all steps; None when one is infinite."""
+    costs = [_cost(step) for step in events]
+    finite = [cost for cost in costs if cost is not None]
+    return finite if len(finite) == len(costs) else None
+
+
 def round_up(value: Fraction) -> float:
-    """The smallest float that is at least `value`."""
+    """The smallest float that is at least `value`, infinity above the largest."""
+    if value > Fraction(sys.float_info.max):
+        return math.inf
     nearest = float(value)
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
 def round_down(value: Fraction) -> float:
     """The largest float that is at most `value`."""
+    if value > Fraction(sys.float_info.max):
+        return sys.float_info.max
     nearest = float(value)
     return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
 
@@ -82,11 +94,19 @@ def round_down(value: Fraction) -> float:
 def split_budget(epsilon: float, weights: tuple[float, ...]) -> tuple[float, ...]:
     """Shares of `epsilon` proportional to `weights`, whose exact sum never exceeds it.
 
-    The smallest share takes what rounding leaves, rounded down, so that the composed total prints as `epsilon`.
+    The smallest share that is not 0 takes what rounding leaves, rounded down, so that the composed total prints as `epsilon`.
     """
+    _check_split(epsilon, weights)
     total = sum(map(Fraction, weights))
     shares = [round_down(Fraction(epsilon) * Fraction(weight) / total) for weight in weights]
-    smallest = min(range(len(weights)), key=weights.__getitem__)
+    smallest = min((i for i, weight in enumerate(weights) if weight > 0), key=weights.__getitem__)
     rest = sum((Fraction(share) for i, share in enumerate(shares) if i != smallest), Fraction(0))
-    shares[smallest] = max(0.0, round_down(Fraction(epsilon) - rest))
+    shares[smallest] = round_down(Fraction(epsilon) - rest)
     return tuple(shares)
+
+
+def _check_split(epsilon: float, weights: tuple[float, ...]) -> None:
+    if not (epsilon >= 0 and math.isfinite(epsilon)):
+        raise ParameterError("split_budget", "epsilon", epsilon, "finite and not negative")
+    if not (all(weight >= 0 and math.isfinite(weight) for weight in weights) and any(weights)):
+        raise ParameterError("split_budget", "weights", weights, "finite and not negative, at least one above 0")

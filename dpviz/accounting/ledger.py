@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 
-from dpviz.accounting.events import Event, Parallel, Sequential, walk
+from dpviz.accounting.events import Event, Parallel, Sequential, Spend, walk
 from dpviz.accounting.guarantee import PrivacyLoss, guarantee
 
 
@@ -40,31 +40,34 @@ class Ledger:
 
     def spent(self) -> dict[tuple[str, int | None], float]:
         """Epsilon per (part, level) on the path that costs one row the most; infinite where a step is non-private."""
-        return dict(_worst_path(self.event))
+        groups: dict[tuple[str, int | None], list[Spend]] = defaultdict(list)
+        for step in _worst_path(self.event):
+            groups[step.part, step.level].append(step)
+        return {key: _total(steps) for key, steps in groups.items()}
 
 
-def _row(path: str, step: object) -> LedgerRow:
+def _row(path: str, step: Spend) -> LedgerRow:
     return LedgerRow(
         path=path,
-        kind=step.kind,  # type: ignore[attr-defined]
+        kind=step.kind,
         mechanism=getattr(step, "mechanism", ""),
-        part=step.part,  # type: ignore[attr-defined]
-        level=step.level,  # type: ignore[attr-defined]
-        epsilon=guarantee(step).epsilon,  # type: ignore[arg-type]
+        part=step.part,
+        level=step.level,
+        epsilon=guarantee(step).epsilon,
         note=getattr(step, "reason", ""),
     )
 
 
-def _worst_path(event: Event) -> dict[tuple[str, int | None], float]:
+def _worst_path(event: Event) -> list[Spend]:
+    """The single steps on the path of one row that costs most (the first such path)."""
     match event:
         case Parallel(events):
-            tallies = [_worst_path(step) for step in events]
-            return max(tallies, key=lambda tally: sum(tally.values()), default={})
+            return max(map(_worst_path, events), key=_total, default=[])
         case Sequential(events):
-            total: dict[tuple[str, int | None], float] = defaultdict(float)
-            for step in events:
-                for key, cost in _worst_path(step).items():
-                    total[key] += cost
-            return total
+            return [spend for step in events for spend in _worst_path(step)]
         case _:
-            return {(event.part, event.level): guarantee(event).epsilon}
+            return [event]
+
+
+def _total(steps: list[Spend]) -> float:
+    return guarantee(Sequential(tuple(steps))).epsilon

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
+
+from dpviz.accounting.guarantee import round_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +38,18 @@ class Share:
 
     @property
     def composed(self) -> float:
-        """What the share really costs one row: epsilon times touches."""
-        return self.epsilon * self.touches if self.touches else 0.0
+        """What the share really costs one row: epsilon times touches, rounded up."""
+        if not (self.touches and math.isfinite(self.epsilon)):
+            return self.epsilon if self.touches else 0.0
+        return round_up(Fraction(self.epsilon) * self.touches)
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetPlan:
-    """How a learner will spend `epsilon` on a tree of `depth`. `notes` explain public rules that were applied, with their numbers."""
+    """How a learner will spend `epsilon` on a tree of `depth`.
+
+    `notes` explain public rules that were applied, with their numbers.
+    """
 
     epsilon: float
     depth: int

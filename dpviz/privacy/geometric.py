@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 
 from dpviz.accounting.events import Noise
+from dpviz.accounting.guarantee import round_up
+from dpviz.privacy.sensitivity import check_epsilon
 from dpviz.privacy.source import NoiseSource, Released
 
 
@@ -26,6 +29,9 @@ class GeometricNoise:
     epsilon: float
     l1: float = 1.0
     title: ClassVar[str] = "geometric"
+
+    def __post_init__(self) -> None:
+        check_epsilon("GeometricNoise", self.epsilon, positive=True)
 
     @property
     def decay(self) -> float:
@@ -46,13 +52,14 @@ class GeometricNoise:
         """Counts plus OpenDP's discrete Laplace noise."""
         from dpviz.privacy import exact
 
-        noisy = exact.geometric(np.ravel(counts).tolist(), self.l1 / self.epsilon)
+        scale = round_up(Fraction(self.l1) / Fraction(self.epsilon))
+        noisy = exact.geometric(np.ravel(counts).tolist(), scale)
         return np.array(noisy, dtype=np.int64).reshape(np.shape(counts))
 
     def pmf(self, noise: np.ndarray | int) -> np.ndarray:
         """Exact probability that the noise equals these integers."""
-        a = self.decay
-        return (1 - a) / (1 + a) * a ** np.abs(noise)
+        rate = self.epsilon / self.l1
+        return np.tanh(rate / 2) * np.exp(-rate * np.abs(noise))  # tanh(x/2) = (1-a)/(1+a) without cancellation
 
     def tail(self, noise: int) -> float:
         """Exact probability that the noise is at least `noise` >= 1."""

@@ -11,8 +11,9 @@ from typing import ClassVar
 import numpy as np
 
 from dpviz.accounting.events import Select
+from dpviz.errors import NotReleasable
+from dpviz.privacy.sensitivity import Sensitivity, check_epsilon
 from dpviz.privacy.source import NoiseSource, Released
-from dpviz.privacy.sensitivity import Sensitivity
 
 #: Gauss-Legendre nodes; the integrand is a polynomial, so (candidates + 1) / 2 nodes would be exact.
 _MOST_NODES = 256
@@ -20,15 +21,20 @@ _MOST_NODES = 256
 
 @dataclass(frozen=True, slots=True)
 class PermuteAndFlip:
-    """P(i) = c_i * integral over t in [0, 1] of prod_{j != i} (1 - t c_j), c_j = exp(a (u_j - max u)), a = eps/(2 Delta) or eps/Delta.
+    """P(i) = c_i * integral over t in [0, 1] of prod_{j != i} (1 - t c_j) with c_j = exp(a (u_j - max u)).
 
-    Utility: epsilon -> 0 gives a uniform choice, epsilon -> infinity the first-to-last uniform choice among the best.
+    a = eps/(2 Delta), or eps/Delta when the utility is monotone.
+
+    Utility: epsilon -> 0 gives a uniform choice, epsilon -> infinity the best candidate (uniform among ties).
     Source: McKenna & Sheldon 2020, Proposition 2 and Equation (2).
     """
 
     epsilon: float
     sensitivity: Sensitivity
     title: ClassVar[str] = "permute-and-flip"
+
+    def __post_init__(self) -> None:
+        check_epsilon("PermuteAndFlip", self.epsilon)
 
     def release(self, utilities: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Released[int]:
         """Choose an index of `utilities` (shape (n_candidates,), int64, private)."""
@@ -41,11 +47,13 @@ class PermuteAndFlip:
         return int(scaled.argmax())
 
     def sample_exactly(self, utilities: np.ndarray) -> int:
-        """One index by OpenDP; utilities must be integers."""
+        """One index by OpenDP; raises NotReleasable unless the utilities are integers."""
+        if np.asarray(utilities).dtype.kind not in "iu":
+            raise NotReleasable("permute-and-flip on real-valued utilities")
         from dpviz.privacy import exact
 
-        scale = 1 / self.sensitivity.exponent(self.epsilon)
-        return exact.permute_and_flip(utilities.tolist(), scale, self.sensitivity.monotone)
+        integers, scale = self.sensitivity.integers_and_scale(self.epsilon, utilities)
+        return exact.permute_and_flip(integers, scale, self.sensitivity.monotone)
 
     def probabilities(self, utilities: np.ndarray) -> np.ndarray:
         """Exact law over the last axis, same shape as `utilities`.

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 
+import numpy as np
+
+from dpviz.accounting.guarantee import round_up
 from dpviz.errors import ParameterError
 
 
@@ -32,6 +37,22 @@ class Sensitivity:
     def exponent(self, epsilon: float) -> float:
         """Factor on utilities inside exp(): eps / (2 Delta), or eps / Delta when monotone."""
         return epsilon / (self.value if self.monotone else 2 * self.value)
+
+    def integers_and_scale(self, epsilon: float, utilities: np.ndarray) -> tuple[list[int], float]:
+        """What an exact selection takes: integers and 1 / exponent, rounded up so that it never costs more than `epsilon`.
+
+        At epsilon 0 no finite scale is large enough: equal utilities give the same uniform choice.
+        """
+        if epsilon == 0:
+            return [0] * len(utilities), 1.0
+        return utilities.tolist(), round_up(Fraction(self.value) * (1 if self.monotone else 2) / Fraction(epsilon))
+
+
+def check_epsilon(owner: str, epsilon: float, *, positive: bool = False) -> None:
+    """Refuse an epsilon no mechanism can have: negative, infinite, not a number, or zero where noise would be infinite."""
+    enough = epsilon > 0 if positive else epsilon >= 0
+    if not (enough and math.isfinite(epsilon)):
+        raise ParameterError(owner, "epsilon", epsilon, "positive and finite" if positive else "finite and not negative")
 
 
 #: Counting rows: one row changes one count by one.

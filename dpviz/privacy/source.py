@@ -7,7 +7,7 @@ checks it), but only `Release` may make something that leaves.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class Released(Generic[T]):
 class Mechanism(Protocol):
     """What a source needs to draw from a mechanism."""
 
-    title: str
+    title: ClassVar[str]
 
     def sample(self, values: Any, rng: np.random.Generator) -> Any:
         """One draw with NumPy's generator: fast, repeatable, not for release."""

@@ -1,0 +1,67 @@
+"""The exponential mechanism: the classic private selection.
+
+Source: McSherry & Talwar 2007; sampled as arg max of scaled utility plus Gumbel noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpviz.accounting.events import Select
+from dpviz.errors import NotReleasable
+from dpviz.privacy.sensitivity import Sensitivity, check_epsilon
+from dpviz.privacy.source import NoiseSource, Released
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExponentialMechanism:
+    """P_i proportional to w_i exp(a u_i), a = eps/(2 Delta), or eps/Delta when the utility is monotone.
+
+    Utility: epsilon -> 0 gives a choice by the weights alone, epsilon -> infinity a choice by weight among the best.
+
+    Attributes
+    ----------
+    log_weights : array, optional
+        ln w_i, shape (n_candidates,); none means equal weights. They must not depend on private rows, with one exception:
+        widths of the intervals between private values, when a uniform point of the chosen interval is published in place
+        of its index (that is the mechanism over points of a public range).
+    """
+
+    epsilon: float
+    sensitivity: Sensitivity
+    log_weights: np.ndarray | None = None
+    title: ClassVar[str] = "exponential mechanism"
+
+    def __post_init__(self) -> None:
+        check_epsilon("ExponentialMechanism", self.epsilon)
+
+    def release(self, utilities: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Released[int]:
+        """Choose an index of `utilities` (shape (n_candidates,), private)."""
+        return Released(int(source.draw(self, utilities)), Select(self.epsilon, self.title, part, level))
+
+    def sample(self, utilities: np.ndarray, rng: np.random.Generator) -> int:
+        """One index."""
+        logits = self._logits(utilities)
+        return int((logits + rng.gumbel(size=logits.shape)).argmax())
+
+    def sample_exactly(self, utilities: np.ndarray) -> int:
+        """One index by OpenDP; utilities must be integers. Raises NotReleasable when there are weights."""
+        if self.log_weights is not None:
+            raise NotReleasable(f"{self.title} with weights")
+        from dpviz.privacy import exact
+
+        integers, scale = self.sensitivity.integers_and_scale(self.epsilon, utilities)
+        return exact.exponential_mechanism(integers, scale, self.sensitivity.monotone)
+
+    def probabilities(self, utilities: np.ndarray) -> np.ndarray:
+        """Exact law over the last axis, same shape as `utilities`."""
+        logits = self._logits(utilities)
+        law = np.exp(logits - logits.max(axis=-1, keepdims=True))
+        return law / law.sum(axis=-1, keepdims=True)
+
+    def _logits(self, utilities: np.ndarray) -> np.ndarray:
+        logits = np.asarray(utilities, dtype=np.float64) * self.sensitivity.exponent(self.epsilon)
+        return logits if self.log_weights is None else logits + self.log_weights
