@@ -1,0 +1,71 @@
+"""What every test can rely on: fixed seeds, a deterministic hypothesis, the shared data or a reason, a browser or a reason."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED_DATA = ROOT.parent / "shared" / "data"
+IN_CI = os.environ.get("CI") == "true"
+
+settings.register_profile("dpviz", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("dpviz")
+
+#: The one seed of tests that need a generator and do not care which.
+SEED = 20_240_601
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Under xdist, one file stays on one worker and all browser tests on the same one: two browsers would starve each other."""
+    for item in items:
+        browser = item.get_closest_marker("browser") is not None
+        item.add_marker(pytest.mark.xdist_group("browser" if browser else str(item.path)))
+        if "shared_data" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.shared)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """With CI=true a skip is a failure, unless the test needs ../shared."""
+    outcome = yield
+    report = outcome.get_result()  # type: ignore[attr-defined]
+    unwanted = report.skipped and not hasattr(report, "wasxfail") and item.get_closest_marker("shared") is None
+    if IN_CI and unwanted:
+        report.outcome = "failed"
+        report.longrepr = f"Skipped, which only tests that read ../shared may do with CI=true: {report.longrepr}"
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """A fresh generator, the same in every test and every run."""
+    return np.random.default_rng(SEED)
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of public benchmark data beside the clone; skips where it is absent."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip("needs ../shared/data, which is not part of the project")
+    return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def browser_path() -> str | None:
+    """A Chromium to drive: `make test` names it in DPVIZ_BROWSER. None means Playwright's own."""
+    named = os.environ.get("DPVIZ_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
+    if named:
+        return named
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        own = Path(driver.chromium.executable_path)
+    if not own.exists():
+        pytest.skip("no browser: run `make test`, which installs one")
+    return None
