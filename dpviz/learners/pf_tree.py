@@ -19,15 +19,14 @@ from dpviz.accounting.events import Parallel, Sequential
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.errors import ParameterError
-from dpviz.models.tree import Tree
 from dpviz.privacy.permute_and_flip import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid, multiscale_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
-from dpviz.training.contract import Grown, LearnerSpec, n_public_of
-from dpviz.training.growing import Decision, Label, LabelledSplit, Split, grow
+from dpviz.training.contract import LearnerSpec, fit_by_growing, n_public_of
+from dpviz.training.growing import Decision, Growth, Label, LabelledSplit, Split
 from dpviz.training.histograms import BinnedRows, NodeRows, left_counts
 from dpviz.training.params import Settings, control
 from dpviz.training.scores import IMPURITY, best_correct_rows, impurity_utilities, labelled_utilities, locate_labelled
@@ -89,8 +88,8 @@ def auto_depth(n_public: int, n_candidates: int, epsilon: float, max_depth: int)
     return max((k for k in range(1, max_depth + 1) if n_public / 2 ** (k - 1) >= need * k), default=1)
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
-    """Grow the complete tree of `plan.depth` levels."""
+def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Growth:
+    """A complete tree of `plan.depth` levels."""
     grid = multiscale_grid(data.schema)
     levels = tuple(share.epsilon for share in plan.shares)
 
@@ -101,8 +100,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
             return _choose_labelled_split(grid, node, levels[-1], source)
         return _choose_split_then_labels(grid, node, levels[-1], source)
 
-    root, event = grow(NodeRows(BinnedRows.of(data, grid), None, 0), step)
-    return Grown(Tree(data.schema, root), event)
+    return Growth(NodeRows(BinnedRows.of(data, grid), None, 0), step)
 
 
 def _choose_split(grid: CandidateGrid, node: NodeRows, epsilon: float, source: NoiseSource) -> Split:
@@ -152,7 +150,8 @@ LEARNER = LearnerSpec(
     idea="One private choice per node; the last level chooses its labels along with its split.",
     citation="This project",
     plan=plan,
-    fit=fit,
+    fit=fit_by_growing(prepare),
+    prepare=prepare,
     claim=claim,
     Params=Params,
 )

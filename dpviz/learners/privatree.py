@@ -10,14 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpviz.accounting.claim import Claim
-from dpviz.accounting.events import Sequential
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.models.tree import Tree
 from dpviz.privacy.quantiles import JointQuantiles
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema
-from dpviz.training.contract import Grown, LearnerSpec
+from dpviz.training.contract import LearnerSpec, fit_by_growing
+from dpviz.training.growing import Growth
 from dpviz.training.noisy_histograms import STOPPING_DISCLOSURE, NoisyHistogramGrower, quantile_grid
 from dpviz.training.params import Settings, control
 from dpviz.training.privatree_budget import (
@@ -54,7 +53,7 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     return privatree_plan(schema, settings, split)
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
+def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Growth:
     """Quantiles, then the tree."""
     split = distribution_of(plan)
     thresholds, events = {}, []
@@ -65,9 +64,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
             thresholds[feature.name] = released.value
             events.append(released.event)
     grower = NoisyHistogramGrower(quantile_grid(data.schema, thresholds, NAME), split, plan.depth, params.grow_complete, source)
-    root, event = grower.grow(data)
-    disclosures = () if params.grow_complete else (STOPPING_DISCLOSURE,)
-    return Grown(Tree(data.schema, root), Sequential((*events, event)), disclosures)
+    return grower.growth(data, tuple(events), () if params.grow_complete else (STOPPING_DISCLOSURE,))
 
 
 def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
@@ -75,7 +72,7 @@ def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
     if params.grow_complete:
         because = "Features of one row are not disjoint data: the noisy histograms of all features add up to more than the claim."
         return Claim(plan.epsilon, "Vos et al. 2023, Theorem 3", "unproven" if schema.n_features > 1 else "holds", because)
-    because = "One row is always a leaf and two mixed rows may split: some trees are possible for one data set, impossible for its neighbour."
+    because = "One row is always a leaf, two mixed rows may split: a tree possible for one data set can be impossible for its neighbour."
     return Claim(plan.epsilon, "Vos et al. 2023, Theorem 3", "violated", because)
 
 
@@ -85,7 +82,8 @@ LEARNER = LearnerSpec(
     idea="Noisy class histograms of every feature at every node; the least Gini impurity splits.",
     citation="Vos, Vos, Li, Erkin & Verwer 2023, arXiv 2305.15394",
     plan=plan,
-    fit=fit,
+    fit=fit_by_growing(prepare),
+    prepare=prepare,
     claim=claim,
     Params=Params,
     exact=False,

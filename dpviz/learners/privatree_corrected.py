@@ -16,7 +16,6 @@ import numpy as np
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.events import Sequential
 from dpviz.accounting.plan import BudgetPlan, Share
-from dpviz.models.tree import Tree
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.permute_and_flip import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT, Sensitivity
@@ -24,14 +23,16 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid, equal_width_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
-from dpviz.training.contract import Grown, LearnerSpec
-from dpviz.training.growing import Decision, Label, Split, grow
+from dpviz.training.contract import LearnerSpec, fit_by_growing
+from dpviz.training.growing import UNPRICED, Decision, Growth, Label, Split, leaf_law
 from dpviz.training.histograms import BinnedRows, NodeRows, left_counts
-from dpviz.training.noisy_histograms import weighted_gini
 from dpviz.training.params import Settings
 from dpviz.training.privatree_budget import bins_control, distribute, leaf_error_control, shares_control
+from dpviz.training.scores import weighted_gini
 
 NAME = "privatree-corrected"
+#: Noisy counts beyond this probability are left out of the exact law (and reported).
+TAIL = 1e-7
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,8 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     return BudgetPlan(settings.epsilon, depth, (*nodes, Share("leaf", depth, split.leaf, set_by=split.set_by)), split.notes)
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
-    """Grow the complete tree."""
+def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Growth:
+    """A complete tree."""
     grid = equal_width_grid(data.schema, params.bins)
     leaf = PermuteAndFlip(plan.of("leaf", plan.depth), COUNT)
 
@@ -63,8 +64,10 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
             return Label(chosen.value, chosen.event)
         return choose_split(grid, node, plan.of("node", node.level), source)
 
-    root, event = grow(NodeRows(BinnedRows.of(data, grid), None, 0), step)
-    return Grown(Tree(data.schema, root), event)
+    def law(node: NodeRows) -> tuple[list[tuple[Decision, float]], float]:
+        return leaf_law(leaf, node) if node.level == plan.depth else split_law(grid, node, plan.of("node", node.level))
+
+    return Growth(NodeRows(BinnedRows.of(data, grid), None, 0), step, law=law)
 
 
 def choose_split(grid: CandidateGrid, node: NodeRows, epsilon: float, source: NoiseSource) -> Split:
@@ -76,6 +79,24 @@ def choose_split(grid: CandidateGrid, node: NodeRows, epsilon: float, source: No
     mechanism = PermuteAndFlip(epsilon / 2, gini_sensitivity(noisy_rows))
     chosen = mechanism.release(utilities, source=source, part="node", level=node.level)
     return Split(*grid.locate(chosen.value), Sequential((count.event, chosen.event)))
+
+
+def split_law(grid: CandidateGrid, node: NodeRows, epsilon: float) -> tuple[list[tuple[Decision, float]], float]:
+    """The exact law of `choose_split` over candidates (the noisy count summed out), and the mass of counts cut off."""
+    noise = GeometricNoise(epsilon / 2)
+    largest = node.n_rows + noise.radius(TAIL)
+    counts = np.arange(1, largest + 1)
+    masses = noise.pmf(counts - node.n_rows)
+    masses[0] = noise.tail(node.n_rows - 1) if node.n_rows > 1 else 1 - noise.tail(2 - node.n_rows)  # all counts up to 1 become 1
+    left = left_counts(grid, node.histogram)
+    utilities = 0.5 - weighted_gini(left, np.broadcast_to(node.class_counts, left.shape))
+    per_unit = np.array([1 / gini_sensitivity(int(count)).value for count in counts])
+    unit = PermuteAndFlip(epsilon / 2, Sensitivity(1.0, monotone=False, source="scaled by the caller"))
+    probabilities = masses @ unit.probabilities(utilities[None, :] * per_unit[:, None])
+    decisions: list[tuple[Decision, float]] = [
+        (Split(*grid.locate(index), UNPRICED), float(chance)) for index, chance in enumerate(probabilities)
+    ]
+    return decisions, noise.tail(largest + 1 - node.n_rows)
 
 
 def gini_sensitivity(rows: int) -> Sensitivity:
@@ -103,7 +124,8 @@ LEARNER = LearnerSpec(
     idea="A noisy count and one private choice per node, on equal-width bins.",
     citation="Vos, Vos, Li, Erkin & Verwer, appendix of December 2024 to arXiv 2305.15394",
     plan=plan,
-    fit=fit,
+    fit=fit_by_growing(prepare),
+    prepare=prepare,
     claim=claim,
     Params=Params,
     exact=False,

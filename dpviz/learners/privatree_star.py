@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpviz.accounting.claim import Claim, Disclosure
-from dpviz.accounting.events import Event, NonPrivate, Sequential
+from dpviz.accounting.events import Event, NonPrivate
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.models.tree import Tree
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema
-from dpviz.training.contract import Grown, LearnerSpec
+from dpviz.training.contract import LearnerSpec, fit_by_growing
+from dpviz.training.growing import Growth
 from dpviz.training.noisy_histograms import STOPPING_DISCLOSURE, NoisyHistogramGrower, quantile_grid
 from dpviz.training.params import Settings
 from dpviz.training.privatree_budget import (
@@ -49,16 +49,15 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     return privatree_plan(schema, settings, split)
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
+def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Growth:
     """Exact quantiles, then the tree."""
     levels = np.arange(1, params.bins) / params.bins
     numeric = [(f, column) for f, column in zip(data.schema.features, data.columns, strict=True) if isinstance(f, NumericFeature)]
     thresholds = {feature.name: _quantiles(column, levels) for feature, column in numeric}
     grower = NoisyHistogramGrower(quantile_grid(data.schema, thresholds, NAME), distribution_of(plan), plan.depth, False, source)
-    root, event = grower.grow(data)
     looked: tuple[Event, ...] = (NonPrivate("exact quantiles of the numeric features", "quantile"),) if numeric else ()
     disclosures = (QUANTILE_DISCLOSURE, STOPPING_DISCLOSURE) if numeric else (STOPPING_DISCLOSURE,)
-    return Grown(Tree(data.schema, root), Sequential((*looked, event)), disclosures)
+    return grower.growth(data, looked, disclosures)
 
 
 def _quantiles(column: np.ndarray, levels: np.ndarray) -> np.ndarray:
@@ -84,7 +83,8 @@ LEARNER = LearnerSpec(
     idea="PrivaTree with exact quantiles: shows what private quantiles cost.",
     citation="Vos, Vos, Li, Erkin & Verwer 2023, arXiv 2305.15394",
     plan=plan,
-    fit=fit,
+    fit=fit_by_growing(prepare),
+    prepare=prepare,
     claim=claim,
     Params=Params,
     exact=False,

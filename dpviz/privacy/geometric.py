@@ -64,3 +64,7 @@ class GeometricNoise:
     def tail(self, noise: int) -> float:
         """Exact probability that the noise is at least `noise` >= 1."""
         return self.decay**noise / (1 + self.decay)
+
+    def radius(self, mass: float) -> int:
+        """The smallest r >= 0 such that noise beyond +r has probability at most `mass`."""
+        return max(0, math.ceil(math.log(mass * (1 + self.decay)) * self.l1 / -self.epsilon) - 1)

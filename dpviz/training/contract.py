@@ -14,15 +14,17 @@ from typing import Any, Literal
 import numpy as np
 
 from dpviz.accounting.claim import Claim, Disclosure
-from dpviz.accounting.events import Event
+from dpviz.accounting.events import Event, Sequential
 from dpviz.accounting.ledger import Ledger
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import SchemaError
 from dpviz.models.base import Model
 from dpviz.models.document import model_document
+from dpviz.models.tree import Tree
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, Schema
+from dpviz.training.growing import Growth, grow
 from dpviz.training.params import NoParams, Settings
 
 Task = Literal["classes", "number"]
@@ -35,6 +37,22 @@ class Grown:
     model: Model
     event: Event
     disclosures: tuple[Disclosure, ...] = ()
+
+
+Fit = Callable[[EncodedDataset, BudgetPlan, Any, NoiseSource], Grown]
+Prepare = Callable[[EncodedDataset, BudgetPlan, Any, NoiseSource], Growth]
+
+
+def fit_by_growing(prepare: Prepare) -> Fit:
+    """The `fit` of a learner that grows one tree: prepare it, grow it."""
+
+    def fit(data: EncodedDataset, plan: BudgetPlan, params: Any, source: NoiseSource) -> Grown:
+        growth = prepare(data, plan, params, source)
+        root, event = grow(growth.root, growth.step)
+        whole = Sequential((*growth.before, event)) if growth.before else event
+        return Grown(Tree(data.schema, root), whole, growth.disclosures)
+
+    return fit
 
 
 @dataclass(frozen=True)
@@ -51,6 +69,8 @@ class LearnerSpec:
         Trains. Whatever it learns from `data` goes through a mechanism drawn from `source`, or is a disclosure.
     claim : callable (plan, params, schema) -> Claim
         What the paper says for this plan, with our verdict.
+    prepare : callable or None
+        For a learner that grows one tree: what `fit` grows. Verification enumerates it step by step.
     Params : type
         Frozen dataclass of the learner's own parameters (`dpviz.training.params.control`).
     task : "classes" or "number"
@@ -66,8 +86,9 @@ class LearnerSpec:
     idea: str
     citation: str
     plan: Callable[[Schema, Settings, Any], BudgetPlan]
-    fit: Callable[[EncodedDataset, BudgetPlan, Any, NoiseSource], Grown]
+    fit: Fit
     claim: Callable[[BudgetPlan, Any, Schema], Claim]
+    prepare: Prepare | None = None
     Params: type = NoParams
     task: Task = "classes"
     is_baseline: bool = False

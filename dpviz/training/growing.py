@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.accounting.events import Event, Parallel, Sequential
+from dpviz.accounting.claim import Disclosure
+from dpviz.accounting.events import Event, NoCost, Parallel, Sequential
 from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule
+from dpviz.privacy.permute_and_flip import PermuteAndFlip
 from dpviz.table.candidates import CandidateGrid
 from dpviz.training.histograms import NodeRows
 
@@ -55,6 +57,26 @@ class OrderedSplit:
 
 Decision = Label | Split | LabelledSplit | OrderedSplit
 Step = Callable[[NodeRows], Decision]
+#: The exact law of a step: every decision with its probability, and the mass that was cut off where noise is unbounded.
+StepLaw = Callable[[NodeRows], tuple[list[tuple[Decision, float]], float]]
+
+
+#: Event of a decision that is listed in a law and was not drawn.
+UNPRICED = NoCost("law")
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """A tree about to be grown: its root, the learner's step, and what was spent before.
+
+    `law` is given where a step draws unbounded noise, so that its decisions cannot be listed by trying every draw.
+    """
+
+    root: NodeRows
+    step: Step
+    before: tuple[Event, ...] = ()
+    disclosures: tuple[Disclosure, ...] = ()
+    law: StepLaw | None = None
 
 
 def grow(node: NodeRows, step: Step) -> tuple[Node, Event]:
@@ -77,6 +99,12 @@ def _branch(node: NodeRows, rule: Rule, left_bins: np.ndarray, event: Event, ste
     left, left_event = grow(left_rows, step)
     right, right_event = grow(right_rows, step)
     return Branch(rule, left, right), Sequential((event, Parallel((left_event, right_event))))
+
+
+def leaf_law(mechanism: PermuteAndFlip, node: NodeRows) -> tuple[list[tuple[Decision, float]], float]:
+    """The exact law of labelling `node` by permute-and-flip on its class counts; nothing is cut off."""
+    chances = mechanism.probabilities(node.class_counts)
+    return [(Label(label, UNPRICED), float(chance)) for label, chance in enumerate(chances)], 0.0
 
 
 def rule_of(grid: CandidateGrid, feature: int, index: int) -> Rule:

@@ -14,7 +14,6 @@ import numpy as np
 
 from dpviz.accounting.claim import Disclosure
 from dpviz.accounting.events import Event, NonPrivate, Sequential
-from dpviz.models.tree import Node
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.permute_and_flip import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
@@ -22,9 +21,11 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid, FeatureCandidates, prefix_candidates, thresholds_candidates
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
-from dpviz.training.growing import Decision, Label, OrderedSplit, Split, grow
+from dpviz.training.growing import Decision, Growth, Label, OrderedSplit, Split, leaf_law
 from dpviz.training.histograms import BinnedRows, NodeRows, left_counts
+from dpviz.training.noisy_law import least_gini_law
 from dpviz.training.privatree_budget import Distribution
+from dpviz.training.scores import weighted_gini
 
 STOPPING_RULE = "stopped (or went on) because of the exact classes and rows at the node"
 STOPPING_DISCLOSURE = Disclosure(
@@ -55,18 +56,18 @@ class NoisyHistogramGrower:
     complete: bool
     source: NoiseSource
 
-    def grow(self, data: EncodedDataset) -> tuple[Node, Event]:
-        """The root and its event."""
-        return grow(NodeRows(BinnedRows.of(data, self.grid), None, 0), self._step)
+    def growth(self, data: EncodedDataset, before: tuple[Event, ...], disclosures: tuple[Disclosure, ...]) -> Growth:
+        """Everything `grow` needs."""
+        return Growth(NodeRows(BinnedRows.of(data, self.grid), None, 0), self.step, before, disclosures, self.law)
 
-    def _step(self, node: NodeRows) -> Decision:
+    def step(self, node: NodeRows) -> Decision:
+        """What the node becomes."""
         if node.level == self.depth:
             return self._leaf(node)
         if self.complete:
             return self._split(node, ())
         looked = NonPrivate(STOPPING_RULE, "stopping rule", node.level)
-        counts = node.class_counts
-        if counts.sum() <= 1 or np.count_nonzero(counts) <= 1:
+        if _is_pure(node):
             leaf = self._leaf(node)
             return Label(leaf.label, Sequential((looked, leaf.event)))
         return self._split(node, (looked,))
@@ -103,6 +104,18 @@ class NoisyHistogramGrower:
         return noisy, tuple(events)
 
 
+    def law(self, node: NodeRows) -> tuple[list[tuple[Decision, float]], float]:
+        """The exact law of `step` and the mass cut off. For categorical features of two categories and two classes only."""
+        if node.level == self.depth or (not self.complete and _is_pure(node)):
+            return leaf_law(PermuteAndFlip(self.split.leaf, COUNT), node)
+        return least_gini_law(node.histogram, GeometricNoise(self.split.categorical_node))
+
+
+def _is_pure(node: NodeRows) -> bool:
+    counts = node.class_counts
+    return bool(counts.sum() <= 1 or np.count_nonzero(counts) <= 1)
+
+
 def bins_of_kind(grid: CandidateGrid, categorical: bool) -> tuple[np.ndarray, int]:
     """(bool mask over bins, number of features) of the categorical or the numeric features."""
     chosen = [isinstance(feature, CategoricalFeature) == categorical for feature in grid.schema.features]
@@ -129,18 +142,6 @@ def _gini(grid: CandidateGrid, noisy: np.ndarray) -> np.ndarray:
     per_feature = np.add.reduceat(noisy, grid.offsets[:-1], axis=0)
     total = np.repeat(per_feature, [feature.n_candidates for feature in grid.features], axis=0)
     return weighted_gini(left, total)
-
-
-def weighted_gini(left: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """(n_L gini_L + n_R gini_R) / n per candidate, in [0, 1); 0 where there are no rows."""
-    right = total - left
-    unnormalised = _impurity(left) + _impurity(right)
-    return unnormalised / np.maximum(total.sum(axis=1), 1)
-
-
-def _impurity(counts: np.ndarray) -> np.ndarray:
-    n = counts.sum(axis=1)
-    return n - np.square(counts).sum(axis=1) / np.maximum(n, 1)
 
 
 def quantile_grid(schema: Schema, thresholds: dict[str, np.ndarray], name: str) -> CandidateGrid:

@@ -75,3 +75,15 @@ def _label_pairs(n_classes: int) -> tuple[np.ndarray, np.ndarray]:
 def best_correct_rows(left: np.ndarray, total: np.ndarray) -> np.ndarray:
     """Rows classified right when both children take their majority: int64 of shape (n_candidates,). A count, as above."""
     return left.max(axis=1) + (total - left).max(axis=1)
+
+
+def weighted_gini(left: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """(n_L gini_L + n_R gini_R) / n over the last axis, float64 in [0, 1); 0 where there are no rows. PrivaTree's score."""
+    right = total - left
+    unnormalised = _impurity(left) + _impurity(right)
+    return unnormalised / np.maximum(total.sum(axis=-1), 1)
+
+
+def _impurity(counts: np.ndarray) -> np.ndarray:
+    n = counts.sum(axis=-1)
+    return n - np.square(counts).sum(axis=-1) / np.maximum(n, 1)
