@@ -1,0 +1,120 @@
+"""Parts every page is made of: its head, the line that says which data are in use, the error box, badges, literal names.
+
+Streamlit reads almost every text as Markdown, and column names come from strangers' files. A name goes through `literal`,
+a sentence that may hold one (an error's, for example) through `plain`.
+"""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from dpviz.app.state import Loaded
+from dpviz.errors import DpvizError
+from dpviz.table.role import DataRole
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Provenance, Schema
+
+#: What each role means for the person who chooses it.
+CONSEQUENCES = {
+    DataRole.SIMULATED: "Nobody's rows. Everything may be shown, exact counts too.",
+    DataRole.PUBLIC: "Anyone may see the rows. Ranges and categories may be read from them.",
+    DataRole.PRIVATE: "Real people's rows. You declare everything; only column names are shown.",
+}
+_ROLE_LOOK = {
+    DataRole.SIMULATED: ("green", ":material/science:"),
+    DataRole.PUBLIC: ("blue", ":material/public:"),
+    DataRole.PRIVATE: ("red", ":material/lock:"),
+}
+_LONGEST_NAME = 60
+#: Joins two characters without being seen, so that no rule of Streamlit's finds ":red[", ":material/x:" or "->".
+_WORD_JOINER = "\u2060"
+
+
+def literal(name: str) -> str:
+    """Markdown that shows a name exactly as it is, shortened to 60 characters, whatever it contains."""
+    flat = " ".join(name.split())
+    short = flat if len(flat) <= _LONGEST_NAME else flat[: _LONGEST_NAME - 1] + "…"
+    fence = "`" * (1 + max(map(len, re.findall("`+", short)), default=0))
+    pad = " " if short.startswith("`") or short.endswith("`") else ""
+    return f"{fence}{pad}{short}{pad}{fence}"
+
+
+def plain(text: str) -> str:
+    """Markdown that shows a sentence exactly as it is."""
+    escaped = re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:&=^@/\"'])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"(\\[:\-<>=])(?=\S)", rf"\1{_WORD_JOINER}", escaped)
+
+
+def names_text(names: list[str], *, most: int = 3) -> str:
+    """A few names as Markdown, and how many more there are."""
+    shown = ", ".join(map(literal, names[:most]))
+    return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
+
+
+def page(title: str, question: str) -> None:
+    """Head of a page: its title and the one question it answers."""
+    st.title(title, anchor=False)
+    st.caption(question)
+
+
+def role_badge(role: DataRole) -> None:
+    """Badge of a data role; its help says what follows from it."""
+    color, icon = _ROLE_LOOK[role]
+    st.badge(role.value, color=color, icon=icon, help=CONSEQUENCES[role])
+
+
+def source_badge(source: Provenance) -> None:
+    """Badge of a value: declared, or read from the data and therefore outside any epsilon."""
+    if source is Provenance.READ:
+        st.badge(source.value, color="orange", icon=":material/visibility:", help="No epsilon covers this value.")
+    else:
+        st.badge(source.value, color="gray", icon=":material/edit:", help="Somebody who knows it gave this value.")
+
+
+def data_line(loaded: Loaded) -> None:
+    """One line on top of every page: whose rows, which table, what is predicted, how many values were read."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        role_badge(loaded.role)
+        st.markdown(f"{literal(loaded.title)} · {_shape_text(loaded)}", width="content")
+        read = len(loaded.schema.read_fields())
+        if read:
+            values = "value" if read == 1 else "values"
+            st.badge(f"{read:,} {values} read from data", color="orange", icon=":material/visibility:")
+
+
+def _shape_text(loaded: Loaded) -> str:
+    schema = loaded.schema
+    return f"{_rows_text(loaded)} · {_features_text(schema)} · predicts {literal(schema.target.name)}{_target_text(schema)}"
+
+
+def _rows_text(loaded: Loaded) -> str:
+    """The exact number of rows is private; a private table shows only what was declared."""
+    if loaded.role is not DataRole.PRIVATE:
+        return f"{loaded.data.n_rows:,} rows"
+    n_public = loaded.schema.n_public
+    return "row count not declared" if n_public is None else f"about {n_public:,} rows (declared)"
+
+
+def _features_text(schema: Schema) -> str:
+    categorical = sum(isinstance(feature, CategoricalFeature) for feature in schema.features)
+    counts = ((schema.n_features - categorical, "numeric"), (categorical, "categorical"))
+    return " + ".join(f"{count:,} {kind}" for count, kind in counts if count) + " features"
+
+
+def _target_text(schema: Schema) -> str:
+    return f" ({len(schema.classes)} classes)" if isinstance(schema.target, ClassTarget) else " (a number)"
+
+
+def error(problem: DpvizError, *, kept: str = "") -> None:
+    """What is wrong, where, and what to do; `kept` says what did not change."""
+    place = f"**Where:** {plain(problem.where)}  \n" if problem.where else ""
+    todo = f"**What to do:** {plain(problem.remedy)}" if problem.remedy else ""
+    after = f"\n\n{kept}" if kept else ""
+    st.error(f"**{plain(problem.what)}**  \n{place}{todo}{after}", icon=":material/error:")
+
+
+def why_disabled(sentence: str) -> None:
+    """The sentence beside a disabled button that names what is missing; nothing when the sentence is empty."""
+    if sentence:
+        st.caption(f":material/info: {sentence}")

@@ -1,0 +1,20 @@
+"""Page "Data": whose rows, which table, what is public about it, and what encoding did."""
+
+import streamlit as st
+
+from dpviz.app import choosing, parts, schema_editor, schema_files, state, using
+
+parts.page("Data", "Whose rows are used, which table, and what is known about it without looking?")
+
+work = state.prepared()
+choosing.ask_role(work)
+choosing.ask_table(work)
+
+if work.table is not None:
+    st.divider()
+    schema_editor.ask_schema(work)
+    schema_files.ask_schema_file(work)
+    using.ask_to_use(work)
+
+st.divider()
+using.show_encoding(state.loaded())
