@@ -1,0 +1,65 @@
+"""What a command says: results on stdout, everything else on stderr.
+
+A command speaks when its work is done, so that bad input leaves exactly one line; until then a terminal shows the stage.
+Texts from files are shown on one line and without control characters, so that a column name cannot steer a terminal.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+_ERASE = "\r\x1b[2K"
+
+
+def doing(text: str) -> None:
+    """What is being done now, on a terminal only: the next message takes its place."""
+    if sys.stderr.isatty():
+        print(f"{_ERASE}{printable(text)} ...", end="", file=sys.stderr, flush=True)
+
+
+def done(text: str) -> None:
+    """A stage that is over, and what came of it."""
+    _to_stderr(text)
+
+
+def warn(text: str) -> None:
+    """Something the user should know before trusting the result."""
+    _to_stderr(f"Warning: {text}")
+
+
+def complain(text: str) -> None:
+    """Why nothing was done: exactly one line."""
+    _to_stderr(f"dpviz: {text}")
+
+
+def show_pairs(pairs: Sequence[tuple[str, str]]) -> None:
+    """Name and value per line, values below each other."""
+    _erase()
+    width = max(len(name) for name, _ in pairs)
+    for name, value in pairs:
+        print(f"{name:<{width}}  {printable(value)}")
+
+
+def show_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Columns below each other; the last one may be as long as it likes."""
+    _erase()
+    lines = [list(header), *([printable(cell) for cell in row] for row in rows)]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(header))]
+    for line in lines:
+        print("  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def printable(text: str) -> str:
+    """`text` on one line, without control characters."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def _to_stderr(text: str) -> None:
+    _erase()
+    print(printable(text), file=sys.stderr, flush=True)
+
+
+def _erase() -> None:
+    if sys.stderr.isatty():
+        print(_ERASE, end="", file=sys.stderr, flush=True)

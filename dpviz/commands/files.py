@@ -1,0 +1,74 @@
+"""Files that commands write: whole or not at all, and never over something by accident."""
+
+from __future__ import annotations
+
+import os
+import time
+from argparse import ArgumentParser
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from dpviz.errors import DpvizError
+
+
+def add_output_arguments(parser: ArgumentParser, what: str) -> None:
+    """`--out` and `--force`."""
+    parser.add_argument("--out", required=True, type=Path, metavar="FILE", help=f"where to write {what}")
+    parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
+
+
+def check_output(path: Path, *, force: bool, inputs: Iterable[Path] = ()) -> None:
+    """Raise DpvizError now rather than after the work: FILE exists, is an input, or stands in no folder."""
+    try:
+        if path.exists():
+            _check_existing(path, force, inputs)
+        elif not path.parent.is_dir():
+            remedy = "Make the folder first, or choose another one."
+            raise DpvizError(f"There is no folder {str(path.parent)!r}.", where=str(path), remedy=remedy)
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, error) from error
+
+
+def _check_existing(path: Path, force: bool, inputs: Iterable[Path]) -> None:
+    if not path.is_file():
+        raise DpvizError("This is not an ordinary file.", where=str(path), remedy="Give the name of a file to write.")
+    if any(other.exists() and path.samefile(other) for other in inputs):
+        raise DpvizError("The result would overwrite its own input.", where=str(path), remedy="Choose another --out.")
+    if not force:
+        raise DpvizError("The file exists.", where=str(path), remedy="Choose another --out, or add --force to overwrite it.")
+
+
+def write_whole(path: Path, text: str, *, force: bool) -> None:
+    """Write UTF-8 text beside `path`, then move it there: whoever looks sees the old file or the new one, never a part.
+
+    Raises DpvizError when that is impossible; nothing is left behind then.
+    """
+    check_output(path, force=force)
+    try:
+        _replace(Path(os.path.realpath(path)), text)  # an existing link keeps pointing where it points
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, error) from error
+
+
+def _replace(target: Path, text: str) -> None:
+    part = target.with_name(f".dpviz-{os.getpid()}-{time.monotonic_ns()}.part")
+    try:
+        _write_and_sync(part, text)
+        os.replace(part, target)
+    finally:
+        with suppress(OSError):  # already moved, or never made
+            part.unlink()
+
+
+def _write_and_sync(path: Path, text: str) -> None:
+    with open(path, "x", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _unwritable(path: Path, error: Exception) -> DpvizError:
+    reason = getattr(error, "strerror", None) or str(error)
+    remedy = "Choose a folder that exists and may be written to."
+    return DpvizError(f"The file cannot be written: {reason}.", where=str(path), remedy=remedy)

@@ -1,0 +1,57 @@
+"""A trained model in a few lines for people: what is guaranteed, what its source claims, what was disclosed."""
+
+from __future__ import annotations
+
+from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.learners import get_learner
+from dpviz.models.tree import Tree
+from dpviz.training.contract import FitResult
+
+
+def summary(result: FitResult) -> list[tuple[str, str]]:
+    """(name, value) lines."""
+    return [
+        ("Learner", f"{get_learner(result.learner).title} ({result.learner})"),
+        ("Guarantee", _guarantee(result)),
+        ("Claim", _claim(result)),
+        ("Noise", _noise(result)),
+        *_shape(result),
+        ("Disclosures", str(len(result.disclosures))),
+    ]
+
+
+def _loss(loss: PrivacyLoss) -> str:
+    delta = f", delta = {loss.delta:g}" if loss.delta else ""
+    return f"epsilon = {loss.epsilon:.6g}{delta} ({NEIGHBOURS})"
+
+
+def _guarantee(result: FitResult) -> str:
+    loss = result.ledger.guarantee
+    if not loss.is_finite:
+        return f"none: something was published exactly, so epsilon is infinite ({NEIGHBOURS})"
+    if not result.disclosures:
+        return _loss(loss)
+    covered = "1 disclosure" if len(result.disclosures) == 1 else f"{len(result.disclosures)} disclosures"
+    return f"{_loss(loss)}; it does not cover {covered}"
+
+
+def _claim(result: FitResult) -> str:
+    claim = result.claim
+    if not claim.is_private:
+        return f"none. {claim.because}"
+    return f"{_loss(PrivacyLoss(claim.epsilon, claim.delta))}, {claim.source}: {claim.verdict}. {claim.because}"
+
+
+def _noise(result: FitResult) -> str:
+    if all(row.kind in ("non-private", "no cost") for row in result.ledger.rows()):
+        return "none"
+    if result.released:
+        return "release: exact samplers, no seed"
+    return f"simulation with seed {result.seed}, not a release: whoever knows the seed can undo the noise"
+
+
+def _shape(result: FitResult) -> list[tuple[str, str]]:
+    model = result.model
+    if not isinstance(model, Tree):
+        return [("Model", model.kind)]
+    return [("Depth", str(model.depth)), ("Leaves", str(model.n_leaves))]
