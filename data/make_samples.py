@@ -1,0 +1,199 @@
+"""Writes the two simulated samples of this folder: loans and clinic, each a table (.csv.gz) and its declared schema.
+
+Nothing here is about anybody. Every row is drawn from the rules below, the file reads nothing, and running it again
+writes the same bytes: `python data/make_samples.py`. The ranges of the schemas are design values, wider than the data.
+
+Only `random()` and `standard_normal()` of NumPy's generator are used, the two whose streams have stayed the same.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from dpviz.randomness import generator
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from dpviz.table.schema_json import schema_to_json
+
+SEED = 1
+LOANS = 20_000
+CLINIC = 800
+
+#: Occupation -> (share among applicants, in thousandths; log of income relative to the middle; unsteadiness of the work).
+OCCUPATIONS = {
+    "accountant": (28, 0.25, -0.3), "actor": (6, -0.25, 0.9), "architect": (15, 0.3, 0.0), "baker": (18, -0.2, 0.1),
+    "bus driver": (32, -0.1, -0.1), "butcher": (12, -0.2, 0.1), "carer": (48, -0.3, 0.0), "carpenter": (30, 0.0, 0.2),
+    "cashier": (52, -0.4, 0.2), "chemist": (14, 0.3, -0.3), "chef": (34, -0.2, 0.5), "cleaner": (50, -0.5, 0.3),
+    "construction worker": (46, -0.1, 0.5), "courier": (36, -0.4, 0.6), "dentist": (9, 0.9, -0.4), "designer": (24, 0.0, 0.4),
+    "doctor": (22, 0.9, -0.5), "electrician": (36, 0.1, 0.0), "engineer": (52, 0.4, -0.3), "farmer": (20, -0.1, 0.4),
+    "firefighter": (10, 0.0, -0.4), "gardener": (20, -0.3, 0.3), "hairdresser": (26, -0.4, 0.3), "journalist": (10, 0.1, 0.4),
+    "lawyer": (16, 0.7, -0.2), "librarian": (8, -0.1, -0.4), "mechanic": (32, 0.0, 0.0), "musician": (6, -0.3, 0.9),
+    "nurse": (54, 0.0, -0.3), "office clerk": (60, -0.1, -0.1), "painter": (22, -0.1, 0.4), "pharmacist": (14, 0.4, -0.4),
+    "plumber": (28, 0.1, 0.0), "police officer": (24, 0.1, -0.5), "programmer": (42, 0.5, -0.2),
+    "security guard": (24, -0.3, 0.2), "shop owner": (30, 0.1, 0.6), "teacher": (60, 0.1, -0.5), "waiter": (36, -0.5, 0.6),
+    "warehouse worker": (44, -0.3, 0.3),
+}  # fmt: skip
+PURPOSES = {"car": 30, "home improvement": 20, "debt consolidation": 22, "education": 8, "medical": 7, "business": 8, "other": 5}
+HOUSING = {"owner": 22, "mortgage": 30, "rent": 38, "with family": 10}
+WARDS = {"medicine": 34, "surgery": 26, "cardiology": 18, "geriatrics": 14, "orthopaedics": 8}
+ADMISSIONS = {"emergency": 52, "planned": 36, "transfer": 12}
+SMOKING = {"never": 52, "former": 28, "current": 20}
+
+Columns = dict[str, np.ndarray]
+
+
+def loans() -> tuple[Columns, Schema]:
+    """Loan applications. Defaults come from a planted tree over late payments and the loan's weight, plus a smooth part."""
+    rng = generator(SEED)
+    n = LOANS
+    job = _choose(rng, n, [share for share, _, _ in OCCUPATIONS.values()])
+    pay, unsteady = (np.array([row[k] for row in OCCUPATIONS.values()])[job] for k in (1, 2))
+    age = np.clip(18 + 62 * rng.random(n) ** 1.4, 18, 80).astype(int)
+    employed = np.floor((age - 17) * rng.random(n) ** 1.6 * 0.8)
+    income = _rounded(np.clip(np.exp(10.45 + 0.8 * pay + 0.012 * employed + 0.4 * rng.standard_normal(n)), 6_000, 480_000), 100)
+    purpose = _choose(rng, n, PURPOSES.values())
+    amount = _rounded(np.clip(np.exp(9.1 + 0.3 * np.log(income / 35_000) + 0.75 * rng.standard_normal(n)), 500, 190_000), 100)
+    term = np.array([12, 24, 36, 48, 60, 84])[_choose(rng, n, (10, 18, 26, 18, 20, 8))]
+    late = np.floor(-np.log1p(-rng.random(n)) * np.exp(0.5 * unsteady) * 0.9)
+    cards = np.floor(9 * rng.random(n) ** 1.5)
+    housing = _choose(rng, n, HOUSING.values())
+    debt = _rounded(np.clip(np.exp(-1.5 + 0.08 * cards + 0.5 * rng.standard_normal(n)), 0.01, 2.4), 0.01)
+    burden = amount / income
+    planted = np.where(
+        late >= 2,
+        np.where(burden > 0.3, 2.6, np.where(debt > 0.35, 1.3, -0.2)),
+        np.where(burden > 0.5, np.where(housing < 2, -1.2, 1.8), np.where(employed < 1, -1.6, -3.2)),
+    )
+    smooth = 0.5 * unsteady + 0.35 * np.log(burden / 0.25) - 0.012 * (age - 40) + 0.3 * (purpose == 5)
+    defaulted = rng.random(n) < _logistic(planted + smooth)
+    columns = {
+        "age": age, "income": income, "employment_years": employed, "occupation": _named(OCCUPATIONS, job),
+        "housing": _named(HOUSING, housing), "loan_amount": amount, "term": term, "purpose": _named(PURPOSES, purpose),
+        "debt_ratio": debt, "credit_cards": cards, "late_payments": np.minimum(late, 24), "defaulted": _yes_no(defaulted),
+    }  # fmt: skip
+    return columns, _loans_schema()
+
+
+def _loans_schema() -> Schema:
+    features = (
+        NumericFeature("age", 18, 90, "years", whole=True),
+        NumericFeature("income", 0, 500_000, "per year", whole=True),
+        NumericFeature("employment_years", 0, 70, "years", whole=True),
+        CategoricalFeature("occupation", tuple(OCCUPATIONS)),
+        CategoricalFeature("housing", tuple(HOUSING)),
+        NumericFeature("loan_amount", 0, 200_000, whole=True),
+        NumericFeature("term", 6, 120, "months", whole=True),
+        CategoricalFeature("purpose", tuple(PURPOSES)),
+        NumericFeature("debt_ratio", 0, 3),
+        NumericFeature("credit_cards", 0, 20, whole=True),
+        NumericFeature("late_payments", 0, 30, "in two years", whole=True),
+    )
+    return Schema(features, ClassTarget("defaulted", ("no", "yes")), n_public=20_000)
+
+
+def clinic() -> tuple[Columns, Schema]:
+    """Patients leaving hospital; some blood values were not taken. Small on purpose: here privacy costs much more accuracy."""
+    rng = generator(SEED + 1)
+    n = CLINIC
+    age = np.clip(66 + 16 * rng.standard_normal(n), 19, 99).astype(int)
+    ward = _choose(rng, n, WARDS.values())
+    admitted = _choose(rng, n, ADMISSIONS.values())
+    smoking = _choose(rng, n, SMOKING.values())
+    earlier = np.minimum(np.floor(-np.log1p(-rng.random(n)) * (0.7 + 0.012 * age)), 19)
+    days = np.clip(np.round(np.exp(1.5 + 0.3 * (admitted == 0) + 0.65 * rng.standard_normal(n))), 1, 60)
+    bmi = _rounded(np.clip(np.exp(3.28 + 0.17 * rng.standard_normal(n)), 15, 55), 0.1)
+    pressure = np.round(np.clip(112 + 0.3 * age + 17 * rng.standard_normal(n), 75, 220))
+    haemoglobin = _rounded(np.clip(13.4 - 0.018 * (age - 60) + 1.6 * rng.standard_normal(n), 6, 18), 0.1)
+    creatinine = np.round(np.clip(np.exp(4.35 + 0.006 * (age - 60) + 0.35 * rng.standard_normal(n)), 35, 900))
+    planted = np.where(earlier >= 2, np.where(creatinine > 95, 2.4, 0.7), np.where(haemoglobin < 11.5, 0.5, -2.2))
+    smooth = 0.01 * (age - 66) + 0.25 * np.log(days / 5) + 0.4 * (smoking == 2) + 0.4 * (admitted == 0) - 0.3
+    readmitted = rng.random(n) < _logistic(planted + smooth)
+    taken = rng.random(n) > 0.015
+    columns = {
+        "age": age, "bmi": bmi, "systolic_pressure": pressure, "haemoglobin": np.where(taken, _texts(haemoglobin), ""),
+        "creatinine": creatinine, "days_in_hospital": days, "earlier_admissions": earlier, "ward": _named(WARDS, ward),
+        "admitted": _named(ADMISSIONS, admitted), "smoking": _named(SMOKING, smoking), "readmitted": _yes_no(readmitted),
+    }  # fmt: skip
+    return columns, _clinic_schema()
+
+
+def _clinic_schema() -> Schema:
+    features = (
+        NumericFeature("age", 18, 110, "years", whole=True),
+        NumericFeature("bmi", 10, 70, "kg/m²"),
+        NumericFeature("systolic_pressure", 60, 260, "mmHg", whole=True),
+        NumericFeature("haemoglobin", 3, 22, "g/dL"),
+        NumericFeature("creatinine", 20, 1_000, "µmol/L", whole=True),
+        NumericFeature("days_in_hospital", 0, 90, "days", whole=True),
+        NumericFeature("earlier_admissions", 0, 30, "in two years", whole=True),
+        CategoricalFeature("ward", tuple(WARDS)),
+        CategoricalFeature("admitted", tuple(ADMISSIONS)),
+        CategoricalFeature("smoking", tuple(SMOKING)),
+    )
+    return Schema(features, ClassTarget("readmitted", ("no", "yes")), n_public=800)
+
+
+def csv_text(columns: Columns) -> str:
+    """The table as CSV. No cell holds a comma or a quote."""
+    rows = zip(*(_texts(values) for values in columns.values()), strict=True)
+    return "\n".join([",".join(columns), *(",".join(row) for row in rows)]) + "\n"
+
+
+def zipped(text: str) -> bytes:
+    """Gzip without name and time, so that equal text gives equal bytes."""
+    buffer = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=buffer, mtime=0) as file:
+        file.write(text.encode())
+    return buffer.getvalue()
+
+
+def files() -> dict[str, bytes]:
+    """File name -> content, for everything this script writes."""
+    written: dict[str, bytes] = {}
+    for name, make in (("loans", loans), ("clinic", clinic)):
+        columns, schema = make()
+        written[f"{name}.csv.gz"] = zipped(csv_text(columns))
+        written[f"{name}.schema.json"] = schema_to_json(schema).encode()
+    return written
+
+
+def _choose(rng: np.random.Generator, n: int, weights: object) -> np.ndarray:
+    """`n` indices drawn with these weights."""
+    edges = np.cumsum(np.array(list(weights), dtype=float))  # type: ignore[call-overload]
+    return np.searchsorted(edges, rng.random(n) * edges[-1], side="right")
+
+
+def _named(names: Mapping[str, object], codes: np.ndarray) -> np.ndarray:
+    return np.array(list(names))[codes]
+
+
+def _yes_no(truth: np.ndarray) -> np.ndarray:
+    return np.where(truth, "yes", "no")
+
+
+def _rounded(values: np.ndarray, step: float) -> np.ndarray:
+    return np.round(values / step) * step
+
+
+def _texts(values: np.ndarray) -> np.ndarray:
+    """Numbers with at most two decimals, texts as they are."""
+    return values if values.dtype.kind == "U" else np.array([f"{value:.2f}".rstrip("0").rstrip(".") for value in values])
+
+
+def _logistic(score: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-score))
+
+
+def main() -> None:
+    """Write the files beside this script."""
+    for name, content in files().items():
+        (Path(__file__).parent / name).write_bytes(content)
+        print(f"{name}: {len(content):,} bytes")
+
+
+if __name__ == "__main__":
+    main()

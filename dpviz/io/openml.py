@@ -1,0 +1,71 @@
+"""Tables from OpenML, by name: the only thing in dpviz that uses the network, and only when somebody asks for it.
+
+scikit-learn does the fetching. Nothing is kept on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Event
+from typing import Any
+
+from dpviz.errors import Cancelled, DpvizError
+from dpviz.io.csv import read_csv
+from dpviz.table.raw import RawTable
+
+Stop = Callable[[], bool] | Event
+
+
+def fetch_openml(name: str, *, version: int | str = "active", stop: Stop | None = None) -> RawTable:
+    """Download a table.
+
+    Parameters
+    ----------
+    name : str
+        Its name on OpenML, such as "adult".
+    version : int or "active"
+        A number, or the version OpenML marks as active.
+    stop : callable or threading.Event, optional
+        Looked at before and after the download, which cannot be interrupted itself.
+
+    Returns
+    -------
+    RawTable
+        A note says which column OpenML suggests as the target.
+
+    Raises
+    ------
+    DpvizError
+        No network, or no such table.
+    CsvError
+        The table is not one dpviz can use; too large, for example.
+    Cancelled
+        `stop` said so.
+    """
+    _heed(stop)
+    bunch = _fetch(name, version)
+    _heed(stop)
+    table = read_csv(bunch.frame.to_csv(index=False).encode(), name=name)
+    targets = ", ".join(repr(str(target)) for target in bunch.target_names)
+    note = f"OpenML suggests {targets} as the target." if targets else "OpenML suggests no target."
+    return RawTable(table.columns, table.source, (*table.notes, note))
+
+
+def _heed(stop: Stop | None) -> None:
+    stopped = stop.is_set if isinstance(stop, Event) else stop
+    if stopped is not None and stopped():
+        raise Cancelled
+
+
+def _fetch(name: str, version: int | str) -> Any:
+    from sklearn import datasets
+
+    place = f"OpenML, {name!r}"
+    try:
+        return datasets.fetch_openml(name, version=version, as_frame=True, cache=False, parser="pandas", n_retries=1)
+    except ValueError as error:  # scikit-learn's answer to an unknown name or version, and to a table that is no frame
+        remedy = "Check the name and the version on OpenML, or download the table and upload it as CSV."
+        raise DpvizError("There is no such table, or it cannot be read.", where=place, remedy=remedy) from error
+    except OSError as error:  # URLError, timeouts and broken connections
+        remedy = "Check that this computer is online, or choose a sample or a file instead."
+        raise DpvizError("OpenML could not be reached.", where=place, remedy=remedy) from error

@@ -1,0 +1,108 @@
+"""The samples: what they promise about themselves, and that the committed files are what the script writes."""
+
+from __future__ import annotations
+
+import gzip
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpviz.errors import DpvizError, UnknownName
+from dpviz.io import samples as samples_module
+from dpviz.io.samples import DATA, load_sample, samples
+from dpviz.table.encode import encode
+from dpviz.table.schema import CategoricalFeature, NumericFeature
+
+NAMES = [sample.name for sample in samples()]
+SIMULATED = [sample.name for sample in samples() if sample.role == "simulated"]
+
+
+@pytest.fixture(scope="module")
+def written() -> dict[str, bytes]:
+    return runpy.run_path(str(DATA / "make_samples.py"))["files"]()
+
+
+def plain(file: str, content: bytes) -> bytes:
+    """Compressed bytes may differ between builds of zlib, what they hold may not."""
+    return gzip.decompress(content) if file.endswith(".gz") else content
+
+
+@pytest.mark.parametrize("file", ["loans.csv.gz", "loans.schema.json", "clinic.csv.gz", "clinic.schema.json"])
+def test_the_committed_file_is_what_the_script_writes(written: dict[str, bytes], file: str) -> None:
+    assert plain(file, (DATA / file).read_bytes()) == plain(file, written[file])
+
+
+def test_running_the_script_again_gives_the_same_bytes(written: dict[str, bytes]) -> None:
+    assert runpy.run_path(str(DATA / "make_samples.py"))["files"]() == written
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sample_encodes_without_loss_but_for_missing_cells(name: str) -> None:
+    report = encode(*load_sample(name)).report
+    assert report is not None
+    assert report.rows_kept >= 0.97 * report.rows_read
+    assert not any((report.clipped, report.dropped_unknown, report.unknown_mapped, report.dropped_target, report.ignored_columns))
+
+
+@pytest.mark.parametrize("name", SIMULATED)
+def test_simulated_samples_declare_everything(name: str) -> None:
+    _, schema = load_sample(name)
+    assert schema.read_fields() == ()
+    assert schema.n_public is not None
+
+
+@pytest.mark.parametrize("name", SIMULATED)
+def test_declared_ranges_are_wider_than_the_data(name: str) -> None:
+    table, schema = load_sample(name)
+    for feature in schema.features:
+        if isinstance(feature, NumericFeature):
+            values = table.column(feature.name).numbers()
+            assert feature.low <= np.nanmin(values), feature.name
+            assert feature.high > np.nanmax(values), feature.name
+
+
+@pytest.mark.parametrize("name", ["breast-cancer", "wine"])
+def test_ranges_of_public_tables_are_marked_as_read(name: str) -> None:
+    _, schema = load_sample(name)
+    assert {field for _, field in schema.read_fields()} >= {"low", "high"}
+    assert schema.target.read_from_data == ()
+
+
+def test_digits_are_documented_throughout() -> None:
+    table, schema = load_sample("digits")
+    assert schema.read_fields() == ()
+    assert (table.n_rows, schema.n_features, len(schema.classes), schema.n_public) == (1797, 64, 10, 1800)
+
+
+def test_loans_have_long_tails_a_large_category_and_most_loans_repaid() -> None:
+    table, schema = load_sample("loans")
+    assert table.n_rows == 20_000
+    income = table.column("income").numbers()
+    assert income.max() > 5 * np.median(income)
+    occupation = schema.feature("occupation")
+    assert isinstance(occupation, CategoricalFeature)
+    assert len(occupation.categories) == 40
+    assert 0.70 < np.bincount(encode(table, schema).target)[0] / table.n_rows < 0.78
+
+
+@pytest.mark.parametrize(("name", "gain"), [("loans", 0.05), ("clinic", 0.05)])
+def test_a_tree_of_depth_four_finds_the_planted_rule(name: str, gain: float) -> None:
+    from sklearn.tree import DecisionTreeClassifier
+
+    train, test = encode(*load_sample(name)).split(0.3, seed=0)
+    tree = DecisionTreeClassifier(max_depth=4, random_state=0).fit(np.column_stack(train.columns), train.target)
+    majority = np.bincount(test.target).max() / test.n_rows
+    assert tree.score(np.column_stack(test.columns), test.target) > majority + gain
+
+
+def test_an_unknown_sample_lists_the_known_ones() -> None:
+    with pytest.raises(UnknownName, match=r"no sample called 'loan'. Did you mean 'loans'\?"):
+        load_sample("loan")
+
+
+def test_a_missing_file_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(samples_module, "DATA", tmp_path)
+    with pytest.raises(DpvizError, match=r"loans\.csv\.gz: The file of this sample is missing\. Run dpviz from a clone"):
+        load_sample("loans")
