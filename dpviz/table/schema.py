@@ -11,9 +11,10 @@ import math
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
-from dpviz.errors import SchemaError, UnknownName
+from dpviz.errors import DpvizError, SchemaError, UnknownName
 
 MAX_CLASSES = 100
 
@@ -224,6 +225,18 @@ class Schema:
     def scaled(self, share: float) -> Schema:
         """A copy for a part of the rows: n_public times `share` (a public number, so the product is public)."""
         return self if self.n_public is None else replace(self, n_public=max(1, round(self.n_public * share)))
+
+    def save(self, path: str | Path) -> None:
+        """Write the schema as JSON, UTF-8; `dpviz.load_schema` reads it. DpvizError when the file cannot be written."""
+        from dpviz.table.schema_json import schema_to_json  # that module needs this one
+
+        text = schema_to_json(self)
+        try:
+            Path(path).write_text(text, encoding="utf-8")
+        except (OSError, ValueError) as error:
+            what = f"The schema file cannot be written: {getattr(error, 'strerror', None) or error}."
+            remedy = "Choose a folder that exists and may be written to."
+            raise DpvizError(what, where=str(path), remedy=remedy) from error
 
     def read_fields(self) -> tuple[tuple[str, str], ...]:
         """(column or "n_public", field) for every value that was read from the data."""

@@ -19,6 +19,12 @@ def test_a_saved_schema_is_loaded_equal(tmp_path):
     assert "größe" in (tmp_path / "s.json").read_text(encoding="utf-8")
 
 
+def test_save_is_a_method_too(tmp_path):
+    SCHEMA.save(tmp_path / "method.json")
+    save_schema(SCHEMA, str(tmp_path / "function.json"))
+    assert (tmp_path / "method.json").read_bytes() == (tmp_path / "function.json").read_bytes()
+
+
 def test_a_byte_order_mark_is_tolerated(tmp_path):
     save_schema(SCHEMA, tmp_path / "s.json")
     (tmp_path / "s.json").write_bytes(b"\xef\xbb\xbf" + (tmp_path / "s.json").read_bytes())
