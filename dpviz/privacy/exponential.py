@@ -63,5 +63,6 @@ class ExponentialMechanism:
         return law / law.sum(axis=-1, keepdims=True)
 
     def _logits(self, utilities: np.ndarray) -> np.ndarray:
-        logits = np.asarray(utilities, dtype=np.float64) * self.sensitivity.exponent(self.epsilon)
+        behind = np.asarray(utilities) - np.max(utilities, axis=-1, keepdims=True)  # before scaling: exact for integers
+        logits = behind * self.sensitivity.exponent(self.epsilon)
         return logits if self.log_weights is None else logits + self.log_weights

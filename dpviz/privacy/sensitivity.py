@@ -23,12 +23,15 @@ class Sensitivity:
     monotone : bool
         True when adding a row never moves two numbers in opposite directions; selection then needs half the noise.
     source : str
-        Why it holds: a proof in words or a citation.
+        Why it holds: a proof in words or a citation; for one that is no bound, why not.
+    is_bound : bool
+        False for a published value that some data exceeds. A mechanism that uses it has no price: its event is non-private.
     """
 
     value: float
     monotone: bool
     source: str
+    is_bound: bool = True
 
     def __post_init__(self) -> None:
         if not self.value > 0:

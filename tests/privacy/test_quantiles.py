@@ -1,0 +1,194 @@
+"""Joint quantiles: the dynamic programme against enumeration, privacy of the density, and data that break lesser code."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpviz.accounting.events import Select
+from dpviz.errors import DpvizError, NotReleasable, ParameterError
+from dpviz.privacy.quantiles import JointQuantiles, add_remove_sensitivity
+from dpviz.privacy.sensitivity import Sensitivity
+from dpviz.privacy.source import Release, Simulation
+from tests.oracles import mechanisms as oracle
+
+LOW, HIGH = -2.0, 5.0
+VALUES = st.lists(st.one_of(st.sampled_from([-2.0, 0.0, 1.0, 5.0, 9.0]), st.floats(-3, 6)), max_size=6)
+
+
+@given(VALUES, st.integers(1, 4), st.floats(0.001, 40))
+@settings(max_examples=120)
+def test_normaliser_is_the_sum_over_all_ways_to_fill_the_gaps(values, m, epsilon):
+    mechanism = JointQuantiles(epsilon, LOW, HIGH, n_quantiles=m)
+    _, weights = oracle.quantile_cells(values, LOW, HIGH, m, mechanism.exponent)
+    assert mechanism.log_normaliser(np.array(values)) == pytest.approx(math.log(math.fsum(weights.values())), abs=1e-10)
+
+
+@pytest.mark.parametrize("epsilon", [1e-4, 0.01, 1.0, 100.0])
+@pytest.mark.parametrize("shape", ["smooth", "lumps", "zero-inflated", "all distinct integers"])
+@pytest.mark.parametrize("m", [1, 3, 9])
+def test_normaliser_is_that_of_all_pairs_of_gaps(epsilon, shape, m, rng):
+    values = {
+        "smooth": lambda: rng.normal(50, 10, 331),
+        "lumps": lambda: rng.choice([0, 1, 2, 50, 99, 100, 120], 2000, p=[0.3, 0.2, 0.01, 0.3, 0.1, 0.05, 0.04]),
+        "zero-inflated": lambda: np.concatenate((np.zeros(20_000), rng.exponential(10, 200))),
+        "all distinct integers": lambda: np.arange(0, 100),
+    }[shape]()
+    mechanism = JointQuantiles(epsilon, -1.0, 100.0, n_quantiles=m)
+    expected = oracle.log_quantile_normaliser(values, -1.0, 100.0, m, mechanism.exponent)
+    assert mechanism.log_normaliser(values) == pytest.approx(expected, rel=1e-12, abs=1e-9)
+
+
+@pytest.mark.parametrize("values", [[], [1.0], [LOW, LOW, HIGH], [0.0, 0.0, 0.5, 4.0]])
+def test_density_integrates_to_one(values):
+    mechanism = JointQuantiles(2.0, LOW, HIGH, n_quantiles=2)
+    side = 700
+    points = LOW + (np.arange(side) + 0.5) * (HIGH - LOW) / side  # no value lies inside a cell of this grid
+    grid = np.stack(np.meshgrid(points, points, indexing="ij"), axis=-1)
+    cell = ((HIGH - LOW) / side) ** 2
+    density = np.exp(mechanism.log_density(np.array(values), grid))
+    on_the_diagonal = np.trace(density) / 2  # half of each such cell is out of order
+    assert (density.sum() - on_the_diagonal) * cell == pytest.approx(1, rel=1e-9)
+
+
+def test_density_is_zero_out_of_order_and_out_of_range():
+    mechanism = JointQuantiles(1.0, LOW, HIGH, n_quantiles=2)
+    tuples = np.array([[1.0, 2.0], [2.0, 1.0], [-2.5, 1.0], [1.0, 5.5], [np.nan, 1.0]])
+    assert np.isneginf(mechanism.log_density(np.array([1.0]), tuples)).tolist() == [False, True, True, True, True]
+
+
+UNIVERSE = [0.0, 0.5, 2.0, 4.0]
+
+
+def _largest_loss(mechanism):
+    """Over all data sets of up to 3 values, all values to add, and output tuples from every combination of gaps."""
+    points = [0.1, 0.3, 1.0, 1.5, 2.5, 3.5]
+    tuples = np.array(list(combinations_with_replacement(points, mechanism.n_quantiles)))
+    datasets = [values for n in range(4) for values in combinations_with_replacement(UNIVERSE, n)]
+    law = {values: mechanism.log_density(np.array(values), tuples) for n in range(5) for values in _datasets(n)}
+    return max(np.abs(law[values] - law[tuple(sorted((*values, value)))]).max() for values in datasets for value in UNIVERSE)
+
+
+def _datasets(n):
+    return combinations_with_replacement(UNIVERSE, n)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+def test_one_row_never_moves_the_density_by_more_than_epsilon(epsilon, m):
+    loss = _largest_loss(JointQuantiles(epsilon, 0.0, 4.0, n_quantiles=m))
+    assert epsilon / 2 < loss <= epsilon * (1 + 1e-9)
+
+
+def test_half_the_sensitivity_would_break_epsilon():
+    half = Sensitivity(add_remove_sensitivity(2).value / 2, monotone=False, source="test")
+    assert _largest_loss(JointQuantiles(1.0, 0.0, 4.0, n_quantiles=2, sensitivity=half)) > 1
+
+
+def test_utility_moves_by_the_sensitivity_and_no_more():
+    shares = np.full(10, 0.1)
+    for n in range(30):
+        counts = np.random.default_rng(n).multinomial(n, shares)
+        before = np.abs(counts - 0.1 * n).sum()
+        for gap in range(10):
+            after = np.abs(counts + np.eye(10)[gap] - 0.1 * (n + 1)).sum()
+            assert abs(after - before) <= add_remove_sensitivity(9).value + 1e-12
+    assert add_remove_sensitivity(9).value == pytest.approx(1.8)  # reached: nothing, then one value
+
+
+def test_the_authors_sensitivity_needs_more_noise():
+    wider = JointQuantiles(1.0, 0.0, 4.0, sensitivity=Sensitivity(2.0, monotone=False, source="replace one row"))
+    assert wider.exponent == pytest.approx(0.25)
+    assert JointQuantiles(1.0, 0.0, 4.0).exponent == pytest.approx(1 / 3.6)
+
+
+def test_quantiles_come_with_their_event():
+    released = JointQuantiles(0.5, 0.0, 100.0).release(np.arange(100), source=Simulation(3), level=0)
+    assert released.event == Select(0.5, "joint exponential quantiles", "quantile", 0)
+    assert released.value.shape == (9,)
+
+
+def test_quantiles_cannot_be_released():
+    with pytest.raises(NotReleasable, match=r"^joint exponential quantiles has no exact sampler, so its output"):
+        JointQuantiles(0.5, 0.0, 1.0).release(np.array([0.5]), source=Release())
+
+
+def test_with_a_large_epsilon_the_deciles_are_found(rng):
+    values = rng.normal(0, 1, 20_000)
+    found = JointQuantiles(50.0, -10.0, 10.0).sample(values, rng)
+    np.testing.assert_allclose(found, np.quantile(values, np.arange(1, 10) / 10), atol=0.01)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-4, 1.0, 100.0])
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.zeros(0),
+        np.full(7, 0.0),
+        np.full(50_000, 30.0),
+        np.full(7, 100.0),
+        np.array([-1e300, 1e300, 55.0]),
+        np.concatenate((np.zeros(99_000), np.geomspace(1e-9, 99.0, 1000))),
+        np.nextafter(50.0, [0, 100, 50]),
+        np.arange(101),
+    ],
+    ids=["none", "all low", "one lump", "all high", "out of range", "zero-inflated", "one ulp apart", "integers"],
+)
+@pytest.mark.parametrize("m", [1, 9])
+def test_quantiles_of_awkward_values_are_in_order_and_in_range(values, epsilon, m, rng):
+    mechanism = JointQuantiles(epsilon, 0.0, 100.0, n_quantiles=m)
+    for _ in range(3):
+        found = mechanism.sample(values, rng)
+        assert found.shape == (m,)
+        assert (np.diff(found) >= 0).all()
+        assert ((found >= 0) & (found <= 100)).all()
+        assert np.isfinite(mechanism.log_density(values, found))
+
+
+def test_around_a_lump_quantiles_are_nearly_the_best_there_are(rng):
+    values = np.concatenate((np.zeros(8500), np.linspace(40, 60, 1500)))
+    found = JointQuantiles(100.0, -10.0, 100.0).sample(values, rng)
+    counts = np.diff(np.searchsorted(values, found), prepend=0, append=10_000)
+    best = 7500 + 9000 - 1500  # the lump overfills one tenth by 7500, the tail leaves that much of the others empty
+    assert best <= np.abs(counts - 1000).sum() < best + 20
+
+
+def test_order_and_integer_type_of_the_values_do_not_matter(rng):
+    values = rng.integers(0, 50, 300)
+    mechanism = JointQuantiles(1.0, 0.0, 50.0)
+    first = mechanism.sample(values, np.random.default_rng(1))
+    for same in (np.sort(values).astype(float), values[::-1].astype(np.int8)):
+        np.testing.assert_array_equal(mechanism.sample(same, np.random.default_rng(1)), first)
+
+
+def test_the_same_seed_gives_the_same_quantiles(rng):
+    values = rng.normal(size=100)
+    first, second, other = (JointQuantiles(0.5, -3.0, 3.0).release(values, source=Simulation(seed)).value for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, second)
+    assert (first != other).any()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ((-1.0, 0.0, 1.0), "'epsilon' parameter of JointQuantiles must be finite and not negative"),
+        ((math.nan, 0.0, 1.0), "'epsilon' parameter of JointQuantiles must be finite and not negative"),
+        ((1.0, 2.0, 2.0), r"'high' parameter of JointQuantiles must be finite and above low = 2\.0\. Got 2\.0"),
+        ((1.0, -1.7e308, 1.7e308), "'high' parameter of JointQuantiles must be finite and above low"),
+        ((1.0, 0.0, math.nan), "'high' parameter of JointQuantiles must be finite and above low"),
+        ((1.0, 0.0, 1.0, 0), "'n_quantiles' parameter of JointQuantiles must be at least 1"),
+    ],
+)
+def test_impossible_parameters_are_refused(arguments, text):
+    with pytest.raises(ParameterError, match=text):
+        JointQuantiles(*arguments)
+
+
+def test_values_with_gaps_are_refused():
+    with pytest.raises(DpvizError, match=r"values with gaps\. Fill missing values by a public rule first"):
+        JointQuantiles(1.0, 0.0, 1.0).sample(np.array([0.5, np.nan]), np.random.default_rng(0))

@@ -1,0 +1,160 @@
+"""Permute-and-flip and the exponential mechanism: laws against their definitions, privacy, and who errs less."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import opendp.prelude as dp
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpviz.accounting.events import Select
+from dpviz.errors import NotReleasable, ParameterError
+from dpviz.privacy import exact
+from dpviz.privacy.exponential import ExponentialMechanism
+from dpviz.privacy.permute_and_flip import PermuteAndFlip
+from dpviz.privacy.sensitivity import COUNT, Sensitivity
+from dpviz.privacy.source import Release, Simulation
+from tests.oracles import mechanisms as oracle
+
+KINDS = pytest.mark.parametrize("kind", [PermuteAndFlip, ExponentialMechanism])
+EPSILONS = st.floats(0.01, 5)
+UNIT = {monotone: Sensitivity(1.0, monotone, "test") for monotone in (True, False)}
+
+
+@given(st.lists(st.integers(-8, 8), min_size=1, max_size=6), EPSILONS, st.sampled_from([0.5, 1.0, 1.8]), st.booleans())
+@settings(max_examples=60)
+def test_permute_and_flip_law_is_its_definition(utilities, epsilon, delta, monotone):
+    law = PermuteAndFlip(epsilon, Sensitivity(delta, monotone, "test")).probabilities(np.array(utilities))
+    exponent = epsilon / delta if monotone else epsilon / (2 * delta)
+    np.testing.assert_allclose(law, oracle.permute_and_flip(utilities, exponent), rtol=1e-11, atol=1e-14)
+
+
+@given(
+    st.lists(st.tuples(st.integers(-8, 8), st.floats(0.01, 100)), min_size=1, max_size=9),
+    EPSILONS,
+    st.sampled_from([0.5, 1.0, 1.8]),
+    st.booleans(),
+)
+def test_exponential_mechanism_law_is_its_definition(candidates, epsilon, delta, monotone):
+    utilities, weights = map(list, zip(*candidates, strict=True))
+    mechanism = ExponentialMechanism(epsilon, Sensitivity(delta, monotone, "test"), np.log(weights))
+    exponent = epsilon / delta if monotone else epsilon / (2 * delta)
+    expected = oracle.exponential_mechanism(utilities, exponent, weights)
+    np.testing.assert_allclose(mechanism.probabilities(np.array(utilities)), expected, rtol=1e-11)
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.5, 3.0])
+def test_permute_and_flip_law_among_thousands_is_that_of_one_sided_noise(epsilon):
+    utilities = np.repeat([0, 4, 8, 9, 10], [1500, 400, 90, 9, 1])
+    law = PermuteAndFlip(epsilon, COUNT).probabilities(utilities)
+    np.testing.assert_allclose(law, oracle.one_sided_noise(utilities, epsilon), rtol=1e-5)
+
+
+@KINDS
+def test_laws_sum_to_one_along_the_last_axis(kind, rng):
+    utilities = rng.integers(-50, 50, (3, 4, 7))
+    law = kind(0.3, COUNT).probabilities(utilities)
+    assert law.shape == utilities.shape
+    np.testing.assert_allclose(law.sum(axis=-1), 1, rtol=1e-13)
+    np.testing.assert_array_equal(law[1, 2], kind(0.3, COUNT).probabilities(utilities[1, 2]))
+
+
+@KINDS
+def test_laws_do_not_move_with_a_common_shift_and_keep_the_order(kind, rng):
+    utilities = np.sort(rng.integers(0, 30, 12))
+    law = kind(0.2, COUNT).probabilities(utilities)
+    np.testing.assert_allclose(law, kind(0.2, COUNT).probabilities(utilities + 10**6), rtol=1e-12)
+    assert (np.diff(law) >= -1e-15).all()
+
+
+@KINDS
+@given(data=st.data(), monotone=st.booleans(), epsilon=EPSILONS)
+@settings(max_examples=80)
+def test_one_row_never_moves_a_probability_by_more_than_epsilon(kind, data, monotone, epsilon):
+    utilities = data.draw(st.lists(st.integers(-6, 6), min_size=1, max_size=8))
+    lowest = 0.0 if monotone else -1.0
+    step = data.draw(st.lists(st.floats(lowest, 1.0), min_size=len(utilities), max_size=len(utilities)))
+    assert _loss(kind(epsilon, UNIT[monotone]), np.array(utilities), np.array(step)) <= epsilon * (1 + 1e-10) + 1e-12
+
+
+@KINDS
+def test_half_the_noise_would_break_epsilon_without_monotonicity(kind):
+    opposite = np.array([1.0, -1.0, -1.0, -1.0])
+    assert _loss(kind(1.0, UNIT[True]), np.zeros(4), opposite) > 1.04
+    assert _loss(kind(1.0, UNIT[False]), np.zeros(4), opposite) <= 1.0
+
+
+def _loss(mechanism, utilities, step):
+    before, after = mechanism.probabilities(utilities), mechanism.probabilities(utilities + step)
+    return np.abs(np.log(after) - np.log(before)).max()
+
+
+@given(st.lists(st.integers(0, 20), min_size=1, max_size=30), EPSILONS)
+def test_permute_and_flip_never_errs_more_than_the_exponential_mechanism(utilities, epsilon):
+    utilities = np.array(utilities)
+    regret = utilities.max() - utilities
+    flip = PermuteAndFlip(epsilon, COUNT).probabilities(utilities) @ regret
+    exponential = ExponentialMechanism(epsilon, COUNT).probabilities(utilities) @ regret
+    assert flip <= exponential * (1 + 1e-10) + 1e-12
+
+
+def test_permute_and_flip_errs_half_as_much_where_candidates_are_two():
+    utilities = np.array([0, 10])
+    ratio = PermuteAndFlip(1.0, COUNT).probabilities(utilities)[0] / ExponentialMechanism(1.0, COUNT).probabilities(utilities)[0]
+    assert ratio == pytest.approx(0.5, rel=1e-4)
+
+
+@KINDS
+@pytest.mark.parametrize("source", [Simulation(1), Release()], ids=lambda source: source.name)
+def test_a_selection_comes_with_its_event(kind, source):
+    released = kind(300.0, COUNT).release(np.array([1, 9, 2]), source=source, part="node", level=3)
+    assert released.value == 1
+    assert type(released.value) is int
+    assert released.event == Select(300.0, kind.title, "node", 3)
+
+
+@KINDS
+def test_the_same_seed_selects_the_same(kind):
+    def choose(seed):
+        source = Simulation(seed)
+        return [kind(0.1, COUNT).release(np.arange(50), source=source, part="node").value for _ in range(20)]
+
+    assert choose(4) == choose(4)
+    assert choose(4) != choose(5)
+
+
+@KINDS
+@pytest.mark.parametrize("epsilon", [-0.1, float("nan"), float("inf")])
+def test_an_impossible_epsilon_is_refused(kind, epsilon):
+    text = rf"'epsilon' parameter of {kind.__name__} must be finite and not negative\. Got {epsilon}"
+    with pytest.raises(ParameterError, match=text):
+        kind(epsilon, COUNT)
+
+
+def test_weights_cannot_be_released():
+    weighted = ExponentialMechanism(1.0, COUNT, np.zeros(3))
+    with pytest.raises(NotReleasable, match=r"^exponential mechanism with weights has no exact sampler"):
+        weighted.release(np.arange(3), source=Release(), part="node")
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, float("nan")])
+def test_a_sensitivity_is_positive(value):
+    with pytest.raises(ParameterError, match="'value' parameter of Sensitivity must be positive"):
+        Sensitivity(value, monotone=True, source="test")
+
+
+@given(st.floats(1e-6, 1e3), st.floats(1e-3, 1e6), st.booleans())
+def test_the_scale_of_an_exact_selection_never_costs_more_than_epsilon(epsilon, delta, monotone):
+    _, scale = Sensitivity(delta, monotone, "test").integers_and_scale(epsilon, np.arange(3))
+    cost = Fraction(delta) * (1 if monotone else 2) / Fraction(scale)
+    assert Fraction(epsilon) * (1 - Fraction(1, 2**50)) <= cost <= Fraction(epsilon)
+
+
+@pytest.mark.parametrize("sensitivity", UNIT.values(), ids=lambda s: f"monotone={s.monotone}")
+def test_opendp_proves_the_same_epsilon(sensitivity):
+    _, scale = sensitivity.integers_and_scale(0.7, np.arange(3))
+    measurement = exact._noisy_max(dp.max_divergence(), scale, sensitivity.monotone)
+    assert measurement.map(1) == pytest.approx(0.7, rel=1e-12)
