@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from numbers import Integral
 from pkgutil import iter_modules
 from types import MappingProxyType
 from typing import Any
 
 from dpviz.accounting.ledger import Ledger
-from dpviz.errors import UnknownName, WrongTask
+from dpviz.errors import ParameterError, UnknownName, WrongTask
 from dpviz.privacy.source import NoiseSource, Release, Simulation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, Schema
@@ -95,7 +96,7 @@ def fit(
     settings = Settings(epsilon=epsilon, max_depth=max_depth, depth=depth, delta=delta)  # type: ignore[arg-type]
     chosen = make_params(spec.Params, name, params)
     plan = spec.plan(data.schema, settings, chosen)
-    noise = source or (Release() if seed is None else Simulation(seed))
+    noise = source or _source_of(seed)
     grown = spec.fit(data, plan, chosen, noise)
     return FitResult(
         learner=name,
@@ -108,5 +109,13 @@ def fit(
         schema=data.schema,
         disclosures=(*schema_disclosures(data.schema), *grown.disclosures),
         noise=noise.name,
-        seed=seed,
+        seed=getattr(noise, "seed", None),
     )
+
+
+def _source_of(seed: int | None) -> NoiseSource:
+    if seed is None:
+        return Release()
+    if not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0:
+        raise ParameterError("fit", "seed", seed, "a whole number of at least 0, or None for a release")
+    return Simulation(int(seed))

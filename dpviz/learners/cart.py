@@ -15,14 +15,17 @@ import numpy as np
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.events import NonPrivate
 from dpviz.accounting.plan import BudgetPlan, Share
+from dpviz.errors import SchemaError
 from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, Schema
+from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 from dpviz.training.contract import Grown, LearnerSpec
 from dpviz.training.params import NoParams, Settings
 
 NAME = "cart"
+#: scikit-learn computes in single precision.
+LARGEST = 3.4e38
 
 
 def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
@@ -37,9 +40,20 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseS
     event = NonPrivate("exact splits and labels", "tree")
     if not data.n_rows:
         return Grown(Tree(data.schema, Leaf(0)), event)
+    _require_single_precision(data.schema)
     grower = DecisionTreeClassifier(max_depth=plan.depth, random_state=0)
     grower.fit(np.column_stack(data.columns).astype(np.float64), data.target)
     return Grown(Tree(data.schema, _convert(data.schema, grower, 0)), event)
+
+
+def _require_single_precision(schema: Schema) -> None:
+    for feature in schema.features:
+        if isinstance(feature, NumericFeature) and max(-feature.low, feature.high) > LARGEST:
+            raise SchemaError(
+                f"{NAME!r} computes in single precision and cannot hold this range.",
+                field=feature.name,
+                remedy="Declare bounds below 1e38, for example in a larger unit.",
+            )
 
 
 def _convert(schema: Schema, grower: Any, index: int) -> Node:

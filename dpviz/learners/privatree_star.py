@@ -87,5 +87,4 @@ LEARNER = LearnerSpec(
     prepare=prepare,
     claim=claim,
     Params=Params,
-    exact=False,
 )

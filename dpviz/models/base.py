@@ -13,10 +13,15 @@ from dpviz.table.schema import CategoricalFeature, Schema
 
 @runtime_checkable
 class Model(Protocol):
-    """Something that predicts. `kind` is its name in the JSON document."""
+    """Something that predicts."""
 
-    schema: Schema
-    kind: str
+    @property
+    def schema(self) -> Schema:
+        """What its features and target are."""
+
+    @property
+    def kind(self) -> str:
+        """Its name in the JSON document."""
 
     def predict(self, data: EncodedDataset) -> np.ndarray:
         """Class codes (or numbers) of shape (n_rows,), in the units of `data.target`."""

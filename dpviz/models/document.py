@@ -24,7 +24,7 @@ from dpviz.models.base import Model
 from dpviz.models.constant import Constant
 from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
-from dpviz.table.schema_json import schema_from_dict, schema_to_dict
+from dpviz.table.schema_json import Part, parse_json, require_format, schema_from_dict, schema_to_dict
 from dpviz.version import VERSION
 
 FORMAT = "dpviz-tree/1"
@@ -48,7 +48,7 @@ def model_document(
     document = {
         "format": FORMAT,
         "kind": model.kind,
-        **_WRITERS[model.kind](model),
+        **model_body(model),
         "schema": schema_to_dict(model.schema),
         "learner": {"name": learner, "settings": asdict(settings), "parameters": asdict(params), "depth": plan.depth},
         "privacy": {
@@ -66,6 +66,11 @@ def model_document(
     return json.dumps(_plain(document), indent=1, ensure_ascii=False, allow_nan=False)
 
 
+def model_body(model: Model) -> dict[str, Any]:
+    """What the model predicts by, in names: equal exactly for models that are the same release."""
+    return _WRITERS[model.kind](model)
+
+
 def _plain(value: Any) -> Any:
     """JSON-ready: infinity as a word, tuples as lists."""
     match value:
@@ -81,28 +86,13 @@ def _plain(value: Any) -> Any:
 
 def model_from_json(text: str) -> Model:
     """The model of a document. Raises DocumentError naming the path of what is wrong."""
-    document = _parse(text)
-    if document.get("format") != FORMAT:
-        raise DocumentError(f"This is not a {FORMAT} document.", where="format", remedy="Give a JSON file exported by dpviz.")
-    kind = document.get("kind")
+    document = parse_json(text)
+    require_format(Part(document), FORMAT)
+    kind = _get(document, "kind", str, "")
     if kind not in _READERS:
-        raise DocumentError(f"The model kind {kind!r} is unknown.", where="kind", remedy="Update dpviz, or export again.")
-    schema = schema_from_dict(_get(document, "schema", dict, ""))
+        raise DocumentError(f"The model kind {kind!r:.60} is unknown.", where="kind", remedy="Update dpviz, or export again.")
+    schema = schema_from_dict(_get(document, "schema", dict, ""), path="schema")
     return _READERS[kind](document, schema)
-
-
-def _parse(text: str) -> dict[str, Any]:
-    try:
-        document = json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as problem:
-        raise DocumentError(f"This is not JSON: {problem}.", remedy="Give a JSON file exported by dpviz.") from None
-    if not isinstance(document, dict):
-        raise DocumentError("The document is not a JSON object.", remedy="Give a JSON file exported by dpviz.")
-    return document
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not allowed")
 
 
 def _get(item: Any, key: str, kind: type | tuple[type, ...], where: str) -> Any:
@@ -172,7 +162,7 @@ def _read_rule(item: dict[str, Any], schema: Schema, where: str) -> Rule:
     feature = schema.features[position]
     op = _get(item, "op", str, where)
     if op == "<=" and isinstance(feature, NumericFeature):
-        return ThresholdRule(position, float(_get(item, "threshold", (int, float), where)))
+        return ThresholdRule(position, Part(item, where).get("threshold").number())
     if op == "in" and isinstance(feature, CategoricalFeature):
         values = _get(item, "values", list, where)
         return SubsetRule(position, tuple(sorted(_index(value, feature.categories, f"{where}.values") for value in values)))

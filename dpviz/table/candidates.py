@@ -16,7 +16,7 @@ import numpy as np
 
 from dpviz.errors import SchemaError
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, Schema
+from dpviz.table.schema import CategoricalFeature, Feature, Schema
 
 #: Up to this many categories every two-way partition is a candidate.
 MOST_PARTITIONED = 10
@@ -96,6 +96,7 @@ class CandidateGrid:
     schema: Schema
     features: tuple[FeatureCandidates, ...]
     name: str
+    is_reused: bool = True  # False: made anew by every fit, so its bin codes are not worth the memory
 
     def __post_init__(self) -> None:
         if not self.n_candidates:
@@ -152,8 +153,13 @@ class CandidateGrid:
         return feature, int(candidate - self.first_candidates[feature])
 
     def bin(self, data: EncodedDataset) -> tuple[np.ndarray, ...]:
-        """Bin of every row, per feature: uint8 or uint16 arrays of shape (n_rows,). Kept on the data set."""
-        return data.binning(self._key, lambda: tuple(map(bin_column, self.features, data.columns)))
+        """Bin of every row, per feature: uint8 or uint16 arrays of shape (n_rows,). Kept on the data set if reused."""
+        if not self.is_reused:
+            return self._bin(data)
+        return data.binning(self._key, lambda: self._bin(data))
+
+    def _bin(self, data: EncodedDataset) -> tuple[np.ndarray, ...]:
+        return tuple(map(bin_column, self.features, data.columns))
 
     @cached_property
     def _key(self) -> tuple[object, ...]:
@@ -170,7 +176,7 @@ def bin_column(feature: FeatureCandidates, column: np.ndarray) -> np.ndarray:
         low, high = int(column.min()), int(column.max())
         if high - low < len(column):  # a table of the values that occur is shorter than the column
             table = np.searchsorted(feature.thresholds, np.arange(low, high + 1)).astype(dtype)
-            return table[column - low] if low else table[column]
+            return table[np.subtract(column, low, dtype=np.int64)]  # in 16 bits the difference could wrap around
     return np.searchsorted(feature.thresholds, column).astype(dtype)
 
 
@@ -211,5 +217,3 @@ def _multiscale(feature: Feature) -> FeatureCandidates:
         if not len(cuts):
             cuts = np.array([feature.low])
     return thresholds_candidates(cuts)
-
-

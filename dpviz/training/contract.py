@@ -17,7 +17,7 @@ from dpviz.accounting.claim import Claim, Disclosure
 from dpviz.accounting.events import Event, Sequential
 from dpviz.accounting.ledger import Ledger
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.errors import SchemaError
+from dpviz.errors import DpvizError, SchemaError
 from dpviz.models.base import Model
 from dpviz.models.document import model_document
 from dpviz.models.tree import Tree
@@ -128,7 +128,9 @@ class FitResult:
     seed: int | None
 
     def score(self, data: EncodedDataset) -> float:
-        """Accuracy on `data`, or R2 for a numeric target. Computed on rows: private if they are."""
+        """Accuracy on `data`, or R2 for a numeric target. Computed on rows: private if they are. No rows raise DpvizError."""
+        if not data.n_rows:
+            raise DpvizError("There are no rows to score.", remedy="Give at least one row.")
         predicted = self.model.predict(data)
         if isinstance(data.schema.target, ClassTarget):
             return float(np.mean(predicted == data.target))

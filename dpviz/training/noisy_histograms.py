@@ -103,7 +103,6 @@ class NoisyHistogramGrower:
                 events.append(released.event)
         return noisy, tuple(events)
 
-
     def law(self, node: NodeRows) -> tuple[list[tuple[Decision, float]], float]:
         """The exact law of `step` and the mass cut off. For categorical features of two categories and two classes only."""
         if node.level == self.depth or (not self.complete and _is_pure(node)):
@@ -152,4 +151,4 @@ def quantile_grid(schema: Schema, thresholds: dict[str, np.ndarray], name: str) 
             return prefix_candidates(len(feature.categories))
         return thresholds_candidates(np.clip(thresholds[feature.name], feature.low, feature.high))
 
-    return CandidateGrid(schema, tuple(map(of, schema.features)), name)
+    return CandidateGrid(schema, tuple(map(of, schema.features)), name, is_reused=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import MISSING, Field, dataclass, field, fields
+from numbers import Real
 from typing import Any, Literal
 
 from dpviz.errors import ParameterError, UnknownName
@@ -55,6 +56,18 @@ class Control:
             case _:
                 return _is_number(value) and self.low <= value <= self.high
 
+    def settled(self, value: Any) -> Any:
+        """An accepted `value` in the one type it is kept and written in: NumPy's numbers and 3.0 for a whole 3 included."""
+        match self.kind:
+            case "whole":
+                return int(value)
+            case "number":
+                return float(value)
+            case "shares":
+                return None if value is None else tuple(map(float, value))
+            case _:
+                return value
+
     def _are_shares(self, value: Any) -> bool:
         if not isinstance(value, (tuple, list)) or (self.parts and len(value) != len(self.parts)):
             return False
@@ -73,14 +86,13 @@ def controls_of(params_type: type) -> dict[str, Control]:
 
 def make_params(params_type: type, owner: str, given: dict[str, Any]) -> Any:
     """A checked instance; raises UnknownName for a parameter the learner lacks and ParameterError for a bad value."""
-    known = {item.name: item for item in fields(params_type)}
+    known = controls_of(params_type)
     for name, value in given.items():
         if name not in known:
             raise UnknownName(f"parameter of {owner!r}", name, known)
-        about: Control = known[name].metadata["control"]
-        if not about.accepts(value):
-            raise ParameterError(owner, name, value, about.allowed)
-    return params_type(**{name: _frozen(value) for name, value in given.items()})
+        if not known[name].accepts(value):
+            raise ParameterError(owner, name, value, known[name].allowed)
+    return params_type(**{name: known[name].settled(value) for name, value in given.items()})
 
 
 def default_of(item: Field[Any]) -> Any:
@@ -88,12 +100,8 @@ def default_of(item: Field[Any]) -> Any:
     return None if item.default is MISSING else item.default
 
 
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and not math.isnan(value)
+    return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +128,17 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name, about in controls_of(Settings).items():
-            if about is not None and not about.accepts(getattr(self, name)):
-                raise ParameterError("fit", name, getattr(self, name), about.allowed)
-        limit = controls_of(Settings)["max_depth"]
-        if self.depth != "auto" and not limit.accepts(self.depth):
-            raise ParameterError("fit", "depth", self.depth, f"'auto' or {limit.allowed}")
+            if about is not None:
+                self._settle(name, about, about.allowed)
+        if self.depth != "auto":
+            limit = controls_of(Settings)["max_depth"]
+            self._settle("depth", limit, f"'auto' or {limit.allowed}")
+
+    def _settle(self, name: str, about: Control, allowed: str) -> None:
+        value = getattr(self, name)
+        if not about.accepts(value):
+            raise ParameterError("fit", name, value, allowed)
+        object.__setattr__(self, name, about.settled(value))
 
     @property
     def fixed_or_max_depth(self) -> int:

@@ -12,8 +12,9 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from dpviz.accounting.guarantee import round_down
+from dpviz.accounting.guarantee import round_down, split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
+from dpviz.errors import ParameterError
 from dpviz.table.schema import NumericFeature, Schema
 from dpviz.training.contract import n_public_of
 from dpviz.training.params import Settings, control
@@ -92,32 +93,34 @@ def distribute(
     Raises SchemaError when the leaf rule needs n_public and none is declared.
     """
     if shares is not None:
-        return _by_hand(settings, shares, quantiles)
+        return _by_hand(learner, settings, shares, quantiles)
     epsilon, depth = settings.epsilon, settings.fixed_or_max_depth
     n_public = n_public_of(schema, learner, "set the quantile, node and leaf shares by hand")
     needed = leaf_epsilon_needed(n_public, depth, len(schema.classes), max_leaf_error)
     leaf = min(epsilon / 2, needed)
     categorical = round_down((Fraction(epsilon) - Fraction(leaf)) / depth)
     numeric = round_down((Fraction(epsilon) - Fraction(leaf)) / (1 + depth)) if quantiles else categorical
+    above_leaves = max(depth * Fraction(categorical), (depth + quantiles) * Fraction(numeric))
     return Distribution(
         quantile=numeric if quantiles else 0.0,
         numeric_node=numeric,
         categorical_node=categorical,
-        leaf=round_down(
-            Fraction(epsilon) - depth * Fraction(categorical)
-        ),  # what rounding left, so that the claim is met exactly
+        leaf=round_down(Fraction(epsilon) - above_leaves),  # what rounding left, so that the claim is met and never exceeded
         set_by="rule: half at most" if leaf < needed else "rule: error bound",
         notes=(_leaf_note(needed, leaf, n_public, depth, max_leaf_error),),
     )
 
 
-def _by_hand(settings: Settings, shares: tuple[float, ...], quantiles: bool) -> Distribution:
-    total, depth = sum(shares), settings.fixed_or_max_depth
-    quantile, node, leaf = (settings.epsilon * share / total for share in shares)
+def _by_hand(learner: str, settings: Settings, shares: tuple[float, ...], quantiles: bool) -> Distribution:
     if not quantiles:
-        node, quantile = node + quantile, 0.0
+        shares = (0.0, shares[0] + shares[1], shares[2])
+    if not shares[1]:
+        raise ParameterError(learner, "shares", shares, "a sequence that leaves something for the nodes")
+    depth = settings.fixed_or_max_depth
+    quantile, node, leaf = split_budget(settings.epsilon, shares)
     # as in the paper's code, categorical nodes also receive what numeric features spend on quantiles
-    return Distribution(quantile, node / depth, (node + quantile) / depth, leaf, "you", ("The shares were set by you.",))
+    numeric, categorical = (round_down(whole / depth) for whole in (Fraction(node), Fraction(node) + Fraction(quantile)))
+    return Distribution(quantile, numeric, categorical, leaf, "you", ("The shares were set by you.",))
 
 
 def _leaf_note(needed: float, leaf: float, n_public: int, depth: int, max_leaf_error: float) -> str:

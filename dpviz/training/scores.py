@@ -21,6 +21,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from dpviz.errors import DpvizError
 from dpviz.privacy.sensitivity import Sensitivity
 
 #: Fixed-point units per row.
@@ -41,7 +42,12 @@ def half_impurity(counts: np.ndarray) -> np.ndarray:
 
 
 def impurity_utilities(left: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """-(half impurity of both children), int64 of shape (n_candidates,); `left` has shape (n_candidates, n_classes)."""
+    """-(half impurity of both children), int64 of shape (n_candidates,); `left` has shape (n_candidates, n_classes).
+
+    Raises DpvizError above MOST_ROWS rows.
+    """
+    if total.sum() > MOST_ROWS:
+        raise DpvizError(f"More than {MOST_ROWS:,} rows cannot be scored exactly.", remedy="Train on a part of the rows.")
     return -(half_impurity(left) + half_impurity(total - left))
 
 

@@ -1,0 +1,487 @@
+"""Every registered learner against every promise of the contract."""
+
+import json
+import math
+import sys
+from dataclasses import FrozenInstanceError, fields
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.accounting.events import NonPrivate, walk
+from dpviz.errors import DpvizError, NotReleasable, ParameterError, SchemaError, UnknownName, WrongTask
+from dpviz.learners import get_learner
+from dpviz.privacy.source import Release, Simulation
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from tests.contract.tables import hostile_schema, reordered, schema_of, table
+
+ALL = dpviz.learners()
+#: Exact by design: no noise, so no seed changes anything, and the loss is infinite.
+EXACT = ("cart",)
+#: Publish something exact beside their mechanisms, so their ledger is infinite.
+INFINITE = ("cart", "privatree", "privatree-star")
+NOISY = tuple(name for name in ALL if name not in EXACT)
+
+every_learner = pytest.mark.parametrize("name", ALL)
+noisy_learner = pytest.mark.parametrize("name", NOISY)
+any_table = pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
+
+
+def fit(name, data, **asked):
+    return dpviz.fit(name, data, **({"epsilon": 1.0, "max_depth": 3, "seed": 7} | asked))
+
+
+def test_the_promised_learners_are_there_and_the_default_comes_first():
+    assert set(ALL) >= {"pf-tree", "privatree", "privatree-star", "privatree-corrected", "cart", "majority"}
+    assert ALL[0] == "pf-tree"
+    assert ALL.index("majority") > ALL.index("privatree")
+
+
+@every_learner
+@any_table
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_it_trains_and_predicts_declared_classes(name, kind, n_classes):
+    schema = schema_of(kind, n_classes)
+    result = fit(name, table(schema))
+    predicted = result.model.predict(table(schema, 77, seed=6))
+    assert predicted.dtype == np.uint8
+    assert predicted.shape == (77,)
+    assert predicted.max() < n_classes
+
+
+@every_learner
+@any_table
+@pytest.mark.parametrize("n_rows", [0, 1, 2])
+def test_it_trains_on_hardly_any_rows(name, kind, n_rows):
+    schema = schema_of(kind, 3)
+    assert fit(name, table(schema, n_rows)).model.predict(table(schema, 9)).max() < 3
+
+
+@every_learner
+@pytest.mark.parametrize("epsilon", [1e-6, 1e6])
+@pytest.mark.parametrize("depth", [1, 8])
+@pytest.mark.parametrize("n_rows", [0, 60])
+def test_it_trains_at_the_ends_of_what_may_be_asked(name, epsilon, depth, n_rows):
+    schema = schema_of("mixed", 3)
+    result = fit(name, table(schema, n_rows), epsilon=epsilon, max_depth=depth, depth=depth)
+    assert result.plan.epsilon in (epsilon, math.inf)
+    assert result.model.predict(table(schema, 5)).max() < 3
+
+
+@every_learner
+def test_it_predicts_no_rows(name):
+    result = fit(name, table(schema_of()))
+    assert result.model.predict(table(schema_of(), 0)).shape == (0,)
+
+
+@every_learner
+def test_constant_features_and_single_categories_do_no_harm(name):
+    features = (NumericFeature("x", 0, 1), CategoricalFeature("only", ("one",)), NumericFeature("z", -3, 9))
+    schema = Schema(features, ClassTarget("y", ("n", "p")), n_public=50)
+    columns = (np.full(40, 0.25), np.zeros(40, dtype=np.uint8), np.full(40, 9.0))
+    data = EncodedDataset(schema, columns, (np.arange(40) % 2).astype(np.uint8))
+    assert set(fit(name, data).model.predict(data)) <= {0, 1}
+
+
+@every_learner
+def test_a_table_without_any_split_is_trained_on_or_refused_by_name(name):
+    schema = Schema((CategoricalFeature("only", ("one",)),), ClassTarget("y", ("n", "p")), n_public=50)
+    data = EncodedDataset(schema, (np.zeros(10, dtype=np.uint8),), np.zeros(10, dtype=np.uint8))
+    if name in ("cart", "majority"):
+        assert set(fit(name, data).model.predict(data)) <= {0, 1}
+    else:
+        with pytest.raises(SchemaError, match="No feature can be split"):
+            fit(name, data)
+
+
+@every_learner
+@pytest.mark.parametrize(("low", "high"), [(-8e307, 8e307), (0, 1e-300), (1e16, 1e16 + 4)])
+def test_extreme_ranges_are_trained_on_or_refused_by_name(name, low, high):
+    schema = Schema((NumericFeature("x", low, high),), ClassTarget("y", ("n", "p")), n_public=50)
+    data = EncodedDataset(schema, (np.linspace(low, high, 40),), (np.arange(40) > 19).astype(np.uint8))
+    try:
+        result = fit(name, data)
+    except DpvizError as problem:
+        assert problem.remedy  # noqa: PT017
+        assert name == "cart"
+    else:
+        assert set(result.model.predict(data)) <= {0, 1}
+
+
+@every_learner
+@any_table
+def test_the_same_seed_gives_the_same_document(name, kind):
+    data = table(schema_of(kind, 3))
+    assert fit(name, data).to_json() == fit(name, data).to_json()
+
+
+@noisy_learner
+def test_another_seed_gives_another_document(name):
+    data = table(schema_of("mixed", 3), 30)
+    labels = {tuple(fit(name, data, epsilon=0.1, seed=seed).model.predict(data)) for seed in range(10)}
+    assert len(labels) > 1
+
+
+@every_learner
+def test_predictions_follow_their_rows(name, rng):
+    data = table(schema_of("mixed", 3))
+    model = fit(name, data).model
+    order = rng.permutation(data.n_rows)
+    np.testing.assert_array_equal(model.predict(reordered(data, order)), model.predict(data)[order])
+
+
+@every_learner
+def test_the_order_of_training_rows_does_not_matter(name, rng):
+    # Every learner reads counts (or sorted values) only; a learner that reads positions, such as a disjoint forest, must say so.
+    data = table(schema_of("mixed", 3))
+    expected = fit(name, data).to_json()
+    assert all(fit(name, reordered(data, rng.permutation(data.n_rows))).to_json() == expected for _ in range(3))
+
+
+@every_learner
+def test_labels_of_the_scored_rows_do_not_move_predictions(name):
+    data = table(schema_of("mixed", 3))
+    flipped = EncodedDataset(data.schema, data.columns, (2 - data.target).astype(np.uint8))
+    model = fit(name, data).model
+    np.testing.assert_array_equal(model.predict(flipped), model.predict(data))
+
+
+@every_learner
+def test_nothing_in_a_result_can_be_changed(name):
+    result = fit(name, table(schema_of()))
+    for thing in (
+        result,
+        result.model,
+        result.plan,
+        result.plan.shares[0],
+        result.ledger,
+        result.claim,
+        result.settings,
+        result.schema,
+    ):
+        with pytest.raises((FrozenInstanceError, AttributeError, TypeError)):
+            setattr(thing, fields(thing)[0].name, None)
+    assert isinstance(result.disclosures, tuple)
+
+
+@every_learner
+@any_table
+@pytest.mark.parametrize("epsilon", [0.01, 1.0])
+def test_the_plan_needs_no_rows(name, kind, epsilon):
+    schema = schema_of(kind, 3)
+    few, many = (fit(name, table(schema, n), epsilon=epsilon) for n in (3, 300))
+    spec = get_learner(name)
+    assert few.plan == many.plan == spec.plan(schema, many.settings, spec.Params())
+    assert few.claim == many.claim
+
+
+@every_learner
+@any_table
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1 / 3, 1.0, 7.7])
+def test_a_claim_that_holds_covers_the_ledger(name, kind, n_classes, epsilon):
+    for max_depth in (1, 2, 3, 5):
+        result = fit(name, table(schema_of(kind, n_classes), 40), epsilon=epsilon, max_depth=max_depth, depth=max_depth)
+        if result.claim.verdict == "holds":
+            assert result.ledger.guarantee.epsilon <= result.claim.epsilon
+            assert not result.disclosures
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.3, 1 / 3, 1.0, 7.7])
+@pytest.mark.parametrize("shares", [None, (1.0, 2.0, 3.0), (0.3, 0.1, 0.7)])
+def test_privatree_on_one_feature_grown_complete_meets_its_claim(epsilon, shares):
+    for feature in (NumericFeature("x", 0, 1), CategoricalFeature("c", ("a", "b", "c"))):
+        data = table(Schema((feature,), ClassTarget("y", ("n", "p")), n_public=1000), 40)
+        for depth in range(1, 8):
+            result = fit("privatree", data, epsilon=epsilon, depth=depth, max_depth=depth, shares=shares, grow_complete=True)
+            assert result.claim.verdict == "holds"
+            assert result.ledger.guarantee.epsilon <= epsilon
+
+
+@every_learner
+def test_the_loss_is_infinite_exactly_where_something_exact_is_published(name):
+    result = fit(name, table(schema_of()))
+    assert result.ledger.guarantee.is_finite == (name not in INFINITE)
+    exact_steps = [step for _, step in walk(result.ledger.event) if isinstance(step, NonPrivate)]
+    assert bool(exact_steps) == (name in INFINITE)
+
+
+@every_learner
+@any_table
+@pytest.mark.parametrize("n_classes", [2, 7])
+def test_a_finite_ledger_costs_what_the_plan_composes_to(name, kind, n_classes):
+    asked = {"grow_complete": True} if name == "privatree" else {}
+    result = fit(name, table(schema_of(kind, n_classes)), depth=3, **asked)
+    if name in ("cart", "privatree-star"):
+        assert not result.ledger.guarantee.is_finite
+        return
+    composed = sum(share.composed for share in result.plan.shares)
+    assert result.ledger.guarantee.epsilon == pytest.approx(composed, rel=1e-12)
+    assert sum(result.ledger.spent().values()) == pytest.approx(composed, rel=1e-12)
+
+
+@every_learner
+def test_a_smaller_epsilon_never_costs_more(name):
+    asked = {"grow_complete": True} if name == "privatree" else {}
+    losses = [
+        fit(name, table(schema_of()), epsilon=epsilon, depth=3, **asked).ledger.guarantee.epsilon for epsilon in (0.1, 1.0, 3.0)
+    ]
+    assert losses == sorted(losses)
+
+
+@every_learner
+@any_table
+def test_a_document_predicts_as_the_model_does(name, kind):
+    schema = schema_of(kind, 7)
+    result = fit(name, table(schema))
+    fresh = table(schema, 500, seed=99)
+    read = dpviz.model_from_json(result.to_json())
+    assert read == result.model
+    np.testing.assert_array_equal(read.predict(fresh), result.model.predict(fresh))
+
+
+@every_learner
+def test_hostile_names_survive_the_document(name):
+    data = table(hostile_schema())
+    result = fit(name, data, depth=3)
+    read = dpviz.model_from_json(result.to_json())
+    assert read.schema == data.schema
+    np.testing.assert_array_equal(read.predict(data), result.model.predict(data))
+
+
+#: Every number in a document is one of these: public, spent, or a released threshold.
+def numbers_in(value, path=""):
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from numbers_in(item, f"{path}.{key}")
+    elif isinstance(value, list):
+        for item in value:
+            yield from numbers_in(item, path)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield path, value
+
+
+@every_learner
+def test_a_document_holds_no_row_counts(name):
+    # 1013 rows of which 409 are of class 1: numbers nothing public leads to.
+    schema = schema_of("mixed")
+    data = table(schema, 1013)
+    target = np.zeros(1013, dtype=np.uint8)
+    target[:409] = 1
+    data = EncodedDataset(schema, data.columns, target)
+    document = json.loads(fit(name, data, seed=7).to_json())
+    secret = {1013, 409, 604}
+    assert [path for path, number in numbers_in(document) if number in secret] == []
+    assert not any(str(count) in json.dumps(document["privacy"]["ledger"]) for count in secret)
+
+
+@every_learner
+def test_a_simulation_says_so_and_names_its_seed(name):
+    noise = json.loads(fit(name, table(schema_of()), seed=31337).to_json())["privacy"]["noise"]
+    assert noise == {"source": "simulation", "seed": 31337, "warning": "A simulation, not a release."}
+
+
+@every_learner
+def test_a_release_needs_exact_samplers_and_keeps_no_seed(name):
+    data = table(schema_of("numbers"), 40)
+    if get_learner(name).exact:
+        result = fit(name, data, depth=2, max_depth=2, seed=None)
+        noise = json.loads(result.to_json())["privacy"]["noise"]
+        assert (result.noise, result.seed, result.released) == ("release", None, True)
+        assert noise == {"source": "release"}
+        return
+    with pytest.raises(NotReleasable) as problem:
+        fit(name, data, depth=2, seed=None)
+    assert problem.value.mechanism in ("joint exponential quantiles", "permute-and-flip on real-valued utilities")
+    assert "has no exact sampler" in str(problem.value)
+
+
+@every_learner
+def test_the_seed_of_a_result_is_the_seed_of_its_source(name):
+    data = table(schema_of("categories"), 40)
+    simulated = fit(name, data, seed=None, source=Simulation(7))
+    assert simulated.to_json() == fit(name, data, seed=7).to_json()
+    assert not simulated.released
+    if get_learner(name).exact:
+        assert fit(name, data, depth=1, seed=7, source=Release()).seed is None
+
+
+@pytest.mark.parametrize("name", [name for name in NOISY if get_learner(name).exact])
+def test_releases_differ(name):
+    # 40 rows at epsilon .01: a release that drew from a fixed seed would give the same labels every time
+    data = table(schema_of("categories", 7), 40)
+    trees = {tuple(fit(name, data, epsilon=0.01, depth=1, seed=None).model.predict(data)) for _ in range(12)}
+    assert len(trees) > 1
+
+
+@every_learner
+def test_what_was_read_from_the_data_is_disclosed(name):
+    schema = schema_of("mixed")
+    read = Schema(
+        (
+            NumericFeature("height", -2.5, 7.5, read_from_data=("low", "high")),
+            CategoricalFeature("colour", ("red", "green"), read_from_data=("categories",)),
+        ),
+        ClassTarget("y", schema.classes, read_from_data=("classes",)),
+        n_public=200,
+        read_from_data=("n_public",),
+    )
+    disclosed = {(item.code, item.field) for item in fit(name, table(read)).disclosures}
+    assert disclosed >= {
+        ("schema-low", "height"),
+        ("schema-high", "height"),
+        ("schema-categories", "colour"),
+        ("schema-classes", "y"),
+        ("schema-n_public", "n_public"),
+    }
+
+
+@every_learner
+def test_a_declared_schema_discloses_nothing_but_the_learner_s_own(name):
+    codes = {item.code for item in fit(name, table(schema_of())).disclosures}
+    own = {"privatree": {"stopping-rule"}, "privatree-star": {"stopping-rule", "exact-quantiles"}}
+    assert codes == own.get(name, set())
+
+
+@every_learner
+def test_a_numeric_target_is_refused_by_name(name):
+    schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("price", 0, 10), n_public=10)
+    data = EncodedDataset(schema, (np.linspace(0, 1, 10),), np.linspace(0, 10, 10))
+    if get_learner(name).task == "number":
+        assert fit(name, data).model.predict(data).shape == (10,)
+        return
+    with pytest.raises(WrongTask) as problem:
+        fit(name, data)
+    assert str(problem.value) == (
+        f"The learner {name!r} predicts classes, but the target 'price' is declared as a number. "
+        "Declare the target differently, or choose a learner for this kind of target."
+    )
+
+
+@every_learner
+def test_an_unknown_parameter_is_named(name):
+    with pytest.raises(UnknownName, match=f"There is no parameter of '{name}' called 'colour'"):
+        fit(name, table(schema_of()), colour=3)
+
+
+def test_an_unknown_learner_is_named_with_the_nearest():
+    with pytest.raises(UnknownName, match=r"There is no learner called 'pf_tree'\. Did you mean 'pf-tree'\?"):
+        fit("pf_tree", table(schema_of()))
+
+
+@every_learner
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ({"epsilon": 0}, "The 'epsilon' parameter of fit must be a number in [1e-06, 1e+06]. Got 0."),
+        ({"epsilon": -1.0}, "Got -1.0."),
+        ({"epsilon": math.nan}, "Got nan."),
+        ({"epsilon": math.inf}, "Got inf."),
+        ({"epsilon": "much"}, "Got 'much'."),
+        ({"max_depth": 0}, "The 'max_depth' parameter of fit must be a whole number in [1, 12]. Got 0."),
+        ({"max_depth": 2.5}, "Got 2.5."),
+        ({"max_depth": True}, "Got True."),
+        ({"depth": "deep"}, "The 'depth' parameter of fit must be 'auto' or a whole number in [1, 12]. Got 'deep'."),
+        ({"depth": 13}, "Got 13."),
+        ({"delta": 0.6}, "The 'delta' parameter of fit must be a number in [0, 0.5]. Got 0.6."),
+    ],
+)
+def test_bad_settings_are_named(name, asked, text):
+    with pytest.raises(ParameterError) as problem:
+        fit(name, table(schema_of(), 10), **asked)
+    assert str(problem.value).endswith(text)
+
+
+@every_learner
+def test_whole_numbers_of_any_type_mean_the_same(name):
+    data = table(schema_of())
+    expected = fit(name, data, max_depth=2, epsilon=1.0).to_json()
+    assert fit(name, data, max_depth=2.0, epsilon=1).to_json().replace('"epsilon": 1,', '"epsilon": 1.0,') == expected
+    assert fit(name, data, max_depth=np.int64(2), epsilon=np.float64(1.0)).to_json() == expected
+    assert fit(name, data, max_depth=2, depth=np.int32(2)).settings.depth == 2
+
+
+@every_learner
+def test_a_seed_is_a_whole_number(name):
+    for seed in (-1, 1.5, "x", True):
+        with pytest.raises(ParameterError, match="The 'seed' parameter of fit must be a whole number of at least 0, or None"):
+            fit(name, table(schema_of()), seed=seed)
+    assert fit(name, table(schema_of()), seed=np.int64(7)).seed == 7
+
+
+@every_learner
+def test_a_missing_row_count_is_trained_without_or_named_with_both_remedies(name):
+    data = table(schema_of(n_public=None))
+    remedies = {"pf-tree": "give the depth as a number (depth=3)"}
+    if name in ("cart", "majority"):
+        assert fit(name, data).plan
+        return
+    with pytest.raises(SchemaError) as problem:
+        fit(name, data)
+    assert problem.value.field == "n_public"
+    assert f"The learner {name!r} needs a public row count, and none is declared." in str(problem.value)
+    assert "schema.declare(n_public=...)" in str(problem.value)
+    assert remedies.get(name, "set the quantile, node and leaf shares by hand") in str(problem.value)
+
+
+def test_each_second_remedy_works():
+    data = table(schema_of(n_public=None))
+    assert fit("pf-tree", data, depth=3).plan.depth == 3
+    assert fit("privatree", data, shares=(1, 1, 1)).plan.shares[0].set_by == "you"
+    assert fit("privatree-star", data, shares=(1, 1, 1)).plan.shares[0].set_by == "you"
+    assert fit("privatree-corrected", data, shares=(1, 1)).plan.shares[0].set_by == "you"
+
+
+@every_learner
+def test_the_score_is_the_share_of_rows_classified_right(name):
+    data = table(schema_of("mixed", 3))
+    result = fit(name, data)
+    right = sum(int(a) == int(b) for a, b in zip(result.model.predict(data), data.target, strict=True))
+    assert result.score(data) == pytest.approx(right / data.n_rows)
+
+
+@every_learner
+def test_no_rows_have_no_score(name):
+    schema = schema_of()
+    with pytest.raises(DpvizError, match="There are no rows to score"):
+        fit(name, table(schema)).score(table(schema, 0))
+
+
+@every_learner
+def test_rows_of_another_schema_are_refused(name):
+    result = fit(name, table(schema_of("mixed")))
+    with pytest.raises(SchemaError, match="lack the model's columns"):
+        result.model.predict(table(schema_of("numbers")))
+    with pytest.raises(SchemaError, match="declaration differs"):
+        result.score(table(schema_of("mixed", 3)))
+
+
+@every_learner
+def test_a_learner_explains_itself(name):
+    spec = get_learner(name)
+    for text in (spec.title, spec.idea, spec.citation):
+        assert text.strip()
+    claim = fit(name, table(schema_of())).claim
+    assert claim.because.endswith(".")
+    assert claim.source
+
+
+def test_a_learner_is_one_file_in_the_folder(tmp_path, monkeypatch):
+    folder = sys.modules["dpviz.learners"]  # the name in the package is the function
+    (tmp_path / "coin.py").write_text(
+        "from dpviz.learners.majority import LEARNER as majority\n"
+        "from dataclasses import replace\n"
+        "LEARNER = replace(majority, name='coin', title='Coin')\n"
+    )
+    (tmp_path / "no_learner.py").write_text("VALUE = 1\n")
+    monkeypatch.setattr(folder, "__path__", [*folder.__path__, str(tmp_path)])
+    folder.registry.cache_clear()
+    try:
+        assert set(dpviz.learners()) == {*ALL, "coin"}
+        assert fit("coin", table(schema_of())).learner == "coin"
+    finally:
+        monkeypatch.undo()
+        folder.registry.cache_clear()
+    assert dpviz.learners() == ALL
