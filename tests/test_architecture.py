@@ -1,0 +1,417 @@
+"""The house rules, read from the source: imports go down, rooms keep to themselves, functions stay small, names are explained.
+
+A rule is a function from one `Source` to complaints. `test_every_rule_bites` runs each on a small offender, so that no rule
+can fall asleep.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+#: A room may import what stands on a lower floor, and itself. Two rooms on the same floor do not import each other.
+FLOORS = (
+    {"errors", "randomness", "version"},
+    {"table"},
+    {"accounting"},
+    {"privacy"},
+    {"models"},
+    {"training"},
+    {"learners"},
+    {"evaluation", "io", "release"},
+    {"figures"},
+    {"commands", "app"},
+    {"the public names", "__main__"},
+    {"screens"},
+)
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+FRONT = "the public names"
+
+#: package -> where it may be imported.
+KEPT_IN = {
+    "streamlit": {"screens", "app"},
+    "plotly": {"figures"},
+    "opendp": {"privacy"},
+}
+ROOMS_WITHOUT_PANDAS = {"table", "accounting", "privacy", "models", "training", "learners"}
+RANDOM_TYPES = {"Generator", "BitGenerator"}
+UNSAFE = {"pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file: its path inside the clone and its text."""
+
+    path: str
+    text: str
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text)
+
+    @property
+    def n_lines(self) -> int:
+        return len(self.text.splitlines())
+
+    @property
+    def is_page(self) -> bool:
+        return self.path.startswith("pages/")
+
+    @property
+    def room(self) -> str:
+        parts = PurePosixPath(self.path).with_suffix("").parts
+        if parts[0] != "dpviz":
+            return "screens"
+        return FRONT if parts[1] == "__init__" else parts[1]
+
+    @cached_property
+    def imports(self) -> tuple[str, ...]:
+        """Everything imported anywhere in the file, as dotted names; `from a import b` gives a.b."""
+        return tuple(name for node in ast.walk(self.tree) for name in _imported(node, self.path))
+
+    @cached_property
+    def functions(self) -> tuple[Function, ...]:
+        return tuple(node for node in ast.walk(self.tree) if isinstance(node, Function))
+
+
+def _imported(node: ast.AST, path: str) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        above = PurePosixPath(path).parts[: -node.level] if node.level else ()
+        module = ".".join((*above, *filter(None, [node.module])))
+        yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def _room_of(dotted: str) -> str:
+    """The room an imported dpviz name lives in."""
+    parts = dotted.split(".")
+    is_room = len(parts) > 1 and ((ROOT / "dpviz" / parts[1]).exists() or (ROOT / "dpviz" / f"{parts[1]}.py").exists())
+    return parts[1] if is_room or (len(parts) > 1 and parts[1] in FLOOR_OF) else FRONT
+
+
+def _roots(source: Source) -> set[str]:
+    return {name.split(".")[0] for name in source.imports}
+
+
+# --- rules on imports
+
+
+def imports_go_down(source: Source) -> Iterator[str]:
+    """Only lower floors and the own room."""
+    if source.room not in FLOOR_OF:
+        yield f"the room {source.room!r} stands on no floor: add it to FLOORS and to the architecture"
+        return
+    for name in source.imports:
+        if name.split(".")[0] == "dpviz":
+            room = _room_of(name)
+            if room != source.room and FLOOR_OF.get(room, len(FLOORS)) >= FLOOR_OF[source.room]:
+                yield f"{source.room} imports {name}, which is not below it"
+
+
+def packages_stay_in_their_rooms(source: Source) -> Iterator[str]:
+    """Streamlit on screens and in app, plotly in figures, opendp in privacy, pandas in none of the rooms that compute."""
+    for package, rooms in KEPT_IN.items():
+        if package in _roots(source) and source.room not in rooms:
+            yield f"imports {package}"
+    if "pandas" in _roots(source) and source.room in ROOMS_WITHOUT_PANDAS:
+        yield "imports pandas"
+
+
+def randomness_has_one_source(source: Source) -> Iterator[str]:
+    """No generator is made, and no other source of chance used, outside dpviz/randomness.py."""
+    if source.path == "dpviz/randomness.py":
+        return
+    for name in source.imports:
+        root, *rest = name.split(".")
+        from_numpy = name.startswith("numpy.random.") and rest[-1] not in RANDOM_TYPES
+        if root in {"random", "secrets"} or name == "os.urandom" or from_numpy:
+            yield f"imports {name}"
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Attribute):
+            owner = ast.unparse(node.value)
+            from_numpy = owner in {"np.random", "numpy.random"} and node.attr not in RANDOM_TYPES
+            if from_numpy or node.attr in {"default_rng", "urandom"}:
+                yield f"line {node.lineno}: {owner}.{node.attr}"
+
+
+def nothing_is_unpickled(source: Source) -> Iterator[str]:
+    """No pickle, under any of its names."""
+    yield from (f"imports {name}" for name in source.imports if name.split(".")[0] in UNSAFE)
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.keyword) and node.arg == "allow_pickle" and not _is_false(node.value):
+            yield f"line {node.value.lineno}: allow_pickle"
+        if isinstance(node, ast.Attribute) and node.attr in {"read_pickle", "to_pickle"}:
+            yield f"line {node.lineno}: {node.attr}"
+
+
+def _is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is False
+
+
+def exports_cannot_see_exact_counts(source: Source) -> Iterator[str]:
+    """The line between raw and released: models, io and release know nothing of ExactTrace."""
+    if source.room not in {"models", "io", "release"}:
+        return
+    names = {node.attr for node in ast.walk(source.tree) if isinstance(node, ast.Attribute)}
+    names |= {part for name in source.imports for part in name.split(".")}
+    yield from (f"knows {name}" for name in sorted(names & {"exact_trace", "ExactTrace"}))
+
+
+# --- rules on pages and files
+
+
+def no_learner_is_named(source: Source) -> Iterator[str]:
+    """Pages and figures treat all learners alike."""
+    if not (source.is_page or source.room == "figures"):
+        return
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Constant) and node.value in _learner_names():
+            yield f"line {node.lineno}: {node.value!r}"
+
+
+@cache
+def _learner_names() -> frozenset[str]:
+    from dpviz.learners import registry
+
+    return frozenset(registry())
+
+
+def pages_are_thin(source: Source) -> Iterator[str]:
+    """At most 100 lines, six imports from dpviz and Streamlit, no function over 15 lines, nothing that computes or draws."""
+    if not source.is_page:
+        return
+    if source.n_lines > 100:
+        yield f"{source.n_lines} lines, at most 100"
+    statements = [node for node in ast.walk(source.tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    ours = [node for node in statements if any(n.split(".")[0] in {"dpviz", "streamlit"} for n in _imported(node, source.path))]
+    if len(ours) > 6:
+        yield f"{len(ours)} imports from dpviz and streamlit, at most 6"
+    yield from (f"imports {name}" for name in sorted(_roots(source) & {"numpy", "pandas", "plotly", "scipy", "sklearn"}))
+    for function in source.functions:
+        length = (function.end_lineno or function.lineno) - function.lineno + 1
+        if length > 15:
+            yield f"{function.name} has {length} lines, at most 15"
+
+
+def files_are_short(source: Source) -> Iterator[str]:
+    """At most 300 lines in dpviz."""
+    if source.path.startswith("dpviz/") and source.n_lines > 300:
+        yield f"{source.n_lines} lines, at most 300"
+
+
+def no_room_is_a_drawer(source: Source) -> Iterator[str]:
+    """Nothing is called utils, helpers or common."""
+    parts = PurePosixPath(source.path).with_suffix("").parts
+    yield from (f"is called {part}" for part in parts if part in {"utils", "helpers", "common"})
+
+
+# --- rules on what is public
+
+
+def public_names_are_explained(source: Source) -> Iterator[str]:
+    """Modules, and public functions, classes and methods have docstrings."""
+    if not source.path.startswith("dpviz/"):
+        return
+    if not ast.get_docstring(source.tree):
+        yield "the module has no docstring"
+    for name, node in _public(source.tree):
+        if not ast.get_docstring(node):
+            yield f"line {node.lineno}: {name} has no docstring"
+
+
+def public_functions_are_typed(source: Source) -> Iterator[str]:
+    """Every parameter and every return value."""
+    if not source.path.startswith("dpviz/"):
+        return
+    for name, node in _public(source.tree):
+        if isinstance(node, Function):
+            bare = [argument.arg for argument in _parameters(node) if argument.annotation is None]
+            if bare or node.returns is None:
+                yield f"line {node.lineno}: {name} leaves untyped: {', '.join(bare) or 'its return value'}"
+
+
+def _public(body: ast.Module | ast.ClassDef, owner: str = "") -> Iterator[tuple[str, Function | ast.ClassDef]]:
+    for node in body.body:
+        if isinstance(node, Function | ast.ClassDef) and not node.name.startswith("_"):
+            name = f"{owner}{node.name}"
+            if not _says_it_elsewhere(node):
+                yield name, node
+            if isinstance(node, ast.ClassDef):
+                yield from _public(node, f"{name}.")
+
+
+def _says_it_elsewhere(node: Function | ast.ClassDef) -> bool:
+    """Overloads and setters, which are explained once."""
+    return any(re.search(r"(overload|\.setter)$", ast.unparse(decorator)) for decorator in node.decorator_list)
+
+
+def _parameters(node: Function) -> list[ast.arg]:
+    given = node.args
+    every = [*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, (given.vararg, given.kwarg))]
+    return [argument for argument in every if argument.arg not in {"self", "cls"}]
+
+
+# --- running them
+
+Rule = Callable[[Source], Iterator[str]]
+
+#: Each rule with offenders: (path, text), each of which must be complained about.
+RULES: dict[Rule, list[tuple[str, str]]] = {
+    imports_go_down: [
+        ("dpviz/table/x.py", "from dpviz.privacy.source import Release"),
+        ("dpviz/io/x.py", "import dpviz.evaluation.redraws"),
+        ("dpviz/evaluation/x.py", "def f():\n    from dpviz import io"),
+        ("dpviz/commands/x.py", "from dpviz.app import state"),
+        ("dpviz/app/x.py", "from dpviz.commands import train"),
+        ("dpviz/learners/x.py", "from dpviz import fit"),
+        ("dpviz/models/x.py", "from ..training import contract"),
+        ("dpviz/errors.py", "import dpviz.table"),
+        ("dpviz/__main__.py", "from dpviz import read_csv"),
+        ("dpviz/attic/x.py", ""),
+    ],
+    packages_stay_in_their_rooms: [
+        ("dpviz/figures/x.py", "import streamlit as st"),
+        ("dpviz/app/x.py", "import plotly.graph_objects as go"),
+        ("app.py", "import plotly"),
+        ("dpviz/table/x.py", "def f():\n    import pandas as pd"),
+        ("dpviz/learners/x.py", "from pandas import DataFrame"),
+        ("dpviz/learners/x.py", "import opendp.prelude as dp"),
+    ],
+    randomness_has_one_source: [
+        ("dpviz/learners/x.py", "import numpy as np\nrng = np.random.default_rng(0)"),
+        ("dpviz/learners/x.py", "import numpy as np\nrng = np.random.RandomState(0)"),
+        ("dpviz/learners/x.py", "import numpy\nnumpy.random.seed(0)"),
+        ("dpviz/app/x.py", "from numpy.random import default_rng"),
+        ("dpviz/privacy/x.py", "import random"),
+        ("pages/x.py", "from secrets import randbits"),
+        ("dpviz/app/x.py", "import os\nos.urandom(8)"),
+        ("dpviz/app/x.py", "from os import urandom"),
+    ],
+    nothing_is_unpickled: [
+        ("dpviz/io/x.py", "import pickle"),
+        ("dpviz/io/x.py", "from joblib import dump"),
+        ("dpviz/io/x.py", "import numpy as np\nnp.load('a', allow_pickle=True)"),
+        ("pages/x.py", "import pandas as pd\npd.read_pickle('a')"),
+    ],
+    exports_cannot_see_exact_counts: [
+        ("dpviz/models/document.py", "from dpviz.training.exact_trace import exact_trace"),
+        ("dpviz/io/x.py", "from dpviz.training import exact_trace"),
+        ("dpviz/io/x.py", "def f(result):\n    return result.exact_trace"),
+    ],
+    no_learner_is_named: [("pages/x.py", "fit('pf-tree')"), ("dpviz/figures/x.py", "if name == 'cart':\n    pass")],
+    pages_are_thin: [
+        ("pages/x.py", "\n" * 101),
+        ("pages/x.py", "from dpviz.app import a\n" * 7),
+        ("pages/x.py", "import numpy as np"),
+        ("pages/x.py", "import pandas as pd"),
+        ("pages/x.py", "import plotly"),
+        ("pages/x.py", "def f():\n" + "    x = 1\n" * 15),
+    ],
+    files_are_short: [("dpviz/io/x.py", "\n" * 301)],
+    no_room_is_a_drawer: [("dpviz/utils/x.py", ""), ("dpviz/io/helpers.py", "")],
+    public_names_are_explained: [
+        ("dpviz/io/x.py", "x = 1"),
+        ("dpviz/io/x.py", '"""A."""\ndef f() -> None: ...'),
+        ("dpviz/io/x.py", '"""A."""\nclass A:\n    x = 1'),
+        ("dpviz/io/x.py", '"""A."""\nclass A:\n    """B."""\n    def f(self) -> None: ...'),
+    ],
+    public_functions_are_typed: [
+        ("dpviz/io/x.py", "def f(x) -> None: ..."),
+        ("dpviz/io/x.py", "def f(x: int): ..."),
+        ("dpviz/io/x.py", "def f(*x, **y: int) -> None: ..."),
+        ("dpviz/io/x.py", "class A:\n    def f(self, *, x) -> None: ..."),
+    ],
+}
+OFFENDERS = [
+    pytest.param(rule, *offender, id=f"{rule.__name__}-{number}")
+    for rule, offenders in RULES.items()
+    for number, offender in enumerate(offenders)
+]
+
+#: What no rule may complain about.
+INNOCENT = [
+    ("dpviz/table/x.py", '"""A."""\nfrom dpviz.errors import SchemaError\nfrom dpviz.table import raw\nfrom . import schema\n'),
+    ("dpviz/privacy/x.py", '"""A."""\nimport numpy as np\ndef f(rng: np.random.Generator) -> None:\n    """B."""\n'),
+    ("dpviz/commands/x.py", '"""A."""\nfrom dpviz.io.csv import read_csv\nfrom dpviz.evaluation import redraws\n'),
+    ("dpviz/__main__.py", '"""A."""\nfrom dpviz.commands import train\n'),
+    ("dpviz/figures/x.py", '"""A."""\ndef _f(x):\n    import plotly\n'),
+    ("pages/x.py", "import streamlit as st\nimport dpviz\nfrom dpviz.app import parts\n"),
+]
+
+
+def _sources() -> list[Source]:
+    files = [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py")), *sorted((ROOT / "dpviz").rglob("*.py"))]
+    return [Source(file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8")) for file in files if file.exists()]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_the_house_keeps_the_rule(rule: Rule) -> None:
+    complaints = [f"{source.path}: {complaint}" for source in _sources() for complaint in rule(source)]
+    assert not complaints, f"{rule.__doc__}\n" + "\n".join(complaints)
+
+
+@pytest.mark.parametrize(("rule", "path", "text"), OFFENDERS)
+def test_every_rule_bites(rule: Rule, path: str, text: str) -> None:
+    assert list(rule(Source(path, text)))
+
+
+@pytest.mark.parametrize(("path", "text"), INNOCENT)
+def test_no_rule_bites_the_innocent(path: str, text: str) -> None:
+    assert [complaint for rule in RULES for complaint in rule(Source(path, text))] == []
+
+
+def test_every_room_has_an_init_file() -> None:
+    rooms = {file.parent for file in (ROOT / "dpviz").rglob("*.py")}
+    assert [room.name for room in sorted(rooms) if not (room / "__init__.py").exists()] == []
+
+
+# --- sizes of functions
+
+
+def body_lines(function: Function) -> int:
+    """Lines of the body from its first statement to its last, docstring left out."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
+def test_function_bodies_stay_small_over_the_package() -> None:
+    lengths = [body_lines(function) for source in _sources() if source.room != "screens" for function in source.functions]
+    assert statistics.median(lengths) <= 8
+    assert np.percentile(lengths, 90) <= 30
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("def f():\n    '''A.'''", 0),
+        ("def f():\n    '''A.\n\n    B.'''\n    x = 1\n    return x", 2),
+        ("def f(\n    x,\n): return 1", 1),
+    ],
+)
+def test_body_lines_leave_out_head_and_docstring(text: str, lines: int) -> None:
+    assert body_lines(Source("dpviz/io/x.py", text).functions[0]) == lines
+
+
+# --- what importing dpviz costs
+
+
+def test_importing_dpviz_loads_no_heavy_package() -> None:
+    heavy = ["streamlit", "plotly", "opendp", "sklearn", "pandas", "pyarrow", "matplotlib"]
+    code = f"import sys, dpviz; print(*[name for name in {heavy} if name in sys.modules])"
+    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert loaded.stdout.split() == []
