@@ -18,3 +18,10 @@ def child_seeds(seed: int, count: int) -> list[int]:
     """`count` statistically independent integer seeds (63 bits) derived from one: the k-th does not depend on `count`."""
     children = np.random.SeedSequence(seed).spawn(count)
     return [int(child.generate_state(1, np.uint64)[0] >> 1) for child in children]
+
+
+def entropy() -> int:
+    """128 bits from the operating system, other ones at each call: for names and noise that nobody may guess."""
+    found = np.random.SeedSequence().entropy
+    assert isinstance(found, int)
+    return found

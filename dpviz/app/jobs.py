@@ -1,0 +1,138 @@
+"""Long work off the page: a few threads for all sessions, the latest wish of each session first, progress, stopping.
+
+A *lane* is one kind of work of one session ("grow", "redraws"). A new job in a lane stops the one before it. Work is a
+callable that takes `progress` (tell it the share done) and `stop` (an Event it may look at); what it returns or raises is
+kept for whoever asks. The core knows nothing of Streamlit; the last function gives every session the same pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotDoneYet
+from threading import Event, Lock
+from typing import Any
+
+import streamlit as st
+
+from dpviz.errors import Cancelled
+from dpviz.randomness import entropy
+
+#: At most this many jobs run at once, over all sessions; others wait in line.
+WORKERS = 2
+#: At most this many results are kept for sessions that may come back for them.
+MOST_KEPT = 64
+_NAME = "_session_name"
+Work = Callable[[Callable[[float], None], Event], Any]
+
+
+class Job:
+    """One piece of work. `key` says what it is for; `share` is how much is done, in [0, 1]."""
+
+    def __init__(self, key: str, work: Work) -> None:
+        self.key = key
+        self.share = 0.0
+        self._work = work
+        self._stop = Event()
+        self._future: Future[Any] | None = None
+
+    def start(self, pool: ThreadPoolExecutor) -> None:
+        """Put the work in line."""
+        self._future = pool.submit(self._run)
+
+    def _run(self) -> Any:
+        if self._stop.is_set():
+            raise Cancelled
+        return self._work(self._tell, self._stop)
+
+    def _tell(self, share: float) -> None:
+        self.share = min(1.0, max(self.share, share))
+
+    def stop(self) -> None:
+        """Ask it to stop: work in line never starts; work under way ends when it next looks, and may keep what it has."""
+        self._stop.set()
+
+    @property
+    def is_stopped(self) -> bool:
+        """True when it was asked to stop."""
+        return self._stop.is_set()
+
+    @property
+    def is_done(self) -> bool:
+        """True when there is a result or an error."""
+        return self._future is not None and self._future.done()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait at most this long; True when it is done."""
+        if self._future is None:
+            return False
+        try:
+            self._future.exception(timeout=seconds)
+        except NotDoneYet:
+            return self.is_done
+        return True
+
+    def result(self) -> Any:
+        """What the work returned. Raises what it raised, and Cancelled when it was stopped before it began. Waits for nobody."""
+        if self._future is None or not self._future.done():
+            raise NotDoneYet
+        return self._future.result()
+
+
+class Jobs:
+    """The jobs of all sessions: one per (session, lane), on a pool of `workers` threads."""
+
+    def __init__(self, workers: int = WORKERS) -> None:
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="dpviz")
+        self._jobs: dict[tuple[str, str], Job] = {}
+        self._lock = Lock()
+
+    def submit(self, session: str, lane: str, key: str, work: Work) -> Job:
+        """The lane's job for `key`: the one that is there, else a new one, and then the one before it is stopped."""
+        with self._lock:
+            there = self._jobs.get((session, lane))
+            if there is not None and there.key == key and not there.is_stopped:
+                return there
+            if there is not None:
+                there.stop()
+            self._drop_oldest_done()
+            job = self._jobs[session, lane] = Job(key, work)
+            job.start(self._pool)
+            return job
+
+    def _drop_oldest_done(self) -> None:
+        """Sessions end without a word, so results of done jobs are dropped, oldest first, once there are many."""
+        done = [place for place, job in self._jobs.items() if job.is_done]
+        for place in done[: max(0, len(done) - MOST_KEPT + 1)]:
+            del self._jobs[place]
+
+    def find(self, session: str, lane: str, key: str) -> Job | None:
+        """The lane's job when it is for `key`, else None."""
+        job = self._jobs.get((session, lane))
+        return job if job is not None and job.key == key else None
+
+    def forget(self, session: str, lane: str) -> None:
+        """Stop the lane's job and drop it with its result."""
+        with self._lock:
+            job = self._jobs.pop((session, lane), None)
+        if job is not None:
+            job.stop()
+
+    def close(self) -> None:
+        """Stop everything and wait for the threads to end."""
+        for session, lane in list(self._jobs):
+            self.forget(session, lane)
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+@st.cache_resource(show_spinner=False)
+def shared_jobs() -> Jobs:
+    """The pool of this server."""
+    return Jobs()
+
+
+def session_name() -> str:
+    """A name for this session that nobody can guess; it never leaves the server."""
+    if _NAME not in st.session_state:
+        st.session_state[_NAME] = f"{entropy():x}"
+    return st.session_state[_NAME]
