@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpviz.app import parts, state
+from dpviz.app import frame, parts, state
 
 #: Groups of the navigation: (file in pages/, title, icon), shown when the file is there.
 GROUPS = {
@@ -24,6 +24,7 @@ GROUPS = {
 # `resolve`, and never a path relative to the working directory: the tests start this file from elsewhere.
 FOLDER = Path(__file__).resolve().parent / "pages"
 
+frame.enter()
 st.set_page_config(page_title="dpviz", page_icon=":material/account_tree:", layout="wide")
 problem = state.follow_url()
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpviz.app import parts
 from dpviz.app.draft import SchemaDraft
-from dpviz.app.state import Prepared, prepared, sample_role, use_sample
+from dpviz.app.state import Prepared, prepared, use_sample
 from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
 from dpviz.io.openml import fetch_openml
@@ -30,11 +30,9 @@ def ask_role(work: Prepared) -> None:
         roles,
         index=roles.index(work.role),
         key="role",
-        horizontal=True,
         format_func=lambda role: str(role).capitalize(),
         captions=[parts.CONSEQUENCES[role] for role in roles],
         on_change=_change_role,
-        width="stretch",
     )
 
 
@@ -57,17 +55,21 @@ def _change_role() -> None:
 
 
 def _ask_sample(work: Prepared) -> None:
-    names = [name for name in samples() if sample_role(name) is work.role]
+    offered = {sample.name: sample for sample in samples() if sample.role == work.role}
+    names = list(offered)
     st.selectbox(
         "Sample",
         names,
         index=names.index(work.sample) if work.sample in names else None,
         key=f"sample-{work.role}",
+        format_func=lambda name: offered[name].title if name in offered else name,
         placeholder="Choose a sample",
         help="A sample comes with its schema and is used at once.",
         on_change=_use_sample,
         args=(f"sample-{work.role}",),
     )
+    if work.sample in offered:
+        st.caption(offered[work.sample].description)
 
 
 def _use_sample(key: str) -> None:

@@ -16,6 +16,8 @@ import streamlit as st
 from dpviz.app.draft import ColumnDraft, Use
 
 Cells = dict[str, Any]
+#: Shown without scrolling; the half row says that more follow.
+_MOST_ROWS = 12.5
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,15 @@ class Grid:
         Streamlit's column configuration by field, and "name" and "source".
     alt : str
         What the grid is, for screen readers.
+    placeholder : str
+        Stands in empty cells.
     """
 
     name: str
     fields: tuple[str, ...]
     config: Mapping[str, Any]
     alt: str
+    placeholder: str = "\u2013"
 
     def edit(self, columns: tuple[ColumnDraft, ...], *, revision: int) -> tuple[ColumnDraft, ...]:
         """Show the columns; return them as edited. `revision` changes when the values were replaced from outside."""
@@ -74,7 +79,8 @@ class Grid:
             hide_index=True,
             disabled=["name", "source"],
             column_config=dict(self.config),
-            height=min(38 + 35 * len(table), 38 + 35 * 10),
+            height=round(38 + 35 * min(len(table), _MOST_ROWS)),
+            placeholder=self.placeholder,
             alt=self.alt,
         )
 

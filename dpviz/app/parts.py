@@ -10,8 +10,10 @@ import re
 
 import streamlit as st
 
+from dpviz.app import frame
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
+from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Provenance, Schema
 
@@ -27,6 +29,7 @@ _ROLE_LOOK = {
     DataRole.PRIVATE: ("red", ":material/lock:"),
 }
 _LONGEST_NAME = 60
+_MOST_NOTES = 10
 #: Joins two characters without being seen, so that no rule of Streamlit's finds ":red[", ":material/x:" or "->".
 _WORD_JOINER = "\u2060"
 
@@ -54,6 +57,7 @@ def names_text(names: list[str], *, most: int = 3) -> str:
 
 def page(title: str, question: str) -> None:
     """Head of a page: its title and the one question it answers."""
+    frame.enter()
     st.title(title, anchor=False)
     st.caption(question)
 
@@ -76,7 +80,7 @@ def data_line(loaded: Loaded) -> None:
     """One line on top of every page: whose rows, which table, what is predicted, how many values were read."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         role_badge(loaded.role)
-        st.markdown(f"{literal(loaded.title)} · {_shape_text(loaded)}", width="content")
+        st.markdown(f"**{plain(loaded.title)}** · {_shape_text(loaded)}", width="content")
         read = len(loaded.schema.read_fields())
         if read:
             values = "value" if read == 1 else "values"
@@ -93,7 +97,7 @@ def _rows_text(loaded: Loaded) -> str:
     if loaded.role is not DataRole.PRIVATE:
         return f"{loaded.data.n_rows:,} rows"
     n_public = loaded.schema.n_public
-    return "row count not declared" if n_public is None else f"about {n_public:,} rows (declared)"
+    return "row count not declared" if n_public is None else f"about {n_public:,} rows"
 
 
 def _features_text(schema: Schema) -> str:
@@ -118,3 +122,12 @@ def why_disabled(sentence: str) -> None:
     """The sentence beside a disabled button that names what is missing; nothing when the sentence is empty."""
     if sentence:
         st.caption(f":material/info: {sentence}")
+
+
+def notes(table: RawTable) -> None:
+    """What the reader noticed in a file. Notes on columns quote cells, so they are for eyes that may see the rows."""
+    lines = [plain(note) for note in table.notes]
+    lines += [f"{literal(column.name)}: {plain(note)}" for column in table.columns for note in column.notes]
+    more = [f"and {len(lines) - _MOST_NOTES:,} more notes."] if len(lines) > _MOST_NOTES else []
+    if lines:
+        st.info("\n".join(f"- {line}" for line in lines[:_MOST_NOTES] + more), title="Noticed in the file")

@@ -13,13 +13,13 @@ from dpviz.app.draft import ColumnDraft, SchemaDraft, Use
 from dpviz.app.grid import Grid
 from dpviz.app.state import Prepared, prepared
 from dpviz.errors import DpvizError
-from dpviz.table.proposal import propose_schema
+from dpviz.table.proposal import left_out, propose_schema
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Provenance
 
 _DROP = None
 _SOURCE = st.column_config.TextColumn("Source", help="Declared by you, or read from the data: then no epsilon covers it.")
-_NAME = st.column_config.TextColumn("Column", pinned=True)
+_NAME = st.column_config.TextColumn("Column", pinned=True, width="medium")
 _KINDS = Grid(
     "kinds",
     ("use",),
@@ -31,6 +31,7 @@ _KINDS = Grid(
         "source": _SOURCE,
     },
     alt="One row per column of the table: its name, what to use it as, and where that comes from.",
+    placeholder="choose",
 )
 _NUMBERS = Grid(
     "numbers",
@@ -54,32 +55,41 @@ def ask_schema(work: Prepared) -> None:
     """Everything public about the table at hand; `work.draft` holds it afterwards."""
     draft = work.draft or SchemaDraft(())
     st.subheader("What is public about it", anchor=False)
-    st.caption(
-        f"Table {parts.literal(work.title)}: {len(draft.columns):,} columns. A private tree may use what stands here without paying for it."
-    )
-    draft = _ask_target(draft, work.revision)
-    work.draft = draft
-    _ask_fill_in(work)
-    draft = _ask_kinds(draft, work.revision)
-    draft = _ask_numbers(draft, work.revision)
+    table = f"Table {parts.plain(work.title)}, {len(draft.columns):,} columns."
+    st.caption(f"{table} A private tree may use what stands here without paying for it.")
+    if work.table is not None and work.role.may_read:
+        parts.notes(work.table)
+    left, right = st.columns(2, gap="medium")
+    with right:
+        draft = _ask_row_count(draft, work.revision)
+    with left:
+        work.draft = _ask_target(draft, work.revision)
+    with right:
+        _ask_fill_in(work)
+    _ask_features(work)
+
+
+def _ask_features(work: Prepared) -> None:
+    draft = work.draft or SchemaDraft(())
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        draft = _ask_kinds(draft, work)
+    with right:
+        draft = _ask_numbers(draft, work.revision)
     work.draft = _ask_categories(draft, work.revision)
 
 
 def _ask_target(draft: SchemaDraft, revision: int) -> SchemaDraft:
     names = list(draft.names)
-    left, right = st.columns(2)
-    with left:
-        index = names.index(draft.target) if draft.target in names else None
-        target = st.selectbox("Column to predict", names, index=index, key=f"target-{revision}", placeholder="Choose the target")
-    with right:
-        draft = _ask_row_count(draft.with_target(target), revision)
+    index = names.index(draft.target) if draft.target in names else None
+    target = st.selectbox("Column to predict", names, index=index, key=f"target-{revision}", placeholder="Choose the target")
+    draft = draft.with_target(target)
     return draft if target is None else draft.with_columns(_ask_goal(draft.column(target), revision, names.index(target)))
 
 
 def _ask_row_count(draft: SchemaDraft, revision: int) -> SchemaDraft:
-    source = f" ({Provenance.READ.value})" if draft.n_public_read else ""
     count = st.number_input(
-        f"Public row count{source}",
+        "Public row count",
         min_value=1,
         step=1,
         value=draft.n_public,
@@ -87,7 +97,10 @@ def _ask_row_count(draft: SchemaDraft, revision: int) -> SchemaDraft:
         placeholder="not declared",
         help="About how many rows there are, if that may be known; better rounded. Some depth rules and learners need it.",
     )
-    return draft.with_row_count(count)
+    draft = draft.with_row_count(count)
+    if draft.n_public is not None:
+        parts.source_badge(Provenance.READ if draft.n_public_read else Provenance.DECLARED)
+    return draft
 
 
 def _ask_goal(goal: ColumnDraft, revision: int, place: int) -> ColumnDraft:
@@ -141,11 +154,16 @@ def fill_in(work: Prepared) -> None:
         raise PermissionError("private rows are never read into a schema")
     schema = propose_schema(work.table, work.draft.target)
     work.replace_draft(work.draft.filled(SchemaDraft.of(schema, work.table.names)))
+    work.left_out = left_out(work.table, schema)
 
 
-def _ask_kinds(draft: SchemaDraft, revision: int) -> SchemaDraft:
+def _ask_kinds(draft: SchemaDraft, work: Prepared) -> SchemaDraft:
     st.markdown("##### Features")
-    return draft.with_columns(*_KINDS.edit(draft.features, revision=revision))
+    draft = draft.with_columns(*_KINDS.edit(draft.features, revision=work.revision))
+    if work.left_out:
+        reasons = "; ".join(f"{parts.literal(name)} ({parts.plain(why)})" for name, why in work.left_out[:10])
+        st.caption(f"Left out when filling in: {reasons}.")
+    return draft
 
 
 def _ask_numbers(draft: SchemaDraft, revision: int) -> SchemaDraft:
@@ -175,14 +193,17 @@ def _ask_categories(draft: SchemaDraft, revision: int) -> SchemaDraft:
     st.markdown("##### Categories")
     names = [column.name for column in columns]
     first = next((place for place, column in enumerate(columns) if column.lacks()), 0)
-    name = st.selectbox("Feature", names, index=first, key=f"category-of-{revision}", persist_state="page")
-    column, place = draft.column(name), draft.names.index(name)
-    column = _ask_labels(column, revision, place, "Its categories, one per line")
-    return draft.with_columns(_ask_fallbacks(column, revision, place))
+    left, right = st.columns(2, gap="medium")
+    name = left.selectbox("Feature", names, index=first, key=f"category-of-{revision}", persist_state="page")
+    place = draft.names.index(name)
+    with right:
+        column = _ask_labels(draft.column(name), revision, place, "Its categories, one per line")
+    with left:
+        return draft.with_columns(_ask_fallbacks(column, revision, place))
 
 
 def _ask_labels(column: ColumnDraft, revision: int, place: int, label: str) -> ColumnDraft:
-    text = st.text_area(label, "\n".join(column.categories), key=f"labels-{revision}-{place}", height=140)
+    text = st.text_area(label, "\n".join(column.categories), key=f"labels-{revision}-{place}", height=120)
     edited = column.edited(categories=labels_in(text))
     if not edited.categories:
         return edited
@@ -203,10 +224,10 @@ def _ask_fallbacks(column: ColumnDraft, revision: int, place: int) -> ColumnDraf
     """What a missing cell, and a text not in the list, becomes; none drops the row."""
     chosen = {}
     questions = {"missing_as": "A missing cell", "unknown_as": "A text not in the list"}
-    for (field, question), side in zip(questions.items(), st.columns(2), strict=True):
+    for field, question in questions.items():
         options = [_DROP, *column.categories]
         now = getattr(column, field)
-        chosen[field] = side.selectbox(
+        chosen[field] = st.selectbox(
             question,
             options,
             index=options.index(now) if now in options else 0,

@@ -12,7 +12,7 @@ import streamlit as st
 
 from dpviz.app.draft import SchemaDraft
 from dpviz.errors import DpvizError
-from dpviz.io.samples import load_sample
+from dpviz.io.samples import load_sample, samples
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.raw import RawTable
@@ -20,8 +20,6 @@ from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
 
 DEFAULT_SAMPLE = "loans"
-#: Samples made by this project's own generator.
-SIMULATED_SAMPLES = ("loans", "clinic")
 _KEY = "loaded"
 _PREPARED = "prepared"
 _URL = "data"
@@ -44,7 +42,8 @@ class Prepared:
     """What the Data page works on: role, table (None: not chosen yet) and draft. Nothing of it is in use.
 
     `revision` counts drafts put in from outside (a new table, a schema file, values read from the data), so that widgets
-    know when to start afresh; `problem` is the last one of choosing a table.
+    know when to start afresh; `problem` is the last one of choosing a table; `left_out` says which columns filling in left out,
+    and why.
     """
 
     role: DataRole
@@ -54,10 +53,11 @@ class Prepared:
     draft: SchemaDraft | None = None
     revision: int = 0
     problem: DpvizError | None = None
+    left_out: tuple[tuple[str, str], ...] = ()
 
     def choose(self, title: str, table: RawTable, draft: SchemaDraft, *, sample: str | None = None) -> None:
         """Work on another table."""
-        self.title, self.table, self.sample, self.problem = title, table, sample, None
+        self.title, self.table, self.sample, self.problem, self.left_out = title, table, sample, None, ()
         self.replace_draft(draft)
 
     def replace_draft(self, draft: SchemaDraft) -> None:
@@ -69,7 +69,7 @@ class Prepared:
         """Declare whose rows these are. A sample keeps its own role, so it is put aside; private rows keep nothing read."""
         if role is self.role:
             return
-        self.role, self.problem = role, None
+        self.role, self.problem, self.left_out = role, None, ()
         if self.sample is not None:
             self.title, self.table, self.draft, self.sample = "", None, None, None
         elif self.draft is not None and not role.may_read:
@@ -101,12 +101,8 @@ def use(role: DataRole, title: str, table: RawTable, schema: Schema, sample: str
 def use_sample(name: str) -> Loaded:
     """Put a bundled sample into use."""
     table, schema = load_sample(name)
-    return use(sample_role(name), name, table, schema, sample=name)
-
-
-def sample_role(name: str) -> DataRole:
-    """Simulated for this project's own samples, public for the bundled ones."""
-    return DataRole.SIMULATED if name in SIMULATED_SAMPLES else DataRole.PUBLIC
+    sample = next(sample for sample in samples() if sample.name == name)
+    return use(DataRole(sample.role), sample.title, table, schema, sample=name)
 
 
 def follow_url() -> DpvizError | None:

@@ -35,7 +35,7 @@ def ask_to_use(work: Prepared) -> None:
                 put_into_use(work)
         except DpvizError as problem:
             private = "" if work.role.may_read else f" {_ROWS_SEEN}"
-            parts.error(problem, kept=f"The data in use are as they were: {parts.literal(loaded().title)}.{private}")
+            parts.error(problem, kept=f"The data in use are as they were: {parts.plain(loaded().title)}.{private}")
         else:
             st.toast("In use now.", icon=":material/check:")
             st.rerun()
@@ -99,18 +99,12 @@ def _show_report(now: Loaded, report: EncodingReport) -> None:
         st.dataframe(frame, hide_index=True, alt="What encoding changed or dropped, by column.", height="content")
     else:
         st.caption("No cell was changed.")
-    _show_notes(now, report)
+    if report.ignored_columns:
+        st.caption(f"Columns left out: {parts.names_text(list(report.ignored_columns), most=20)}.")
+    if not now.role.may_read:
+        parts.notes(now.table)
 
 
 def report_rows(report: EncodingReport) -> list[tuple[str, str, int, str]]:
     """(what happened, column, count, of what) for everything that happened."""
     return [(text, column, count, unit) for field, (text, unit) in _COUNTED.items() for column, count in getattr(report, field)]
-
-
-def _show_notes(now: Loaded, report: EncodingReport) -> None:
-    notes = [parts.plain(note) for note in now.table.notes]
-    notes += [f"{parts.literal(column.name)}: {parts.plain(note)}" for column in now.table.columns for note in column.notes]
-    if report.ignored_columns:
-        notes.append(f"Columns left out: {parts.names_text(list(report.ignored_columns), most=20)}.")
-    if notes:
-        st.markdown("\n".join(f"- {note}" for note in notes))
