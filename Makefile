@@ -38,16 +38,17 @@ $(VENV)/.test: $(VENV)/.run
 
 # A Python that is new enough and can make environments; where there is none, the line that installs it.
 $(PY):
-	@for name in python3.13 python3.12 python3.11 python3; do \
-	  command -v $$name >/dev/null 2>&1 || continue; \
-	  $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' || continue; \
+	@lacks="python3 python3-venv"; what="dpviz needs Python 3.11 or newer."; \
+	for name in python3.13 python3.12 python3.11 python3; do \
+	  $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
 	  if $$name -c 'import ensurepip, venv' 2>/dev/null; then exec $$name -m venv --clear $(VENV); fi; \
 	  lacks=$$($$name -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'); \
+	  what="Python is here, its venv module is not."; \
 	done; \
-	if [ -n "$$lacks" ]; then echo "Python is here, its venv module is not. Install it, then run make again:"; \
-	else echo "dpviz needs Python 3.11 or newer. Install it, then run make again:"; fi; \
-	if command -v apt-get >/dev/null; then echo "  sudo apt-get install python3 $${lacks:-python3-venv}"; \
-	elif command -v dnf >/dev/null; then echo "  sudo dnf install python3.12"; \
-	elif command -v brew >/dev/null; then echo "  brew install python@3.12"; \
-	else echo "  Debian, Ubuntu:  sudo apt-get install python3 python3-venv"; \
-	echo "  Fedora:          sudo dnf install python3.12"; echo "  macOS:           brew install python@3.12"; fi; exit 1
+	case "$$lacks" in *.*) ;; *) if python3 -c '' 2>/dev/null; then lacks="python3.11 python3.11-venv"; fi;; esac; \
+	echo "$$what Install it, then run make again:" >&2; \
+	if command -v apt-get >/dev/null; then echo "  sudo apt-get install $$lacks" >&2; \
+	elif command -v dnf >/dev/null; then echo "  sudo dnf install python3.12" >&2; \
+	elif command -v brew >/dev/null; then echo "  brew install python@3.12" >&2; \
+	else printf '  %s\n' "Debian, Ubuntu:  sudo apt-get install $$lacks" "Fedora:          sudo dnf install python3.12" \
+	  "macOS:           brew install python@3.12" >&2; fi; exit 1
