@@ -33,6 +33,12 @@ def complain(text: str) -> None:
     _to_stderr(f"dpviz: {text}")
 
 
+def show_title(text: str) -> None:
+    """A line above a table."""
+    _erase()
+    print(f"\n{printable(text)}")
+
+
 def show_pairs(pairs: Sequence[tuple[str, str]]) -> None:
     """Name and value per line, values below each other."""
     _erase()

@@ -1,0 +1,257 @@
+"""The train command: from a table to a JSON file, and everything said on the way."""
+
+import json
+
+import pytest
+
+import dpviz
+from dpviz.commands import train
+from dpviz.learners import learners
+
+
+def test_the_written_tree_predicts_as_the_model_does(run, table, schema, tmp_path):
+    out = tmp_path / "tree.json"
+    code, _, _ = run("train", table, "--schema", schema, "--epsilon", "1", "--max-depth", "3", "--seed", "5", "--out", out)
+    assert code == 0
+    data = dpviz.encode(dpviz.read_csv(table), dpviz.load_schema(schema))
+    result = dpviz.fit("pf-tree", data, epsilon=1, max_depth=3, seed=5)
+    written = dpviz.model_from_json(out.read_text(encoding="utf-8"))
+    assert (written.predict(data) == result.model.predict(data)).all()
+    assert out.read_text(encoding="utf-8") == result.to_json() + "\n"
+
+
+def test_a_declared_schema_and_no_seed_make_a_release_without_disclosures(run, table, schema, tmp_path):
+    out = tmp_path / "tree.json"
+    code, said, heard = run("train", table, "--schema", schema, "--epsilon", "0.5", "--depth", "2", "--out", out)
+    privacy = json.loads(out.read_text(encoding="utf-8"))["privacy"]
+    assert code == 0
+    assert privacy["noise"] == {"source": "release"}
+    assert privacy["disclosures"] == []
+    assert privacy["guarantee"]["epsilon"] == pytest.approx(0.5)
+    assert "Guarantee    epsilon = 0.5 (add/remove one row)\n" in said
+    assert "release: exact samplers, no seed" in said
+    assert "Disclosures  0\n" in said
+    assert "Warning" not in heard
+
+
+def test_stages_are_told_on_stderr_and_results_on_stdout(run, table, schema, tmp_path):
+    out = tmp_path / "tree.json"
+    _, said, heard = run("train", table, "--schema", schema, "--epsilon", "1", "--out", out, "--seed", "1")
+    assert heard.splitlines() == [
+        "Read table.csv: 600 rows, 3 columns.",
+        "Encoded 600 rows.",
+        f"Trained pf-tree and wrote {out}.",
+    ]
+    names = [line.split("  ")[0] for line in said.splitlines()]
+    assert names == ["Learner", "Guarantee", "Claim", "Noise", "Depth", "Leaves", "Disclosures", "File"]
+
+
+def test_the_summary_counts_the_leaves_of_the_written_tree(run, table, schema, tmp_path):
+    out = tmp_path / "tree.json"
+    _, said, _ = run("train", table, "--schema", schema, "--epsilon", "5", "--depth", "2", "--out", out, "--seed", "1")
+    tree = dpviz.model_from_json(out.read_text(encoding="utf-8"))
+    assert f"Depth        {tree.depth}\nLeaves       {tree.n_leaves}\n" in said
+
+
+def test_a_seed_is_called_a_simulation(run, table, schema, tmp_path):
+    _, said, _ = run("train", table, "--schema", schema, "--epsilon", "1", "--seed", "7", "--out", tmp_path / "t.json")
+    assert "simulation with seed 7, not a release" in said
+
+
+def test_without_a_schema_what_was_read_from_the_data_is_warned_of_and_recorded(run, table, tmp_path):
+    out = tmp_path / "tree.json"
+    code, said, heard = run("train", table, "--epsilon", "1", "--out", out)
+    fields = {(item["field"], item["code"]) for item in json.loads(out.read_text(encoding="utf-8"))["privacy"]["disclosures"]}
+    assert code == 0
+    assert fields == {
+        ("age", "schema-kind"),
+        ("age", "schema-low"),
+        ("age", "schema-high"),
+        ("colour", "schema-kind"),
+        ("colour", "schema-categories"),
+        ("label", "schema-classes"),
+        ("n_public", "schema-n_public"),
+    }
+    assert "Warning: No --schema" in heard
+    assert "Warning: No --target: the last column, 'label', is taken." in heard
+    assert "Warning: 7 values of the schema were read from the data, not declared: age (kind, low, high);" in heard
+    assert "it does not cover 7 disclosures" in said
+
+
+def test_a_schema_file_with_read_values_trains_and_is_warned_of(run, table, tmp_path):
+    own = tmp_path / "read.schema.json"
+    run("schema", table, "--target", "label", "--out", own)
+    code, _, heard = run("train", table, "--schema", own, "--epsilon", "1", "--out", tmp_path / "t.json")
+    assert code == 0
+    assert "Warning: 7 values of the schema were read from the data" in heard
+    assert "No --schema" not in heard
+
+
+def test_a_long_list_of_read_columns_is_shortened(run, tmp_path):
+    wide = tmp_path / "wide.csv"
+    names = [f"x{column}" for column in range(9)]
+    rows = "\n".join(",".join(str((row + column) % 5) for column in range(9)) + f",{'ab'[row % 2]}" for row in range(30))
+    wide.write_text(",".join([*names, "y"]) + "\n" + rows + "\n", encoding="utf-8")
+    _, _, heard = run("train", wide, "--epsilon", "1", "--out", tmp_path / "t.json")
+    assert "x5 (kind, low, high) and 5 more columns." in heard
+    assert "x6 (" not in heard
+
+
+def test_another_target_can_be_chosen(run, table, tmp_path):
+    out = tmp_path / "tree.json"
+    assert run("train", table, "--target", "colour", "--epsilon", "1", "--out", out)[0] == 0
+    assert dpviz.model_from_json(out.read_text(encoding="utf-8")).schema.target.name == "colour"
+
+
+def test_dropped_rows_and_left_out_columns_are_told(run, schema, tmp_path):
+    gaps = tmp_path / "gaps.csv"
+    rows = [f"{age},red,{'yes' if age > 20 else 'no'},id{age}" for age in range(50)]
+    gaps.write_text("\n".join(["age,colour,label,id", *rows, ",red,yes,id50", "3,violet,no,id51"]) + "\n", encoding="utf-8")
+    _, _, heard = run("train", gaps, "--schema", schema, "--epsilon", "1", "--out", tmp_path / "a.json")
+    assert "Warning: 2 rows were dropped" in heard
+    _, _, heard = run("train", gaps, "--target", "label", "--epsilon", "1", "--out", tmp_path / "b.json")
+    assert "Warning: The column 'id' is left out: a different text in every row" in heard
+
+
+@pytest.mark.parametrize("learner", learners())
+def test_every_learner_can_be_trained(run, table, schema, tmp_path, learner):
+    out = tmp_path / "tree.json"
+    args = ("--learner", learner, "--epsilon", "1", "--max-depth", "2", "--seed", "0", "--out", out)
+    code, said, _ = run("train", table, "--schema", schema, *args)
+    assert code == 0
+    assert f"({learner})" in said
+    assert json.loads(out.read_text(encoding="utf-8"))["learner"]["name"] == learner
+
+
+def test_a_learner_that_publishes_something_exact_is_said_to_guarantee_nothing(run, table, schema, tmp_path):
+    _, said, _ = run("train", table, "--schema", schema, "--learner", "cart", "--epsilon", "1", "--out", tmp_path / "t.json")
+    assert "Guarantee    none: something was published exactly" in said
+    assert "Noise        none\n" in said
+
+
+def test_a_violated_claim_is_shown_with_its_verdict(run, table, schema, tmp_path):
+    args = ("--learner", "privatree-corrected", "--epsilon", "1", "--seed", "0", "--out", tmp_path / "t.json")
+    _, said, _ = run("train", table, "--schema", schema, *args)
+    assert "Claim        epsilon = 1 (add/remove one row), Vos et al. 2023, corrected version: violated." in said
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "value"),
+    [
+        ("bins=5", "bins", 5),
+        ("max_leaf_error=0.02", "max_leaf_error", 0.02),
+        ("grow_complete=true", "grow_complete", True),
+        ("grow_complete=No", "grow_complete", False),
+        ("shares=1,2,3", "shares", [1, 2, 3]),
+        ("shares=none", "shares", None),
+    ],
+)
+def test_parameters_reach_the_learner(run, table, schema, tmp_path, text, name, value):
+    out = tmp_path / "tree.json"
+    args = ("--learner", "privatree", "--epsilon", "1", "--seed", "0", "--param", text, "--out", out)
+    assert run("train", table, "--schema", schema, *args)[0] == 0
+    assert json.loads(out.read_text(encoding="utf-8"))["learner"]["parameters"][name] == value
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--epsilon", "0"], "The 'epsilon' parameter of fit must be a number in [1e-06, 1e+06]. Got 0.0."),
+        (["--epsilon", "nan"], "'epsilon' parameter of fit"),
+        (["--epsilon", "much"], "Argument --epsilon: invalid float value: 'much'. See `python -m dpviz train --help`."),
+        (["--max-depth", "99"], "The 'max_depth' parameter of fit must be a whole number in [1, 12]. Got 99."),
+        (["--max-depth", "2.5"], "Argument --max-depth: invalid int value: '2.5'."),
+        (["--depth", "deep"], "Argument --depth: must be 'auto' or a whole number, got 'deep'."),
+        (["--depth", "0"], "'depth' parameter of fit must be 'auto' or a whole number in [1, 12]. Got 0."),
+        (["--seed", "-1"], "Argument --seed: must be a whole number from 0 on, got '-1'."),
+        (["--delta", "2"], "'delta' parameter of fit"),
+        (["--learner", "pf-tre"], "There is no learner called 'pf-tre'. Did you mean 'pf-tree'?"),
+        (["--param", "bins=3"], "There is no parameter of 'pf-tree' called 'bins'. Known: level_shares."),
+        (["--param", "seed=3"], "There is no parameter of 'pf-tree' called 'seed'."),
+        (["--param", "bins"], "--param: 'bins' is no parameter. Write NAME=VALUE."),
+        (
+            ["--param", "level_shares=1,x"],
+            "'level_shares' parameter of pf-tree must be None or a sequence of non-negative numbers",
+        ),
+        (["--param", "level_shares=1", "--depth", "2"], "must be 2 numbers, one per level of the tree. Got (1.0,)."),
+        (["--param", "level_shares=1", "--param", "level_shares=2"], "--param: 'level_shares' is given twice."),
+        (["--learner", "privatree", "--param", "bins=many"], "'bins' parameter of privatree must be a whole number in [2, 64]."),
+        (["--learner", "privatree", "--param", "bins=1"], "Got '1'."),
+        (["--learner", "privatree", "--param", "grow_complete=maybe"], "must be True or False. Got 'maybe'."),
+        (["--learner", "privatree"], "joint exponential quantiles has no exact sampler, so its output cannot be released."),
+        (["--target", "label"], "--target and --schema exclude each other."),
+        (["--colour", "red"], "Unrecognized arguments: --colour red."),
+    ],
+)
+def test_a_wrong_argument_is_one_line_and_writes_nothing(refused, table, schema, tmp_path, words, message):
+    out = tmp_path / "tree.json"
+    assert message in refused("train", table, "--schema", schema, "--epsilon", "1", "--out", out, *words)
+    assert not out.exists()
+
+
+def test_bad_tables_and_schemas_are_one_line(refused, table, schema, tmp_path):
+    out = ("--epsilon", "1", "--out", tmp_path / "tree.json")
+    assert "'absent.csv' cannot be read: No such file" in refused("train", tmp_path / "absent.csv", *out)
+    assert "The schema file cannot be read: No such file" in refused("train", table, "--schema", tmp_path / "no.json", *out)
+    assert "not JSON" in refused("train", table, "--schema", table, *out)
+    assert "There is no column called 'lable'. Did you mean 'label'?" in refused("train", table, "--target", "lable", *out)
+    (tmp_path / "ragged.csv").write_text("a,b\n1,2\n3\n", encoding="utf-8")
+    assert "row 3: There is 1 cell where the header (row 1) has 2." in refused("train", tmp_path / "ragged.csv", *out)
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n3,4\n", encoding="utf-8")
+    assert "other.csv has no column 'age'" in refused("train", tmp_path / "other.csv", "--schema", schema, *out)
+
+
+def test_a_numeric_target_is_refused_by_name(refused, table, tmp_path):
+    error = refused("train", table, "--target", "age", "--epsilon", "1", "--out", tmp_path / "tree.json")
+    assert "The learner 'pf-tree' predicts classes, but the target 'age' is declared as a number." in error
+
+
+def test_a_schema_without_a_row_count_names_both_remedies(refused, run, table, tmp_path):
+    own = tmp_path / "s.json"
+    dpviz.Schema(dpviz.propose_schema(dpviz.read_csv(table)).features, dpviz.ClassTarget("label", ("no", "yes"))).save(own)
+    args = ("train", table, "--schema", own, "--epsilon", "1", "--out", tmp_path / "tree.json")
+    error = refused(*args)
+    assert "n_public: The learner 'pf-tree' needs a public row count" in error
+    assert "give the depth as a number" in error
+    assert run(*args, "--depth", "2")[0] == 0
+
+
+def test_an_existing_file_is_kept_unless_forced(refused, run, table, schema, tmp_path):
+    out = tmp_path / "tree.json"
+    out.write_text("precious", encoding="utf-8")
+    args = ("train", table, "--schema", schema, "--epsilon", "1", "--out", out)
+    assert "The file exists. Choose another --out, or add --force to overwrite it." in refused(*args)
+    assert out.read_text(encoding="utf-8") == "precious"
+    assert run(*args, "--force")[0] == 0
+    assert json.loads(out.read_text(encoding="utf-8"))["format"] == "dpviz-tree/1"
+
+
+def test_an_input_is_never_overwritten(refused, table, schema):
+    before = table.read_bytes(), schema.read_bytes()
+    for victim in (table, schema):
+        args = ("train", table, "--schema", schema, "--epsilon", "1", "--out", victim, "--force")
+        assert "The result would overwrite its own input." in refused(*args)
+    assert (table.read_bytes(), schema.read_bytes()) == before
+
+
+def test_stopping_from_the_keyboard_is_130_and_leaves_nothing(run, table, schema, tmp_path, monkeypatch):
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(train, "fit", interrupted)
+    out = tmp_path / "tree.json"
+    before = set(tmp_path.iterdir())
+    code, said, heard = run("train", table, "--schema", schema, "--epsilon", "1", "--out", out)
+    assert (code, said, heard) == (130, "", "dpviz: Stopped.\n")
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_a_hostile_column_name_cannot_steer_the_terminal(run, refused, tmp_path):
+    table = tmp_path / "hostile.csv"
+    name = '"\x1b]0;owned\x07\nlast"'
+    table.write_text(f"x,{name}\n" + "1,a\n2,b\n" * 20, encoding="utf-8")
+    code, said, heard = run("train", table, "--epsilon", "1", "--out", tmp_path / "t.json")
+    assert code == 0
+    assert "\x1b" not in said + heard
+    error = refused("train", table, "--target", "\x1b[2Jx\ny", "--epsilon", "1", "--out", tmp_path / "u.json")
+    assert "\x1b" not in error
