@@ -10,7 +10,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.accounting.events import Select
 from dpviz.errors import NotReleasable
 from dpviz.privacy.sensitivity import Sensitivity, check_epsilon
 from dpviz.privacy.source import NoiseSource, Released
@@ -40,7 +39,8 @@ class ExponentialMechanism:
 
     def release(self, utilities: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Released[int]:
         """Choose an index of `utilities` (shape (n_candidates,), private)."""
-        return Released(int(source.draw(self, utilities)), Select(self.epsilon, self.title, part, level))
+        event = self.sensitivity.event(self.epsilon, self.title, part, level)
+        return Released(int(source.draw(self, utilities)), event)
 
     def sample(self, utilities: np.ndarray, rng: np.random.Generator) -> int:
         """One index."""
@@ -48,7 +48,9 @@ class ExponentialMechanism:
         return int((logits + rng.gumbel(size=logits.shape)).argmax())
 
     def sample_exactly(self, utilities: np.ndarray) -> int:
-        """One index by OpenDP; utilities must be integers. Raises NotReleasable when there are weights."""
+        """One index by OpenDP; raises NotReleasable when there are weights or the utilities are no integers."""
+        if np.asarray(utilities).dtype.kind not in "iu":
+            raise NotReleasable(f"{self.title} on real-valued utilities")
         if self.log_weights is not None:
             raise NotReleasable(f"{self.title} with weights")
         from dpviz.privacy import exact
@@ -63,6 +65,6 @@ class ExponentialMechanism:
         return law / law.sum(axis=-1, keepdims=True)
 
     def _logits(self, utilities: np.ndarray) -> np.ndarray:
-        behind = np.asarray(utilities) - np.max(utilities, axis=-1, keepdims=True)  # before scaling: exact for integers
-        logits = behind * self.sensitivity.exponent(self.epsilon)
+        behind = np.max(utilities, axis=-1, keepdims=True) - utilities  # before scaling: exact for integers
+        logits = -self.sensitivity.exponent(self.epsilon) * behind
         return logits if self.log_weights is None else logits + self.log_weights

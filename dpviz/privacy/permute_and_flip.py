@@ -10,7 +10,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.accounting.events import NonPrivate, Select
 from dpviz.errors import NotReleasable
 from dpviz.privacy.sensitivity import Sensitivity, check_epsilon
 from dpviz.privacy.source import NoiseSource, Released
@@ -38,12 +37,8 @@ class PermuteAndFlip:
 
     def release(self, utilities: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Released[int]:
         """Choose an index of `utilities` (shape (n_candidates,), int64, private)."""
-        return Released(int(source.draw(self, utilities)), self._event(part, level))
-
-    def _event(self, part: str, level: int | None) -> Select | NonPrivate:
-        if self.sensitivity.is_bound:
-            return Select(self.epsilon, self.title, part, level)
-        return NonPrivate(self.sensitivity.source, part, level)
+        event = self.sensitivity.event(self.epsilon, self.title, part, level)
+        return Released(int(source.draw(self, utilities)), event)
 
     def sample(self, utilities: np.ndarray, rng: np.random.Generator) -> int:
         """One index."""
@@ -54,7 +49,7 @@ class PermuteAndFlip:
     def sample_exactly(self, utilities: np.ndarray) -> int:
         """One index by OpenDP; raises NotReleasable unless the utilities are integers."""
         if np.asarray(utilities).dtype.kind not in "iu":
-            raise NotReleasable("permute-and-flip on real-valued utilities")
+            raise NotReleasable(f"{self.title} on real-valued utilities")
         from dpviz.privacy import exact
 
         integers, scale = self.sensitivity.integers_and_scale(self.epsilon, utilities)
@@ -66,8 +61,8 @@ class PermuteAndFlip:
         The integrand is a polynomial of degree n_candidates - 1, which Gauss-Legendre quadrature integrates exactly with
         half as many nodes; above 512 candidates it is smooth enough that 256 nodes leave no visible error.
         """
-        behind = np.asarray(utilities) - np.max(utilities, axis=-1, keepdims=True)  # before scaling: exact for integers
-        coins = np.exp(behind * self.sensitivity.exponent(self.epsilon))
+        behind = np.max(utilities, axis=-1, keepdims=True) - utilities  # before scaling: exact for integers
+        coins = np.exp(-self.sensitivity.exponent(self.epsilon) * behind)
         nodes, weights = _unit_quadrature(min(coins.shape[-1] // 2 + 1, _MOST_NODES))
         tails = np.log1p(-nodes[:, None] * coins[..., None, :])  # (..., nodes, candidates)
         others = np.exp(tails.sum(axis=-1, keepdims=True) - tails)

@@ -13,7 +13,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.accounting.events import Select
 from dpviz.errors import DpvizError, NotReleasable, ParameterError
 from dpviz.privacy.sensitivity import Sensitivity, check_epsilon
 from dpviz.privacy.source import NoiseSource, Released
@@ -53,14 +52,18 @@ class JointQuantiles:
     @property
     def exponent(self) -> float:
         """a, the factor on the utility."""
-        sensitivity = self.sensitivity or add_remove_sensitivity(self.n_quantiles)
-        return sensitivity.exponent(self.epsilon)
+        return self._sensitivity.exponent(self.epsilon)
+
+    @property
+    def _sensitivity(self) -> Sensitivity:
+        return self.sensitivity or add_remove_sensitivity(self.n_quantiles)
 
     def release(
         self, values: np.ndarray, *, source: NoiseSource, part: str = "quantile", level: int | None = None
     ) -> Released[np.ndarray]:
         """Estimated quantiles of `values` (shape (n,), private), shape (m,), never decreasing."""
-        return Released(source.draw(self, values), Select(self.epsilon, self.title, part, level))
+        event = self._sensitivity.event(self.epsilon, self.title, part, level)
+        return Released(source.draw(self, values), event)
 
     def sample(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """One draw: which intervals by the dynamic programme, then a uniform point in each."""

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpviz.accounting.events import NonPrivate, Select
 from dpviz.accounting.guarantee import round_up
 from dpviz.errors import ParameterError
 
@@ -40,6 +41,12 @@ class Sensitivity:
     def exponent(self, epsilon: float) -> float:
         """Factor on utilities inside exp(): eps / (2 Delta), or eps / Delta when monotone."""
         return epsilon / (self.value if self.monotone else 2 * self.value)
+
+    def event(self, epsilon: float, mechanism: str, part: str, level: int | None) -> Select | NonPrivate:
+        """What a selection with this sensitivity did: it has a price only when the value is a bound."""
+        if self.is_bound:
+            return Select(epsilon, mechanism, part, level)
+        return NonPrivate(self.source, part, level)
 
     def integers_and_scale(self, epsilon: float, utilities: np.ndarray) -> tuple[list[int], float]:
         """What an exact selection takes: integers and 1 / exponent, rounded up so that it never costs more than `epsilon`.

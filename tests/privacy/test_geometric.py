@@ -91,3 +91,11 @@ def test_the_scale_of_exact_noise_never_costs_more_than_epsilon(epsilon, l1):
         patch.setattr(exact, "geometric", lambda counts, scale: scales.append(scale) or counts)
         GeometricNoise(epsilon, l1).sample_exactly(np.zeros(1, dtype=np.int64))
     assert Fraction(epsilon) * (1 - Fraction(1, 2**50)) <= Fraction(l1) / Fraction(scales[0]) <= Fraction(epsilon)
+
+
+@given(EPSILONS, st.integers(1, 9), st.floats(1e-30, 0.4))
+def test_radius_is_the_smallest_beyond_which_little_lies(epsilon, l1, mass):
+    mechanism = GeometricNoise(epsilon, l1)
+    radius = mechanism.radius(mass)
+    assert mechanism.tail(radius + 1) <= mass * (1 + 1e-9)
+    assert radius == 0 or mechanism.tail(radius) > mass * (1 - 1e-9)

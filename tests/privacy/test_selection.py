@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpviz.accounting.events import Select
+from dpviz.accounting.events import NonPrivate, Select
 from dpviz.errors import NotReleasable, ParameterError
 from dpviz.privacy import exact
 from dpviz.privacy.exponential import ExponentialMechanism
@@ -138,6 +138,26 @@ def test_weights_cannot_be_released():
     weighted = ExponentialMechanism(1.0, COUNT, np.zeros(3))
     with pytest.raises(NotReleasable, match=r"^exponential mechanism with weights has no exact sampler"):
         weighted.release(np.arange(3), source=Release(), part="node")
+
+
+@KINDS
+def test_real_valued_utilities_cannot_be_released(kind):
+    with pytest.raises(NotReleasable, match=f"^{kind.title} on real-valued utilities has no exact sampler"):
+        kind(1.0, COUNT).release(np.array([0.5, 1.0]), source=Release(), part="node")
+
+
+@KINDS
+def test_a_selection_by_a_sensitivity_that_is_no_bound_has_no_price(kind):
+    guessed = Sensitivity(1.0, monotone=False, source="guessed from the data", is_bound=False)
+    released = kind(1.0, guessed).release(np.arange(3), source=Simulation(0), part="node", level=1)
+    assert released.event == NonPrivate("guessed from the data", "node", 1)
+
+
+@KINDS
+def test_unsigned_utilities_have_the_same_law(kind):
+    utilities = np.array([3, 0, 7], dtype=np.uint16)
+    law = kind(0.5, COUNT).probabilities
+    np.testing.assert_array_equal(law(utilities), law(utilities.astype(int)))
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, float("nan")])
