@@ -17,7 +17,8 @@ from dpviz.table.proposal import left_out, propose_schema
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Provenance
 
-_DROP = None
+_DROP = ""
+_KNOW = ":material/edit:"
 _SOURCE = st.column_config.TextColumn("Source", help="Declared by you, or read from the data: then no epsilon covers it.")
 _NAME = st.column_config.TextColumn("Column", pinned=True, width="medium")
 _KINDS = Grid(
@@ -71,12 +72,12 @@ def ask_schema(work: Prepared) -> None:
 
 def _ask_features(work: Prepared) -> None:
     draft = work.draft or SchemaDraft(())
-    left, right = st.columns([2, 3], gap="medium")
+    left, right = st.columns(2, gap="medium")
     with left:
         draft = _ask_kinds(draft, work)
     with right:
-        draft = _ask_numbers(draft, work.revision)
-    work.draft = _ask_categories(draft, work.revision)
+        draft = _ask_categories(draft, work.revision)
+    work.draft = _ask_numbers(draft, work.revision)
 
 
 def _ask_target(draft: SchemaDraft, revision: int) -> SchemaDraft:
@@ -176,7 +177,7 @@ def _ask_numbers(draft: SchemaDraft, revision: int) -> SchemaDraft:
     read = [column.name for column in columns if column.read_now]
     if read:
         text = "this range" if len(read) == 1 else f"these {len(read):,} ranges"
-        st.button(f"I know {text} without the data", key="declare-numbers", type="tertiary", on_click=_declare, args=(read,))
+        st.button(f"I know {text} without the data", key="declare-numbers", icon=_KNOW, on_click=_declare, args=(read,))
     return draft
 
 
@@ -193,13 +194,10 @@ def _ask_categories(draft: SchemaDraft, revision: int) -> SchemaDraft:
     st.markdown("##### Categories")
     names = [column.name for column in columns]
     first = next((place for place, column in enumerate(columns) if column.lacks()), 0)
-    left, right = st.columns(2, gap="medium")
-    name = left.selectbox("Feature", names, index=first, key=f"category-of-{revision}", persist_state="page")
+    name = st.selectbox("Feature", names, index=first, key=f"category-of-{revision}", persist_state="page")
     place = draft.names.index(name)
-    with right:
-        column = _ask_labels(draft.column(name), revision, place, "Its categories, one per line")
-    with left:
-        return draft.with_columns(_ask_fallbacks(column, revision, place))
+    column = _ask_labels(draft.column(name), revision, place, "Its categories, one per line")
+    return draft.with_columns(_ask_fallbacks(column, revision, place))
 
 
 def _ask_labels(column: ColumnDraft, revision: int, place: int, label: str) -> ColumnDraft:
@@ -211,7 +209,7 @@ def _ask_labels(column: ColumnDraft, revision: int, place: int, label: str) -> C
         parts.source_badge(edited.source)
         if edited.read_now:
             key = f"declare-{revision}-{place}"
-            st.button("I know this list without the data", key=key, type="tertiary", on_click=_declare, args=([column.name],))
+            st.button("I know this list without the data", key=key, icon=_KNOW, on_click=_declare, args=([column.name],))
     return edited
 
 
@@ -224,16 +222,17 @@ def _ask_fallbacks(column: ColumnDraft, revision: int, place: int) -> ColumnDraf
     """What a missing cell, and a text not in the list, becomes; none drops the row."""
     chosen = {}
     questions = {"missing_as": "A missing cell", "unknown_as": "A text not in the list"}
-    for field, question in questions.items():
-        options = [_DROP, *column.categories]
+    options = [_DROP, *column.categories]
+    for (field, question), side in zip(questions.items(), st.columns(2), strict=True):
         now = getattr(column, field)
-        chosen[field] = st.selectbox(
+        answer = side.selectbox(
             question,
             options,
             index=options.index(now) if now in options else 0,
-            format_func=lambda option: "drops the row" if option is _DROP else f"counts as {option}",
+            format_func=lambda option: f"counts as {option}" if option else "drops the row",
             key=f"{field}-{revision}-{place}",
         )
+        chosen[field] = answer or None
     return column.edited(**chosen)
 
 

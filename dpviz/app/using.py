@@ -79,6 +79,7 @@ def show_encoding(now: Loaded) -> None:
     if report is None:
         return
     st.subheader("What encoding did", anchor=False)
+    st.caption(f"To the rows in use: {parts.plain(now.title)}.")
     if now.role is not DataRole.PRIVATE:
         _show_report(now, report)
         return
