@@ -36,6 +36,7 @@ IMPURITY = Sensitivity(
 
 def half_impurity(counts: np.ndarray) -> np.ndarray:
     """floor(SCALE * (n^2 - sum n_k^2) / (2 n)) over the last axis, int64; 0 where there are no rows."""
+    counts = counts.astype(np.int64, copy=False)
     n = counts.sum(axis=-1)
     mixed = n * n - np.einsum("...k,...k->...", counts, counts)
     return mixed * SCALE // np.maximum(2 * n, 1)

@@ -1,0 +1,97 @@
+"""Parameters: what is accepted, what is said otherwise, and in which type a value is kept."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.errors import ParameterError, UnknownName
+from dpviz.learners import get_learner
+from dpviz.training.params import Control, Settings, control, controls_of, make_params
+
+
+@dataclass(frozen=True)
+class Params:
+    number: float = control(0.5, label="N", help="n", kind="number", low=0, high=1)
+    whole: int = control(3, label="W", help="w", kind="whole", low=1, high=9)
+    flag: bool = control(False, label="F", help="f", kind="flag")
+    choice: str = control("a", label="C", help="c", kind="choice", options=("a", "b"))
+    shares: tuple[float, ...] | None = control(None, label="S", help="s", kind="shares", parts=("x", "y"))
+    levels: tuple[float, ...] | None = control(None, label="L", help="l", kind="shares")
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ({"number": 1}, 1.0),
+        ({"number": np.float32(0.25)}, 0.25),
+        ({"whole": 4.0}, 4),
+        ({"whole": np.int64(9)}, 9),
+        ({"flag": True}, True),
+        ({"choice": "b"}, "b"),
+        ({"shares": [1, 0]}, (1.0, 0.0)),
+        ({"shares": None}, None),
+        ({"levels": (1, 2, 3)}, (1.0, 2.0, 3.0)),
+    ],
+)
+def test_a_value_is_kept_in_one_plain_type(given, kept):
+    params = make_params(Params, "coin", given)
+    (name,) = given
+    assert getattr(params, name) == kept
+    assert type(getattr(params, name)) is type(kept)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "allowed"),
+    [
+        ("number", [-0.1, 1.1, math.nan, math.inf, "1", None, True, [0.5]], "a number in [0, 1]"),
+        ("whole", [0, 10, 2.5, math.nan, math.inf, "3", None, False], "a whole number in [1, 9]"),
+        ("flag", [1, 0, "yes", None], "True or False"),
+        ("choice", ["c", 1, None], "one of 'a', 'b'"),
+        ("shares", [(1,), (1, 2, 3), (0, 0), (1, -1), (1, math.inf), (1, math.nan), "ab", 3], "None or a sequence of 2 "),
+        ("levels", [(), (0,), ("a",)], "None or a sequence of non-negative numbers, not all 0"),
+    ],
+)
+def test_a_bad_value_is_answered_with_what_is_allowed(name, values, allowed):
+    for value in values:
+        with pytest.raises(ParameterError) as problem:
+            make_params(Params, "coin", {name: value})
+        assert f"The {name!r} parameter of coin must be {allowed}" in str(problem.value)
+        assert str(problem.value).endswith(f"Got {value!r}.")
+
+
+def test_an_unknown_parameter_is_answered_with_the_nearest():
+    with pytest.raises(UnknownName, match=r"There is no parameter of 'coin' called 'share'\. Did you mean 'shares'\?"):
+        make_params(Params, "coin", {"share": 1})
+    with pytest.raises(UnknownName, match=r"Known: none\."):
+        make_params(get_learner("majority").Params, "majority", {"share": 1})
+
+
+@pytest.mark.parametrize("name", dpviz.learners())
+def test_every_default_is_allowed_and_every_control_has_words(name):
+    params = get_learner(name).Params()
+    for field, about in controls_of(type(params)).items():
+        assert about.accepts(getattr(params, field))
+        assert about.label
+        assert about.help.endswith(".")
+
+
+def test_settings_keep_plain_numbers():
+    settings = Settings(epsilon=1, max_depth=np.int64(3), depth=2.0, delta=0)
+    assert [type(value) for value in (settings.epsilon, settings.max_depth, settings.depth, settings.delta)] == [
+        float,
+        int,
+        int,
+        float,
+    ]
+    assert settings.fixed_or_max_depth == 2
+    assert Settings(max_depth=5).fixed_or_max_depth == 5
+
+
+def test_ends_of_a_range_are_allowed():
+    about = Control("E", "e", "number", low=1e-6, high=1e6)
+    assert about.accepts(1e-6)
+    assert about.accepts(1e6)
+    assert not about.accepts(np.nextafter(1e6, 2e6))
