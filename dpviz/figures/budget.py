@@ -25,12 +25,15 @@ PAID = "what one row<br>really pays"
 LOOK = {
     "quantile": ("#b07aa1", "/"),
     "node": ("#2f86c1", ""),
+    "node, numeric": ("#2f86c1", ""),
+    "node, categorical": ("#2f86c1", "\\"),
     "node and leaf": ("#12a07e", "x"),
     "leaf": ("#d2691e", "."),
     "tree": ("#7d8a8f", "\\"),
 }
 _OTHER = ("#7d8a8f", "\\")
 _GROUPS = {"": "all features"}
+_SILENT: dict[str, Any] = {"showlegend": False, "hoverinfo": "skip", "cliponaxis": False}
 Spent = Mapping[tuple[str, int | None], float]
 
 
@@ -80,23 +83,50 @@ def split_figure(plan: BudgetPlan, spent: Spent) -> Figure:
     segments = split_segments(plan, spent)
     figure = _stacked(segments, horizontal=True)
     bars = dict.fromkeys(segment.bar for segment in segments)
-    figure.update_layout(height=90 + 64 * len(bars), xaxis_title=AXIS, yaxis={"autorange": "reversed", "title": None})
+    _add_totals(figure, segments)
+    along = {"title": AXIS, "range": [0, 1.5 * _longest_bar(segments)]}
+    figure.update_layout(height=90 + 64 * len(bars), xaxis=along, yaxis={"autorange": "reversed", "title": None})
     return figure
+
+
+def _add_totals(figure: Figure, segments: tuple[Segment, ...]) -> None:
+    """The sum behind each bar, in the page's own ink."""
+    totals = _by_part((segment.bar, segment.epsilon) for segment in segments)
+    longest = _longest_bar(segments)
+    ends = _by_part((segment.bar, _length(segment.epsilon, longest)) for segment in segments)
+    words = [f"  ∞ ({_endless_parts(segments)})" if math.isinf(total) else f"  {number_text(total)}" for total in totals.values()]
+    figure.add_scatter(x=list(ends.values()), y=list(ends), text=words, mode="text", textposition="middle right", **_SILENT)
+
+
+def _endless_parts(segments: tuple[Segment, ...]) -> str:
+    return ", ".join(dict.fromkeys(segment.part for segment in segments if math.isinf(segment.epsilon)))
+
+
+def _length(epsilon: float, longest: float) -> float:
+    """How long a piece is drawn: what is infinite as a third of the longest bar, open."""
+    return longest / 3 if math.isinf(epsilon) else epsilon
 
 
 def split_sentence(plan: BudgetPlan, spent: Spent) -> str:
     """The split figure in words: alt text, and the line above it."""
-    totals = _by_part((segment.bar.replace("<br>", " "), segment.epsilon) for segment in split_segments(plan, spent))
-    paid = totals.pop(PAID.replace("<br>", " "))
-    counted = ", ".join(f"{number_text(total)} for {bar}" for bar, total in totals.items() if bar != "as planned")
-    if not counted:
-        return f"One row pays ε = {number_text(paid)} in all ({NEIGHBOURS}); {number_text(plan.epsilon)} was planned."
-    return f"One row pays ε = {number_text(paid)} in all ({NEIGHBOURS}); the paper counts {counted}."
+    paid = _paid(plan, spent).values()
+    said = f"One row pays ε = {number_text(sum(paid))} in all ({NEIGHBOURS})"
+    finite = sum(filter(math.isfinite, paid))
+    if 0 < finite < sum(paid):
+        said += f"; without the exact steps it would pay {number_text(finite)}"
+    if any(share.group for share in plan.shares):
+        return f"{said}. The paper counts one feature of each kind: {number_text(plan.epsilon)}."
+    return f"{said}; {number_text(plan.epsilon)} was planned."
 
 
 def level_segments(plan: BudgetPlan) -> tuple[Segment, ...]:
     """What one row pays at each depth, before the tree included."""
-    return tuple(Segment(_level_title(share.level, plan.depth), share.part, share.composed) for share in plan.shares)
+    return tuple(Segment(_level_title(share.level, plan.depth), _kind(share), share.composed) for share in plan.shares)
+
+
+def _kind(share: Share) -> str:
+    """Part and group: "node, numeric"."""
+    return f"{share.part}, {share.group}" if share.part == "node" and share.group else share.part
 
 
 def _level_title(level: int | None, depth: int) -> str:
@@ -131,24 +161,23 @@ def claim_figure(claim: Claim, guarantee: PrivacyLoss) -> Figure:
     for name, epsilon, doubtful in rows:
         words = _claim_words(epsilon, claim, name == "claimed")
         figure.add_bar(**_one_bar(name, epsilon, longest, words, doubtful))
-    along = {"title": AXIS, "range": [0, 1.25 * longest]}
+    along = {"title": AXIS, "range": [0, 1.6 * longest]}
     figure.update_layout(height=190, showlegend=False, yaxis={"autorange": "reversed"}, xaxis=along)
     return figure
 
 
 def _claim_words(epsilon: float, claim: Claim, is_claim: bool) -> str:
     if math.isinf(epsilon):
-        return "nothing is claimed" if is_claim and claim.verdict == "none" else "∞ – no bound"
-    note = {"violated": " (violated)", "unproven": " (unproven)"}.get(claim.verdict, "") if is_claim else ""
+        return "∞: nothing is claimed" if is_claim else "∞: no bound"
+    note = {"violated": ": violated", "unproven": ": unproven"}.get(claim.verdict, "") if is_claim else ""
     return number_text(epsilon) + note
 
 
 def _one_bar(name: str, epsilon: float, longest: float, words: str, doubtful: bool) -> dict[str, Any]:
     color = "#c2410c" if doubtful else "#12806a"
     look = _open(color) if math.isinf(epsilon) else _filled(color, "/" if doubtful else "")
-    length = 1.15 * longest if math.isinf(epsilon) else epsilon
-    position = "inside" if length > longest / 3 else "outside"
-    return _bar(name, length, words, position, look, horizontal=True) | {"showlegend": False, "insidetextanchor": "start"}
+    length = 1.3 * longest if math.isinf(epsilon) else epsilon
+    return _bar(name, length, f" {words}", "outside", look, horizontal=True) | {"showlegend": False, "hoverinfo": "skip"}
 
 
 def _stacked(segments: tuple[Segment, ...], *, horizontal: bool) -> Figure:
@@ -157,9 +186,8 @@ def _stacked(segments: tuple[Segment, ...], *, horizontal: bool) -> Figure:
     named: set[str] = set()
     for segment in segments:
         color, hatch = LOOK.get(segment.part, _OTHER)
-        endless = math.isinf(segment.epsilon)
-        length = longest / 3 if endless else segment.epsilon
-        words = f"∞ {segment.part}" if endless else number_text(segment.epsilon)
+        endless, length = math.isinf(segment.epsilon), _length(segment.epsilon, longest)
+        words = "" if endless else number_text(segment.epsilon)
         look = _open(color) if endless else _filled(color, hatch)
         bar = _bar(segment.bar, length, words if length > longest / 14 else "", "inside", look, horizontal=horizontal)
         value = "∞" if endless else number_text(segment.epsilon)
@@ -185,12 +213,13 @@ def _empty() -> Figure:
 
 def _bar(name: str, length: float, words: str, position: str, look: dict[str, Any], *, horizontal: bool) -> dict[str, Any]:
     ends = {"x": [length], "y": [name], "orientation": "h"} if horizontal else {"x": [name], "y": [length]}
-    return ends | {"text": [words], "textposition": position, "textangle": 0, "marker": look, "cliponaxis": False}
+    text = {"text": [words], "textposition": position, "textangle": 0, "insidetextanchor": "middle", "cliponaxis": False}
+    return ends | text | {"marker": look}
 
 
 def _filled(color: str, hatch: str) -> dict[str, Any]:
     pattern = {"shape": hatch, "fillmode": "overlay", "fgcolor": "rgba(255,255,255,.45)", "size": 7, "solidity": 0.25}
-    return {"color": color, "pattern": pattern}
+    return {"color": color, "pattern": pattern, "line": {"color": "rgba(255,255,255,.7)", "width": 1}}
 
 
 def _open(color: str) -> dict[str, Any]:

@@ -1,0 +1,53 @@
+"""The Budget page's figures, each with its sentence, its alt text and a table that says the same."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.figures import budget
+from dpviz.training.contract import FitResult
+
+_QUIET = {"displayModeBar": False, "responsive": True}
+
+
+def claimed_and_composed(result: FitResult) -> None:
+    """What is promised beside what the steps add up to, and why they differ."""
+    st.subheader("Claimed and composed", anchor=False)
+    sentence = budget.claim_sentence(result.claim, result.ledger.guarantee)
+    st.markdown(sentence)
+    figure = budget.claim_figure(result.claim, result.ledger.guarantee)
+    st.plotly_chart(figure, config=_QUIET, key="claim", alt=sentence)
+    _table(budget.claim_rows(result.claim, result.ledger.guarantee), "Claimed and composed epsilon.")
+
+
+def split(result: FitResult) -> None:
+    """The split over quantiles, nodes and leaves."""
+    st.subheader("What epsilon buys", anchor=False)
+    spent = result.ledger.spent()
+    sentence = budget.split_sentence(result.plan, spent)
+    st.markdown(sentence)
+    st.plotly_chart(budget.split_figure(result.plan, spent), config=_QUIET, key="split", alt=sentence)
+    _table(budget.split_rows(result.plan, spent), "Epsilon per part, as counted and as one row pays it.")
+
+
+def levels(result: FitResult) -> None:
+    """The split over the depths of the tree."""
+    st.subheader("Level by level", anchor=False)
+    words = "What one row pays on its way down. Nodes of one level hold different rows, so each level is paid once"
+    st.markdown(f"{words} ({NEIGHBOURS}).")
+    st.plotly_chart(budget.levels_figure(result.plan), config=_QUIET, key="levels", alt=budget.levels_sentence(result.plan))
+    _table(budget.share_rows(result.plan), "Every share of the plan with who set it.")
+
+
+def who_decided(result: FitResult) -> None:
+    """Who set each share, and the public rules with their numbers."""
+    st.subheader("Who decided", anchor=False)
+    lines = [f"**{', '.join(parts)}**: {who}" for who, parts in budget.deciders(result.plan).items()]
+    st.markdown("\n".join(f"- {line}" for line in (*lines, *result.plan.notes)))
+    st.caption("Shares can be set by hand in the sidebar, under Learner settings.")
+
+
+def _table(rows: list[dict[str, str]], words: str) -> None:
+    with st.expander("As a table", icon=":material/table_rows:"):
+        st.dataframe(rows, hide_index=True, alt=words)

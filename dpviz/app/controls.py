@@ -1,0 +1,209 @@
+"""The sidebar: which learner, how much epsilon, how deep, which draw, and the learner's own parameters.
+
+All settings are keyed widgets bound to the URL, so a link holds them and a page change keeps them; what equals its default
+leaves the URL. Nothing here touches rows. A learner's widgets come from its `Control`s; no learner is named.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any
+
+import streamlit as st
+
+from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.app.state import loaded
+from dpviz.figures.guarantee_text import number_text, odds_text
+from dpviz.learners import get_learner, learners
+from dpviz.table.role import DataRole
+from dpviz.training.params import Control, controls_of, default_of
+
+#: Rounded steps, about three a decade: 0.001, 0.002, 0.003, 0.005, 0.01, ... 10.
+EPSILONS = (*(float(f"{digit}e{power}") for power in range(-3, 1) for digit in (1, 2, 3, 5)), 10.0)
+DEPTHS = ("auto", *map(str, range(1, 9)))
+#: Depth "auto" never goes deeper than this.
+AUTO_CAP = 4
+PRIVATE_DRAW = "_private_draw"
+_SLIDER = "_epsilon_slider"
+_SHOWN = "_shown_settings"
+_MOST_REMEMBERED = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the sidebar says.
+
+    Attributes
+    ----------
+    learner : str
+    settings : dict
+        Keyword arguments of `fit`: epsilon, max_depth, depth.
+    params : dict
+        The learner's own, those that differ from their default.
+    draw : int
+        Number of the draw. The seed for simulated and public rows; for private rows only a count, never a seed.
+    widgets : dict
+        Value of every widget by its key, to come back to.
+    """
+
+    learner: str
+    settings: dict[str, Any]
+    params: dict[str, Any]
+    draw: int
+    widgets: dict[str, Any]
+
+
+def ask_settings() -> Asked:
+    """Draw the sidebar and return what it says."""
+    st.session_state["_drawn_settings"] = widgets = {}
+    with st.sidebar:
+        learner = _ask_learner()
+        epsilon = _ask_epsilon()
+        depth = _ask_depth()
+        params = _ask_params(learner, depth)
+        draw = _ask_draw(loaded().role)
+        _reset_button(widgets)
+    cap = AUTO_CAP if depth == "auto" else int(depth)
+    settings = {"epsilon": epsilon, "max_depth": cap, "depth": "auto" if depth == "auto" else cap}
+    return Asked(learner, settings, params, draw, dict(widgets))
+
+
+def _noted(key: str, value: Any) -> Any:
+    """Remember what the widget `key` says in this run."""
+    st.session_state["_drawn_settings"][key] = value
+    return value
+
+
+def _bound(key: str) -> dict[str, Any]:
+    return {"key": key, "bind": "query-params", "persist_state": "session"}
+
+
+def _ask_learner() -> str:
+    name = st.selectbox("Learner", learners(), format_func=lambda name: get_learner(name).title, **_bound("learner"))
+    st.caption(f"{get_learner(name).idea} {get_learner(name).citation}.")
+    return _noted("learner", name)
+
+
+def _ask_epsilon() -> float:
+    """A slider over rounded steps and a box for any value; the box is what counts, and the slider follows it."""
+    above = st.container(gap=None)
+    look = {"step": 0.01, "format": "%g", "help": f"Privacy loss under {NEIGHBOURS}.", **_bound("epsilon")}
+    epsilon = st.number_input("ε, exactly", 1e-4, 100.0, 1.0, **look)
+    st.session_state[_SLIDER] = nearest_step(epsilon)
+    with above:
+        st.select_slider(f"ε ({NEIGHBOURS})", EPSILONS, format_func=number_text, key=_SLIDER, on_change=_take_from_slider)
+        with st.container(horizontal=True, horizontal_alignment="distribute"):
+            st.caption("← more private", width="content")
+            st.caption("more accurate →", width="content")
+    st.caption(f"Where ε = {number_text(epsilon)} holds: {_lower_first(odds_text(PrivacyLoss(epsilon)))}")
+    return _noted("epsilon", epsilon)
+
+
+def nearest_step(epsilon: float) -> float:
+    """The slider's step closest to `epsilon` on a log scale."""
+    return min(EPSILONS, key=lambda step: abs(math.log(step / epsilon)))
+
+
+def _take_from_slider() -> None:
+    st.session_state["epsilon"] = st.session_state[_SLIDER]
+
+
+def _lower_first(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _ask_depth() -> str:
+    words = f"Levels of rules. Auto: the learner's public rule, which uses no rows, with at most {AUTO_CAP} levels."
+    return _noted("depth", st.select_slider("Depth", DEPTHS, value="auto", help=words, **_bound("depth")))
+
+
+def _ask_params(learner: str, depth: str) -> dict[str, Any]:
+    controls = controls_of(get_learner(learner).Params)
+    if not controls:
+        return {}
+    with st.expander("Learner settings"):
+        given = {name: _ask_param(f"{learner}.{name}", name, learner, about, depth) for name, about in controls.items()}
+    return {name: value for name, value in given.items() if value != _default(learner, name)}
+
+
+def _default(learner: str, name: str) -> Any:
+    return next(default_of(item) for item in fields(get_learner(learner).Params) if item.name == name)
+
+
+def _ask_param(key: str, name: str, learner: str, about: Control, depth: str) -> Any:
+    default, look = _default(learner, name), {"help": about.help, **_bound(key)}
+    match about.kind:
+        case "flag":
+            return _noted(key, st.toggle(about.label, value=default, **look))
+        case "choice":
+            return _noted(key, st.selectbox(about.label, about.options, index=about.options.index(default), **look))
+        case "whole":
+            return _noted(key, st.number_input(about.label, int(about.low), int(about.high), int(default), **look))
+        case "number":
+            low, high = (None if math.isinf(end) else float(end) for end in (about.low, about.high))
+            return _noted(key, st.number_input(about.label, low, high, float(default), format="%g", **look))
+        case _:
+            return _ask_shares(key, about, depth)
+
+
+def _ask_shares(key: str, about: Control, depth: str) -> tuple[float, ...] | None:
+    """None while the rule decides; else one weight per part, or per level once the depth is a number."""
+    parts = about.parts or tuple(f"level {level}" for level in range(0 if depth == "auto" else int(depth)))
+    reason = "" if parts else "Choose a depth first: with auto the number of levels is not fixed."
+    hand, label = f"{key}.by-hand", f"{about.label}: set by hand"
+    by_hand = _noted(hand, st.toggle(label, help=reason or about.help, disabled=bool(reason), **_bound(hand)))
+    if reason or not by_hand:
+        return None
+    st.caption("Weights; only their ratio counts. More weight: more accurate there, the same total.")
+    return tuple(
+        _noted(f"{key}.{part}", st.number_input(part, 0.0, 1000.0, 1.0, format="%g", **_bound(f"{key}.{part}"))) for part in parts
+    )
+
+
+def _ask_draw(role: DataRole) -> int:
+    """The visible number of the draw; for private rows a hidden one, because who knows the seed can undo the noise."""
+    if role is DataRole.PRIVATE:
+        st.session_state.setdefault(PRIVATE_DRAW, 1)
+        st.button("Draw again", icon=":material/casino:", on_click=_next_draw, args=(PRIVATE_DRAW,), width="stretch")
+        st.caption("Fresh noise from the operating system. Each draw you keep spends ε again.")
+        return _noted(PRIVATE_DRAW, st.session_state[PRIVATE_DRAW])
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        words = "The same number gives the same noise, so this is a simulation, not a release."
+        draw = st.number_input("Draw", 1, 1_000_000, 1, help=words, **_bound("draw"))
+        st.button("Draw again", icon=":material/casino:", on_click=_next_draw, args=("draw",))
+    return _noted("draw", int(draw))
+
+
+def _next_draw(key: str) -> None:
+    st.session_state[key] += 1
+
+
+def note_shown(asked: Asked) -> None:
+    """Say that the tree of these settings is on screen, so that a later change can be taken back."""
+    shown = st.session_state.setdefault(_SHOWN, [])
+    if not shown or shown[-1] != asked.widgets:
+        shown.append(asked.widgets)
+        del shown[:-_MOST_REMEMBERED]
+
+
+def _reset_button(now: dict[str, Any]) -> None:
+    """Back to the settings of the tree that was on screen before the last change."""
+    place = last_other(st.session_state.get(_SHOWN, []), now)
+    reason = "No other tree was shown yet." if place is None else "All settings as they were for the tree before the last change."
+    look = {"icon": ":material/undo:", "help": reason, "width": "stretch"}
+    st.button("Reset to last tree", on_click=_go_back, args=(place,), disabled=place is None, **look)
+    if place is None:
+        st.caption(reason)
+
+
+def last_other(shown: list[dict[str, Any]], now: dict[str, Any]) -> int | None:
+    """Position of the latest settings that differ from `now`; None when there are none."""
+    return next((place for place in reversed(range(len(shown))) if shown[place] != now), None)
+
+
+def _go_back(place: int) -> None:
+    shown = st.session_state[_SHOWN]
+    for key, value in shown[place].items():
+        st.session_state[key] = value
+    del shown[place + 1 :]

@@ -1,0 +1,119 @@
+"""Parts of the pages about one tree: the verdict, what is growing, disclosures, accuracy, export."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpviz.accounting.claim import Disclosure
+from dpviz.app.cached import HeldOut, Screen, Trained, regrow
+from dpviz.app.jobs import Job
+from dpviz.app.parts import error, literal, plain
+from dpviz.figures.guarantee_text import Kind, verdict
+from dpviz.learners import get_learner
+from dpviz.training.contract import FitResult
+
+_LOOK = {
+    "sound": (st.success, ":material/verified_user:"),
+    "unproven": (st.warning, ":material/help:"),
+    "violated": (st.error, ":material/gpp_bad:"),
+    "none": (st.info, ":material/lock_open:"),
+}
+_EVERY = 0.3
+
+
+def look_of(kind: Kind) -> str:
+    """The icon of a verdict; each kind has its own, as it has its own colour and words."""
+    return _LOOK[kind][1]
+
+
+def verdict_box(result: FitResult, *, reason: bool = True) -> None:
+    """Learner, guarantee and odds in one box whose icon, colour and words say whether it can be relied on, and the reason."""
+    said = verdict(result.claim, result.ledger.guarantee)
+    box, icon = _LOOK[said.kind]
+    title, because = get_learner(result.learner).title, f" {said.because}" if reason else ""
+    box(f"**{title}. {said.headline}.**  \n{said.odds}{because}", icon=icon)
+
+
+def noise_line(result: FitResult) -> None:
+    """Simulation or release, in words."""
+    if result.released:
+        st.caption(":material/verified: A release: exact samplers, no seed kept.")
+    elif result.seed is None:
+        st.caption(":material/science: Simulation, not a release: this learner has no exact sampler. Its seed is never shown.")
+    else:
+        st.caption(f":material/science: Simulation, not a release: draw {result.seed} can be repeated, so it protects nobody.")
+
+
+def status(screen: Screen) -> None:
+    """Why the tree on screen is not the one asked for: it is growing, was stopped, or cannot be grown."""
+    kept = "The tree below is still the one for the settings before." if screen.trained else ""
+    if screen.problem is not None:
+        error(screen.problem, kept=kept)
+    elif screen.job is not None and screen.job.is_stopped:
+        st.warning(f"Stopped. {kept}", icon=":material/pause_circle:")
+        st.button("Grow it after all", icon=":material/play_arrow:", on_click=regrow)
+    elif screen.job is not None:
+        words = "Tree for the settings before; the new one is growing" if screen.trained else "The tree is growing"
+        watch(screen.job, words)
+
+
+def watch(job: Job, words: str) -> None:
+    """Progress and Cancel. Looks at the job a few times a second, and draws the page anew once it is done; then it is gone."""
+
+    @st.fragment(run_every=_EVERY)
+    def poll() -> None:
+        if job.is_done:
+            st.rerun()
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.progress(job.share, text=f":material/hourglass_top: {words} …")
+            if st.button("Cancel", key=f"Cancel: {words}"):
+                job.stop()
+                st.rerun()
+
+    poll()
+
+
+def accuracy(kept_aside: HeldOut | None) -> None:
+    """Accuracy on rows kept aside, beside the majority class; nothing for private rows."""
+    if kept_aside is None:
+        return
+    gain = 100 * (kept_aside.accuracy - kept_aside.majority)
+    with st.container(horizontal=True):
+        st.metric("Accuracy, rows kept aside", f"{kept_aside.accuracy:.1%}", f"{gain:+.1f} points", width="content")
+        st.metric("Always the most frequent class", f"{kept_aside.majority:.1%}", width="content")
+    st.caption(
+        f"A tree grown the same way on 80 % of the rows, asked about the other {kept_aside.n_rows:,}. "
+        f"Most frequent: {literal(kept_aside.majority_class)}."
+    )
+
+
+def disclosures(found: tuple[Disclosure, ...]) -> None:
+    """What is learned from the rows outside the ledger, each with its remedy; equal sentences once."""
+    if not found:
+        st.caption(":material/check: Nothing was learned from the rows outside the ledger.")
+        return
+    with st.expander(f":material/visibility: Learned from the rows outside the ledger ({len(found)})"):
+        st.markdown("\n".join(f"- {line}" for line in disclosure_lines(found)))
+
+
+def disclosure_lines(found: tuple[Disclosure, ...]) -> list[str]:
+    """One line each, but at most three of a kind and then how many more there are."""
+    kinds: dict[str, list[Disclosure]] = {}
+    for item in found:
+        kinds.setdefault(item.code, []).append(item)
+    return [line for items in kinds.values() for line in _lines_of_kind(items)]
+
+
+def _lines_of_kind(items: list[Disclosure]) -> list[str]:
+    lines = [f"{plain(item.what)} **{plain(item.remedy)}**" for item in items[:3]]
+    return lines if len(items) <= 3 else [*lines, f"And {len(items) - 3:,} more of this kind."]
+
+
+def export(trained: Trained) -> None:
+    """Download the JSON document; made when it is asked for, without drawing the page anew."""
+    result = trained.result
+    name = f"{result.learner}-depth-{result.plan.depth}.json"
+    label = "Download tree (JSON)" if result.released else "Download simulation (JSON)"
+    st.download_button(label, result.to_json, name, "application/json", icon=":material/download:", on_click="ignore")
+    holds = "Holds rules, labels, schema, settings, ledger, claim and disclosures; no counts and no rows."
+    st.caption(holds if result.released else f"{holds} It says: simulation, not a release.")

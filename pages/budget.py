@@ -1,0 +1,24 @@
+"""Page "Budget": where epsilon goes, who decided that, and whether the claim is what the steps compose to."""
+
+import streamlit as st
+
+from dpviz.app import budget_screen, cached, controls, parts, state, tree_parts
+
+parts.page("Budget", "Where does ε go, who decided that, and does the sum keep the promise?")
+
+loaded = state.loaded()
+asked = controls.ask_settings()
+
+screen = cached.tree_now(asked, loaded)
+tree_parts.status(screen)
+
+if screen.trained is not None:
+    result = screen.trained.result
+    tree_parts.verdict_box(result, reason=False)
+    budget_screen.claimed_and_composed(result)
+    st.divider()
+    budget_screen.split(result)
+    budget_screen.levels(result)
+    st.divider()
+    budget_screen.who_decided(result)
+    tree_parts.disclosures(result.disclosures)

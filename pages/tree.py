@@ -1,0 +1,26 @@
+"""Page "Tree": the tree these settings give, what is guaranteed about it, and how to take it away."""
+
+import streamlit as st
+
+from dpviz.app import cached, controls, parts, state, tree_parts, tree_screen
+
+parts.page("Tree", "Which tree do these settings give, and what may be said about it?")
+
+loaded = state.loaded()
+asked = controls.ask_settings()
+
+screen = cached.tree_now(asked, loaded)
+tree_parts.status(screen)
+
+if screen.trained is not None:
+    result = screen.trained.result
+    tree_parts.verdict_box(result)
+    tree_screen.tree_screen(screen.trained, loaded)
+    st.divider()
+    measured, taken = st.columns(2, gap="large")
+    with measured:
+        tree_parts.accuracy(screen.trained.held_out)
+        tree_parts.disclosures(result.disclosures)
+    with taken:
+        tree_parts.noise_line(result)
+        tree_parts.export(screen.trained)
