@@ -28,11 +28,16 @@ def _loss(loss: PrivacyLoss) -> str:
 def _guarantee(result: FitResult) -> str:
     loss = result.ledger.guarantee
     if not loss.is_finite:
-        return f"none: something was published exactly, so epsilon is infinite ({NEIGHBOURS})"
+        return f"none, epsilon is infinite ({NEIGHBOURS}): {'; '.join(_reasons(result))}"
     if not result.disclosures:
         return _loss(loss)
     covered = "1 disclosure" if len(result.disclosures) == 1 else f"{len(result.disclosures)} disclosures"
     return f"{_loss(loss)}; it does not cover {covered}"
+
+
+def _reasons(result: FitResult) -> list[str]:
+    """Why there is no guarantee, each reason once."""
+    return list(dict.fromkeys(row.note for row in result.ledger.rows() if row.note))
 
 
 def _claim(result: FitResult) -> str:

@@ -1,0 +1,117 @@
+"""The README says what is true: its code runs, its commands exist, its tables agree with the learners."""
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+import dpviz
+from dpviz.__main__ import main, parser
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.commands.learners import typical_claim
+from dpviz.io.samples import DATA
+from dpviz.learners import DEFAULT, pf_tree, registry
+from dpviz.models.tree import Tree
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def command_lines():
+    return [line for block in blocks("sh") for line in block.splitlines() if line.startswith("python -m dpviz")]
+
+
+def table_row(first_cell):
+    (line,) = [line for line in README.splitlines() if line.startswith(f"| {first_cell} |")]
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+@pytest.fixture
+def clone(tmp_path, monkeypatch):
+    """A folder that looks like the clone to the code in the README."""
+    (tmp_path / "data").mkdir()
+    for name in ("loans.csv.gz", "loans.schema.json"):
+        shutil.copy(DATA / name, tmp_path / "data")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_python_example_runs_and_its_comments_are_true(clone):
+    (example,) = blocks("python")
+    names = {}
+    exec(compile(example, "README.md", "exec"), names)
+    assert names["schema"].read_fields() == ()
+    assert names["result"].ledger.guarantee == PrivacyLoss(epsilon=0.1, delta=0.0)
+    assert names["result"].disclosures == ()
+    assert names["result"].score(names["test"]) > 0.5
+    assert names["release"].released
+    assert not names["result"].released
+    expected = names["release"].model.predict(names["test"])
+    assert (names["model"].predict(names["test"]) == expected).all()
+    assert (clone / "proposed.schema.json").is_file()
+
+
+def test_every_value_of_a_proposal_is_marked_and_declaring_takes_the_mark_off(clone):
+    proposed = dpviz.propose_schema(dpviz.read_csv("data/loans.csv.gz"), target="defaulted")
+    assert {name for name, _ in proposed.read_fields()} == {*proposed.feature_names, "defaulted", "n_public"}
+    assert proposed.declare("age", low=18, high=90).feature("age").read_from_data == ()
+
+
+@pytest.mark.parametrize("line", command_lines())
+def test_every_command_line_is_one_dpviz_understands(line):
+    args = parser().parse_args(shlex.split(line)[3:])
+    assert callable(args.run)
+
+
+def test_the_command_lines_work_one_after_the_other(clone, capsys):
+    lines = [shlex.split(line)[3:] for line in command_lines()]
+    assert {words[0] for words in lines} == {"schema", "train", "learners", "bench"}
+    assert [main(words) for words in lines if words[0] != "bench"] == [0] * (len(lines) - 1)
+    capsys.readouterr()
+    tree = dpviz.model_from_json((clone / "tree.json").read_text(encoding="utf-8"))
+    assert isinstance(tree, Tree)
+    assert dpviz.load_schema("proposed.json").target.name == "defaulted"
+
+
+@pytest.mark.parametrize("spec", registry().values(), ids=lambda spec: spec.name)
+def test_every_learner_stands_in_the_table_with_what_holds(spec):
+    _, idea, claims, holds = table_row(f"`{spec.name}`")
+    claim = typical_claim(spec)
+    assert idea
+    assert claims == ("epsilon" if claim.is_private else "nothing")
+    assert holds.startswith(f"**{claim.verdict}**" if claim.verdict != "none" else "no privacy")
+    assert ("The default." in idea) == (spec.name == DEFAULT)
+
+
+def test_the_odds_are_those_of_epsilon():
+    _, *epsilons = table_row("epsilon (add/remove one row)")
+    _, *shares = table_row("right guesses, of 100")
+    assert len(epsilons) == len(shares) == 5
+    for epsilon, share in zip(epsilons, shares, strict=True):
+        digits = len(share.partition(".")[2])
+        assert f"{100 * PrivacyLoss(float(epsilon)).guesses_right:.{digits}f}" == share
+
+
+def test_the_constants_of_pf_tree_are_named():
+    (sentence,) = re.findall(r"\*\*Constants of PF-tree\*\* \((.*?)\)", README, re.DOTALL)
+    growth, depth, constant = re.findall(r"([\d.]+) for", sentence)[0:3]
+    values = (float(growth), float(depth), float(constant))
+    assert values == (pf_tree.LEVEL_GROWTH, pf_tree.DEPTH_CONSTANT, pf_tree.SPLITS_PER_CONSTANT)
+
+
+def test_make_targets_named_here_exist():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert blocks("sh")[0] == "make run\nmake test\n"
+    for target in set(re.findall(r"`make (\w+)`", README)):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+
+
+@pytest.mark.parametrize("paper", ["2305.15394", "1606.03572", "2309.12041", "McKenna", "Gillenwater", "OpenDP"])
+def test_every_source_is_cited(paper):
+    assert paper in README[README.index("## Sources") :]
