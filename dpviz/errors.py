@@ -97,6 +97,10 @@ class NotReleasable(DpvizError):
         )
 
 
+class NotListed(DpvizError):
+    """The exact law of a learner cannot be listed (unbounded or continuous noise without a law of its own)."""
+
+
 class DocumentError(DpvizError):
     """A JSON document is not one dpviz wrote, or is of an unknown version. `where` is the path inside it."""
 

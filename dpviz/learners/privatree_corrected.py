@@ -10,6 +10,7 @@ Source: the appendix added to Vos et al. 2023 and the authors' code after Decemb
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,7 @@ from dpviz.training.scores import weighted_gini
 
 NAME = "privatree-corrected"
 #: Noisy counts beyond this probability are left out of the exact law (and reported).
-TAIL = 1e-7
+TAIL = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def split_law(grid: CandidateGrid, node: NodeRows, epsilon: float) -> tuple[list
     masses[0] = noise.tail(node.n_rows - 1) if node.n_rows > 1 else 1 - noise.tail(2 - node.n_rows)  # all counts up to 1 become 1
     left = left_counts(grid, node.histogram)
     utilities = 0.5 - weighted_gini(left, np.broadcast_to(node.class_counts, left.shape))
-    per_unit = np.array([1 / gini_sensitivity(int(count)).value for count in counts])
+    per_unit = 1 / gini_change(counts)
     unit = PermuteAndFlip(epsilon / 2, Sensitivity(1.0, monotone=False, source="scaled by the caller"))
     probabilities = masses @ unit.probabilities(utilities[None, :] * per_unit[:, None])
     decisions: list[tuple[Decision, float]] = [
@@ -99,14 +100,18 @@ def split_law(grid: CandidateGrid, node: NodeRows, epsilon: float) -> tuple[list
     return decisions, noise.tail(largest + 1 - node.n_rows)
 
 
+def gini_change(rows: Any) -> Any:
+    """1 - (n/(n+1))^2 - (1/(n+1))^2 = 2n/(n+1)^2, for a number or an array of them; the second form never rounds to 0."""
+    return 2 * (rows / (rows + 1)) / (rows + 1)
+
+
 def gini_sensitivity(rows: int) -> Sensitivity:
     """1 - (n/(n+1))^2 - (1/(n+1))^2: the most Gini changes from n to n + 1 rows, n >= 1. Not monotone.
 
     Source: Fletcher & Islam 2015, as used by the corrected PrivaTree with a *noisy* n, which is not a bound at the true n.
     """
-    return Sensitivity(
-        1 - (rows / (rows + 1)) ** 2 - (1 / (rows + 1)) ** 2, monotone=False, source="Gini at a noisy row count; not a bound"
-    )
+    source = "the sensitivity is taken at a noisy row count and is no bound"
+    return Sensitivity(gini_change(rows), monotone=False, source=source, is_bound=False)
 
 
 def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:

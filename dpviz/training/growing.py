@@ -91,7 +91,7 @@ def grow(node: NodeRows, step: Step) -> tuple[Node, Event]:
             rule = rule_of(grid, feature, index)
             return _branch(node, rule, grid.features[feature].left_bins(index), event, step)
         case OrderedSplit(feature, left_bins, event):
-            return _branch(node, _subset_rule(feature, left_bins), left_bins, event, step)
+            return _branch(node, subset_rule(feature, left_bins), left_bins, event, step)
 
 
 def _branch(node: NodeRows, rule: Rule, left_bins: np.ndarray, event: Event, step: Step) -> tuple[Node, Event]:
@@ -112,8 +112,9 @@ def rule_of(grid: CandidateGrid, feature: int, index: int) -> Rule:
     candidates = grid.features[feature]
     if candidates.thresholds is not None:
         return ThresholdRule(feature, float(candidates.thresholds[candidates.ends[index] - 1]))
-    return _subset_rule(feature, candidates.left_bins(index))
+    return subset_rule(feature, candidates.left_bins(index))
 
 
-def _subset_rule(feature: int, left_bins: np.ndarray) -> SubsetRule:
+def subset_rule(feature: int, left_bins: np.ndarray) -> SubsetRule:
+    """The rule that sends these bins (bool of shape (n_bins,)) left."""
     return SubsetRule(feature, tuple(np.flatnonzero(left_bins).tolist()))

@@ -107,7 +107,8 @@ class NoisyHistogramGrower:
         """The exact law of `step` and the mass cut off. For categorical features of two categories and two classes only."""
         if node.level == self.depth or (not self.complete and _is_pure(node)):
             return leaf_law(PermuteAndFlip(self.split.leaf, COUNT), node)
-        return least_gini_law(node.histogram, GeometricNoise(self.split.categorical_node))
+        n_bins = tuple(feature.n_bins for feature in self.grid.features)
+        return least_gini_law(node.histogram, n_bins, GeometricNoise(self.split.categorical_node))
 
 
 def _is_pure(node: NodeRows) -> bool:

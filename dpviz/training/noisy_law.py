@@ -6,53 +6,69 @@ listing its four noisy counts, and the least impurity wins (the first feature am
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import lru_cache
 
 import numpy as np
 
-from dpviz.errors import DpvizError
+from dpviz.errors import NotListed
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.training.growing import UNPRICED, Decision, OrderedSplit
 from dpviz.training.scores import weighted_gini
+
+#: Exact class counts of a feature's two categories.
+Table = tuple[tuple[int, ...], ...]
 
 #: Noisy counts above the exact count by more than this are cut off (and reported): four counts are listed at once.
 MOST_NOISE = 20
 
 
-def least_gini_law(histogram: np.ndarray, noise: GeometricNoise) -> tuple[list[tuple[Decision, float]], float]:
+def least_gini_law(
+    histogram: np.ndarray, n_bins: tuple[int, ...], noise: GeometricNoise
+) -> tuple[list[tuple[Decision, float]], float]:
     """Every split with its probability, and the probability cut off.
 
     Parameters
     ----------
     histogram : ndarray of shape (2 * n_features, 2), int64
         Exact class counts of two categories per feature. Private.
+    n_bins : tuple of int
+        Categories of each feature; anything but 2 raises NotListed.
     noise : GeometricNoise
         Noise on each count.
     """
-    if histogram.shape[1] != 2 or len(histogram) % 2:
-        raise DpvizError("The exact law is listed for two classes and features of two categories only.")
-    laws = [_feature_law(tuple(map(tuple, table)), noise) for table in histogram.reshape(-1, 2, 2).tolist()]
+    if histogram.shape[1] != 2 or set(n_bins) != {2}:
+        raise NotListed("The exact law is listed for two classes and features of two categories only.")
+    tables = [tuple(map(tuple, table)) for table in histogram.reshape(-1, 2, 2).tolist()]
     decisions: list[tuple[Decision, float]] = []
-    for feature in range(len(laws)):
-        wins = _wins(laws, feature)
+    for feature in range(len(tables)):
+        wins = _wins(tables, feature, noise)
         for left in range(2):
             decisions.append((OrderedSplit(feature, np.arange(2) == left, UNPRICED), float(wins[left])))
     return decisions, 1 - sum(chance for _, chance in decisions)
 
 
-def _wins(laws: list[tuple[np.ndarray, np.ndarray]], feature: int) -> np.ndarray:
+def _wins(tables: list[Table], feature: int, noise: GeometricNoise) -> np.ndarray:
     """Probability that `feature` has the least impurity, by category that goes left."""
-    ginis, masses = laws[feature]
+    ginis, masses = _feature_law(tables[feature], noise)
     others = np.ones(len(ginis))
-    for index, (theirs, mass) in enumerate(laws):
-        if index != feature:  # an earlier feature must be strictly worse, a later one may be equal
-            above = np.append(mass.sum(axis=1)[::-1].cumsum()[::-1], 0.0)
-            others *= above[np.searchsorted(theirs, ginis, side="right" if index < feature else "left")]
+    for table, count in Counter(tables[:feature]).items():  # identical columns have one law: count them
+        others *= _chance_above(table, tables[feature], noise, strictly=True) ** count
+    for table, count in Counter(tables[feature + 1 :]).items():
+        others *= _chance_above(table, tables[feature], noise, strictly=False) ** count
     return others @ masses
 
 
-@lru_cache(maxsize=4096)
-def _feature_law(table: tuple[tuple[int, int], ...], noise: GeometricNoise) -> tuple[np.ndarray, np.ndarray]:
+@lru_cache(maxsize=1024)
+def _chance_above(table: Table, of: Table, noise: GeometricNoise, *, strictly: bool) -> np.ndarray:
+    """Probability that the impurity of a feature with this table is above (or equal to) each impurity of another."""
+    theirs, mass = _feature_law(table, noise)
+    above = np.append(mass.sum(axis=1)[::-1].cumsum()[::-1], 0.0)
+    return above[np.searchsorted(theirs, _feature_law(of, noise)[0], side="right" if strictly else "left")]
+
+
+@lru_cache(maxsize=1024)
+def _feature_law(table: Table, noise: GeometricNoise) -> tuple[np.ndarray, np.ndarray]:
     """(increasing impurities, probability of each by category that goes left: shape (n, 2)) of one feature."""
     laws = [_clipped_law(count, noise) for count in (*table[0], *table[1])]
     grid = np.meshgrid(*(np.arange(len(law)) for law in laws), indexing="ij", sparse=True)
