@@ -1,0 +1,140 @@
+"""PrivaTree's noisy histograms: what they cost, how categories are ordered, what Gini is."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpviz.accounting.events import NonPrivate, walk
+from dpviz.errors import NotReleasable
+from dpviz.privacy.source import Simulation
+from dpviz.table.candidates import multiscale_grid
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from dpviz.training.histograms import left_counts
+from dpviz.training.noisy_histograms import bins_of_kind, quantile_grid, weighted_gini
+from tests.contract.tables import schema_of, table
+from tests.oracles import counts
+
+
+class Recording:
+    """A source that draws like Simulation(seed) and remembers what it was asked and what it gave."""
+
+    name = "simulation"
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.draws = []
+        self._inner = Simulation(seed)
+
+    def draw(self, mechanism, values):
+        drawn = self._inner.draw(mechanism, values)
+        self.draws.append((mechanism, values, drawn))
+        return drawn
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 40)] * 4), min_size=1, max_size=8))
+def test_weighted_gini_is_the_fraction(rows):
+    left = np.array([row[:2] for row in rows])
+    right = np.array([row[2:] for row in rows])
+    expected = [float(counts.weighted_gini(*sides)) for sides in zip(left, right, strict=True)]
+    np.testing.assert_allclose(weighted_gini(left, left + right), expected, atol=1e-12)
+
+
+def test_gini_of_nobody_is_zero():
+    assert weighted_gini(np.zeros((1, 3)), np.zeros((1, 3))).tolist() == [0.0]
+
+
+def test_bins_are_told_apart_by_kind():
+    grid = quantile_grid(schema_of("mixed"), {"height": [0.0], "age": [30.0, 60.0]}, "q")
+    numeric, n_numeric = bins_of_kind(grid, False)
+    categorical, n_categorical = bins_of_kind(grid, True)
+    assert (n_numeric, n_categorical) == (2, 2)
+    assert (numeric ^ categorical).all()
+    assert numeric.sum() == 2 + 3
+
+
+def test_quantiles_outside_the_range_are_moved_into_it():
+    grid = quantile_grid(schema_of("numbers"), {"height": [-99.0, 1.0, 99.0], "age": [5.0]}, "q")
+    assert grid.features[0].thresholds.tolist() == [-2.5, 1.0, 7.5]
+    assert not grid.is_reused
+
+
+def test_left_counts_of_noisy_numbers_are_sums_of_bins(rng):
+    grid = multiscale_grid(schema_of("mixed"))
+    noisy = rng.normal(size=(grid.n_bins, 2))
+    left = left_counts(grid, noisy)
+    for number in range(0, grid.n_candidates, 7):
+        feature, index = grid.locate(number)
+        bins = grid.offsets[feature] + np.flatnonzero(grid.features[feature].left_bins(index))
+        np.testing.assert_allclose(left[number], noisy[bins].sum(axis=0), atol=1e-9)
+
+
+def fitted(schema, target, codes, **asked):
+    import dpviz
+
+    data = EncodedDataset(schema, (codes.astype(np.uint8),), target.astype(np.uint8))
+    return dpviz.fit("privatree", data, **({"epsilon": 1e6, "depth": 1, "seed": 1, "shares": (1, 1, 1)} | asked))
+
+
+def test_with_two_classes_categories_go_left_by_their_share_of_the_second():
+    # shares of class 1: a .9, b .1, c .8, d .2 - the best prefix of the sorted order is {b, d}
+    schema = Schema((CategoricalFeature("c", tuple("abcd")),), ClassTarget("y", ("n", "p")))
+    codes = np.repeat(np.arange(4), 10)
+    target = np.concatenate([np.arange(10) < ones for ones in (9, 1, 8, 2)])
+    assert fitted(schema, target, codes).model.root.rule.codes == (1, 3)
+
+
+def test_with_three_classes_categories_keep_their_declared_order():
+    # {b, d} would be pure; prefixes of the declared order are {a}, {a, b}, {a, b, c}
+    schema = Schema((CategoricalFeature("c", tuple("abcd")),), ClassTarget("y", ("n", "p", "q")))
+    codes = np.repeat(np.arange(4), 10)
+    target = np.repeat([1, 0, 1, 0], 10)
+    assert fitted(schema, target, codes).model.root.rule.codes in {(0,), (0, 1, 2)}
+
+
+def test_the_stopping_rule_is_written_down_and_infinite():
+    data = table(schema_of("mixed"), 60)
+    import dpviz
+
+    stopped = dpviz.fit("privatree", data, epsilon=1.0, depth=3, seed=3)
+    notes = {step.reason for _, step in walk(stopped.ledger.event) if isinstance(step, NonPrivate)}
+    assert notes == {"stopped (or went on) because of the exact classes and rows at the node"}
+    assert not stopped.ledger.guarantee.is_finite
+    assert [item.code for item in stopped.disclosures] == ["stopping-rule"]
+    complete = dpviz.fit("privatree", data, epsilon=1.0, depth=3, seed=3, grow_complete=True)
+    assert complete.ledger.guarantee.is_finite
+    assert complete.disclosures == ()
+
+
+def test_a_pure_node_ends_the_branch_unless_grown_complete():
+    import dpviz
+
+    schema = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("n", "p")), n_public=100)
+    x = np.linspace(0, 1, 100)
+    data = EncodedDataset(schema, (x,), np.zeros(100, dtype=np.uint8))
+    assert dpviz.fit("privatree", data, epsilon=1.0, depth=3, seed=0).model.depth == 0
+    grown = dpviz.fit("privatree", data, epsilon=1.0, depth=3, seed=0, grow_complete=True).model
+    assert [placed.depth for placed in grown.nodes()].count(3) == 8
+
+
+def test_one_histogram_release_covers_all_features_of_a_kind():
+    import dpviz
+
+    data = table(schema_of("mixed"), 60)
+    source = Recording(4)
+    result = dpviz.fit("privatree", data, epsilon=1.0, depth=1, source=source, grow_complete=True)
+    geometric = [(mechanism, values) for mechanism, values, _ in source.draws if mechanism.title == "geometric"]
+    assert [mechanism.l1 for mechanism, _ in geometric] == [2, 2]  # two numbers, two categories
+    for (mechanism, values), group in zip(geometric, ("numeric", "categorical"), strict=True):
+        assert mechanism.epsilon == 2 * result.plan.of("node", 0, group)
+        assert values.sum() == 2 * data.n_rows  # every row once per feature
+
+
+def test_a_release_names_the_mechanism_that_cannot():
+    import dpviz
+
+    data = table(schema_of("numbers"), 20)
+    with pytest.raises(NotReleasable, match="joint exponential quantiles has no exact sampler"):
+        dpviz.fit("privatree", data, epsilon=1.0, depth=1)
+    assert dpviz.fit("privatree", table(schema_of("categories"), 20), epsilon=1.0, depth=1).released
