@@ -38,6 +38,7 @@ def literal(name: str) -> str:
     """Markdown that shows a name exactly as it is, shortened to 60 characters, whatever it contains."""
     flat = " ".join(name.split())
     short = flat if len(flat) <= _LONGEST_NAME else flat[: _LONGEST_NAME - 1] + "…"
+    short = short.replace(":material/", f":{_WORD_JOINER}material/")  # the one rule that reaches into code
     fence = "`" * (1 + max(map(len, re.findall("`+", short)), default=0))
     pad = " " if short.startswith("`") or short.endswith("`") else ""
     return f"{fence}{pad}{short}{pad}{fence}"
@@ -46,7 +47,7 @@ def literal(name: str) -> str:
 def plain(text: str) -> str:
     """Markdown that shows a sentence exactly as it is."""
     escaped = re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:&=^@/\"'])", r"\\\1", " ".join(text.split()))
-    return re.sub(r"(\\[:\-<>=])(?=\S)", rf"\1{_WORD_JOINER}", escaped)
+    return re.sub(r"(\\[:\-<>=@]|\bwww)(?=\S)", rf"\1{_WORD_JOINER}", escaped)
 
 
 def names_text(names: list[str], *, most: int = 3) -> str:

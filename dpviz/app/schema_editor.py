@@ -149,10 +149,10 @@ def _ask_fill_in(work: Prepared) -> None:
 def fill_in(work: Prepared) -> None:
     """Read kinds, ranges, categories and classes from the rows into whatever nobody declared.
 
-    Raises SchemaError when the rows allow no schema with this target, and for private rows.
+    Raises SchemaError when the rows allow no schema with this target, DpvizError for private rows.
     """
     if work.table is None or work.draft is None or work.role is DataRole.PRIVATE:
-        raise PermissionError("private rows are never read into a schema")
+        raise DpvizError("Nothing may be filled in here.", remedy="Declare the values, or choose a table that is not private.")
     schema = propose_schema(work.table, work.draft.target)
     work.replace_draft(work.draft.filled(SchemaDraft.of(schema, work.table.names)))
     work.left_out = left_out(work.table, schema)

@@ -47,7 +47,7 @@ def _put_in(work: Prepared, document: bytes) -> DpvizError | None:
 
 
 def _offer_download(work: Prepared) -> None:
-    text, why_not = _document(work.draft)
+    text, why_not = document(work.draft)
     st.download_button(
         "Download schema",
         text,
@@ -60,8 +60,8 @@ def _offer_download(work: Prepared) -> None:
     parts.why_disabled(why_not)
 
 
-def _document(draft: SchemaDraft | None) -> tuple[str, str]:
-    """(JSON, why there is none)."""
+def document(draft: SchemaDraft | None) -> tuple[str, str]:
+    """(schema as JSON, "") for a finished draft, ("", why there is none) otherwise, as Markdown."""
     why_not = missing_text(draft) if draft is not None else "Choose a table first."
     if draft is None or why_not:
         return "", why_not

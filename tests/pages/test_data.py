@@ -1,0 +1,326 @@
+"""The Data page, run by Streamlit's own test driver: role, table, schema, use, and what goes wrong on the way."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpviz.app import schema_editor, schema_files, state
+from dpviz.app.draft import SchemaDraft, Use
+from dpviz.errors import DpvizError
+from dpviz.io.csv import read_csv
+from dpviz.table.role import DataRole
+from dpviz.table.schema_json import schema_from_json, schema_to_json
+from tests.conftest import ROOT
+
+HOSTILE = ("<b>age</b>", '"quoted"', "**[x](y)**", "$a$ and $b$", ":red[b] :material/home:", "😀 city", "n" * 200)
+CSV = b"age,city,y\n" + b"".join(
+    b"%d,%s,%s\n" % (20 + i % 40, b"abc"[i % 3 : i % 3 + 1], b"ny"[i % 2 : i % 2 + 1]) for i in range(120)
+)
+
+
+def _page() -> AppTest:
+    at = AppTest.from_file(str(ROOT / "pages" / "data.py"), default_timeout=60).run()
+    assert not at.exception
+    return at
+
+
+def _upload(at: AppTest, content: bytes, *, role: str = "public", name: str = "mine.csv") -> AppTest:
+    at.radio(key="role").set_value(role).run()
+    if role != "private":
+        at.segmented_control(key=f"way-{role}").set_value("A CSV file").run()
+    at.file_uploader[0].set_value((name, content, "text/csv")).run()
+    assert not at.exception
+    return at
+
+
+def _button(at: AppTest, label: str) -> Any:
+    return next(button for button in at.button if button.label == label)
+
+
+def _filled(at: AppTest) -> AppTest:
+    _button(at, "Fill in from the data").click().run()
+    assert not at.exception
+    return at
+
+
+def _work(at: AppTest) -> state.Prepared:
+    return at.session_state["prepared"]
+
+
+def _draft(at: AppTest) -> SchemaDraft:
+    draft = _work(at).draft
+    assert draft is not None
+    return draft
+
+
+def _edit(at: AppTest, grid: str, edits: dict[int, dict[str, Any]]) -> AppTest:
+    """Type into a grid: the driver sets the widget's state, as a browser would."""
+    key = at.session_state[f"{grid}-base"][1]
+    at.session_state[key] = {"edited_rows": edits, "added_rows": [], "deleted_rows": []}
+    at.run()
+    assert not at.exception
+    return at
+
+
+def _texts(at: AppTest) -> str:
+    kinds = (at.caption, at.markdown, at.error, at.info, at.warning)
+    return "\n".join(element.value for elements in kinds for element in elements)
+
+
+def test_a_new_session_has_the_loans() -> None:
+    at = _page()
+    assert at.session_state["loaded"].sample == "loans"
+    assert at.radio(key="role").value == "simulated"
+    assert at.selectbox(key="sample-simulated").value == "loans"
+    assert _button(at, "Use this data").disabled
+    assert "This is the data in use." in _texts(at)
+
+
+def test_choosing_a_sample_uses_it_at_once() -> None:
+    at = _page()
+    at.selectbox(key="sample-simulated").set_value("clinic").run()
+    assert at.session_state["loaded"].sample == "clinic"
+    assert "784** of 800 rows are used; 16 dropped (2.0%)" in _texts(at)
+
+
+def test_public_samples_show_what_was_read() -> None:
+    at = _page()
+    at.radio(key="role").set_value("public").run()
+    at.selectbox(key="sample-public").set_value("wine").run()
+    assert set(at.data_editor[1].value["source"]) == {"read from data"}
+
+
+@pytest.mark.parametrize(
+    ("content", "what", "where"),
+    [
+        (b"", "The file is empty\\.", None),
+        (b"a,b\n1,2\n1,2,3\n", "There are 3 cells where the header", "row 3"),
+        (b"a,a\n1,2\n", "have the same name", "row 1"),
+        (b"1,2\n3,4\n", "The header holds only numbers", "row 1"),
+        (b"PK\x03\x04rest", "an Excel workbook or a ZIP archive", None),
+    ],
+)
+def test_a_messy_file_says_what_where_and_what_to_do(content: bytes, what: str, where: str | None) -> None:
+    at = _upload(_page(), content)
+    [box] = at.error
+    assert what in box.value
+    assert "**What to do:**" in box.value
+    assert where is None or f"**Where:** {where}" in box.value
+    assert at.session_state["loaded"].sample == "loans"
+
+
+def test_a_failed_upload_keeps_the_table_at_hand() -> None:
+    at = _upload(_page(), CSV)
+    at.file_uploader[0].set_value(("broken.csv", b"a,a\n1,2\n", "text/csv")).run()
+    assert _work(at).title == "mine.csv"
+    assert "The table below is as it was." in at.error[0].value
+
+
+def test_a_gzipped_file_is_read_and_its_bytes_are_let_go() -> None:
+    at = _upload(_page(), gzip.compress(CSV), name="mine.csv.gz")
+    assert _draft(at).names == ("age", "city", "y")
+    assert all(uploader.value is None for uploader in at.file_uploader)
+
+
+def test_an_upload_starts_empty_and_asks_for_the_target() -> None:
+    at = _upload(_page(), CSV)
+    assert _draft(at) == SchemaDraft.blank(("age", "city", "y"))
+    assert _button(at, "Use this data").disabled
+    assert "Still missing: the column to predict." in _texts(at)
+
+
+def test_filling_in_marks_every_value_and_use_keeps_the_marks() -> None:
+    at = _filled(_upload(_page(), CSV))
+    draft = _draft(at)
+    assert draft.target == "y"
+    assert all(column.read_now for column in draft.columns)
+    assert draft.n_public_read
+    assert list(at.data_editor[0].value["source"]) == ["read from data"] * 2
+    assert sum("read from data" in markdown.value for markdown in at.markdown) >= 3  # row count, classes, categories
+    _button(at, "Use this data").click().run()
+    now = at.session_state["loaded"]
+    assert (now.role, now.title, now.sample) == (DataRole.PUBLIC, "mine.csv", None)
+    assert len(now.schema.read_fields()) == draft.read_fields() == 7
+
+
+def test_a_cell_someone_types_into_is_declared() -> None:
+    at = _filled(_upload(_page(), CSV))
+    _edit(at, "numbers", {0: {"low": 18.0}})
+    assert _draft(at).column("age").read == {"high"}
+    _edit(at, "numbers", {0: {"low": 18.0, "high": 90.0, "unit": "years"}})
+    age = _draft(at).column("age")
+    assert (age.low, age.high, age.unit, age.read) == (18.0, 90.0, "years", frozenset())
+    assert list(at.data_editor[1].value["source"]) == ["declared"]
+
+
+def test_typing_the_value_that_was_read_declares_it_too() -> None:
+    at = _filled(_upload(_page(), CSV))
+    _edit(at, "numbers", {0: {"low": 20.0, "high": 59.0}})
+    assert not _draft(at).column("age").read
+
+
+def test_known_ranges_and_lists_can_be_declared_as_they_are() -> None:
+    at = _filled(_upload(_page(), CSV))
+    _button(at, "I know this range without the data").click().run()
+    assert not _draft(at).column("age").read
+    _button(at, "I know this list without the data").click().run()
+    assert not _draft(at).column("y").read or not _draft(at).column("city").read
+
+
+def test_a_list_someone_edits_is_declared() -> None:
+    at = _filled(_upload(_page(), CSV))
+    area = next(area for area in at.text_area if area.label.startswith("Its categories"))
+    area.set_value("a\n b \n\nother").run()
+    city = _draft(at).column("city")
+    assert city.categories == ("a", "b", "other")
+    assert not city.read
+
+
+def test_edits_survive_when_a_column_changes_its_use() -> None:
+    at = _filled(_upload(_page(), b"p,q,y\n" + b"".join(b"%d,%d,%d\n" % (i, i * 2, i % 2) for i in range(30))))
+    _edit(at, "numbers", {0: {"low": -5.0}})
+    _edit(at, "kinds", {1: {"use": "leave out"}})
+    assert [column.name for column in _draft(at).used_as(Use.NUMBER)] == ["p"]
+    assert _draft(at).column("p").low == -5.0
+    assert list(at.data_editor[1].value["low"]) == [-5.0]
+
+
+def test_private_rows_fill_in_nothing_and_show_only_names() -> None:
+    secret = b"age,city,y\n31,Bielefeld,n\n47,Castrop,y\n88,Bielefeld,n\n"
+    at = _upload(_page(), secret, role="private")
+    assert _draft(at) == SchemaDraft.blank(("age", "city", "y"))
+    assert not [button for button in at.button if button.label == "Fill in from the data"]
+    assert list(at.data_editor[0].value["use"]) == [None] * 3
+    assert "nothing is filled in" in _texts(at)
+    shown = _texts(at) + "".join(frame.value.to_csv() for frame in (*at.data_editor, *at.dataframe))
+    assert not [cell for cell in ("31", "47", "88", "Bielefeld", "Castrop") if cell in shown]
+
+
+def test_private_rows_are_never_read_into_a_schema_even_by_code() -> None:
+    table = read_csv(CSV)
+    work = state.Prepared(DataRole.PRIVATE, "mine", None, table, SchemaDraft.blank(table.names))
+    with pytest.raises(DpvizError, match="Nothing may be filled in here"):
+        schema_editor.fill_in(work)
+
+
+def test_declaring_a_filled_table_private_empties_it() -> None:
+    at = _filled(_upload(_page(), CSV))
+    at.radio(key="role").set_value("private").run()
+    assert _draft(at).read_fields() == 0
+    assert list(at.data_editor[0].value["use"]) == [None, None]
+    assert _button(at, "Use this data").disabled
+
+
+def test_private_data_can_be_declared_by_hand_and_their_counts_are_folded_away() -> None:
+    at = _upload(_page(), CSV, role="private")
+    revision = _work(at).revision
+    at.selectbox(key=f"target-{revision}").set_value("y").run()
+    at.radio(key=f"goal-{revision}-2").set_value(Use.CATEGORIES).run()
+    next(area for area in at.text_area if area.label.startswith("Classes")).set_value("n\ny").run()
+    _edit(at, "kinds", {0: {"use": "number"}, 1: {"use": "leave out"}})
+    assert "Still missing: low and high for `age`." in _texts(at)
+    _edit(at, "numbers", {0: {"low": 18.0, "high": 50.0, "whole": True}})
+    _button(at, "Use this data").click().run()
+    now = at.session_state["loaded"]
+    assert now.role is DataRole.PRIVATE
+    assert not now.schema.read_fields()
+    [folded] = [box for box in at.expander if box.label.startswith("Exact counts")]
+    assert "Do not publish" in folded.warning[0].value
+    assert "120" not in "".join(markdown.value for markdown in at.main.markdown if markdown not in list(folded.markdown))
+
+
+def test_a_bad_range_shows_the_error_and_keeps_the_data_in_use() -> None:
+    at = _filled(_upload(_page(), CSV))
+    before = at.session_state["loaded"]
+    _edit(at, "numbers", {0: {"low": 99.0}})
+    _button(at, "Use this data").click().run()
+    [box] = at.error
+    assert "The range \\[99, 59\\] is empty or not finite\\." in box.value
+    assert "**Where:** age" in box.value
+    assert "The data in use are as they were: Loan applications." in box.value
+    assert at.session_state["loaded"] is before
+    assert _draft(at).column("age").low == 99.0
+
+
+def test_a_target_with_one_class_is_refused_by_name() -> None:
+    at = _upload(_page(), b"a,y\n1,same\n2,same\n3,same\n")
+    _filled(at)
+    [box] = at.error
+    assert "The target has only one value" in box.value
+    assert "**What to do:** Choose another column as the target" in box.value
+    assert "Nothing was filled in." in box.value
+
+
+def test_hostile_names_reach_the_page_as_they_are() -> None:
+    header = ",".join('"' + name.replace('"', '""') + '"' for name in HOSTILE)
+    rows = "".join(f"{i},{i % 7},{i % 5},{i % 3},{i % 11},{'uv'[i % 2]},{'pq'[i % 2]}\n" for i in range(60))
+    at = _filled(_upload(_page(), f"{header}\n{rows}".encode()))
+    assert tuple(at.data_editor[0].value["name"]) == HOSTILE[:-1]
+    assert at.selectbox(key=f"target-{_work(at).revision}").value == HOSTILE[-1]
+    goal = next(radio for radio in at.radio if radio.label.endswith(" is"))
+    assert goal.label == "`" + "n" * 59 + "…` is"
+    _edit(at, "numbers", {row: {"low": None} for row in range(3)})
+    assert 'Still missing: low for `<b>age</b>`, `"quoted"`, `**[x](y)**`.' in _texts(at)
+
+
+def test_the_downloaded_schema_is_the_draft() -> None:
+    at = _filled(_upload(_page(), CSV))
+    text, why_not = schema_files.document(_draft(at))
+    assert why_not == ""
+    assert schema_from_json(text) == _draft(at).schema()
+    assert not next(button for button in at.download_button if button.label == "Download schema").disabled
+
+
+def test_an_unfinished_schema_cannot_be_downloaded_and_says_why() -> None:
+    at = _upload(_page(), CSV)
+    assert next(button for button in at.download_button if button.label == "Download schema").disabled
+    assert schema_files.document(_draft(at)) == ("", "Still missing: the column to predict.")
+
+
+def test_an_uploaded_schema_takes_the_place_of_the_draft() -> None:
+    at = _filled(_upload(_page(), CSV))
+    schema = _draft(at).schema().declare("age", low=0, high=120).declare(n_public=100)
+    at.file_uploader[1].set_value(("s.json", schema_to_json(schema).encode(), "application/json")).run()
+    assert not at.exception
+    assert _draft(at).schema() == schema
+    assert list(at.data_editor[1].value["high"]) == [120.0]
+
+
+@pytest.mark.parametrize(
+    ("document", "what"),
+    [
+        (b"{", "It is not JSON"),
+        (b'{"format": "other/9"}', "is not known here"),
+        (json.dumps([]).encode(), "This must be an object"),
+    ],
+)
+def test_a_broken_schema_file_is_refused_and_the_draft_stays(document: bytes, what: str) -> None:
+    at = _filled(_upload(_page(), CSV))
+    before = _draft(at)
+    at.file_uploader[1].set_value(("s.json", document, "application/json")).run()
+    assert what in at.error[0].value
+    assert _draft(at) == before
+
+
+def test_openml_is_asked_only_on_a_click(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def fetch(name: str) -> Any:
+        asked.append(name)
+        raise DpvizError("OpenML could not be reached.", where=name, remedy="Check that this computer is online.")
+
+    monkeypatch.setattr("dpviz.app.choosing.fetch_openml", fetch)
+    at = _page()
+    at.radio(key="role").set_value("public").run()
+    at.segmented_control(key="way-public").set_value("OpenML, by name").run()
+    assert _button(at, "Fetch from OpenML").disabled
+    at.text_input(key="openml").set_value("adult").run()
+    assert asked == []
+    _button(at, "Fetch from OpenML").click().run()
+    assert asked == ["adult"]
+    assert "OpenML could not be reached" in at.error[0].value

@@ -1,0 +1,101 @@
+"""app.py around the pages: started as a script of another place, because the test driver stumbles over a folder `pages/`."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.testing.v1 import AppTest
+
+from dpviz.app import frame
+from tests.conftest import ROOT
+
+SCRIPT = f"""
+import runpy
+runpy.run_path({str(ROOT / "app.py")!r}, run_name="__main__")
+"""
+DATA = str(ROOT / "pages" / "data.py")
+
+
+def _app(**query: str) -> AppTest:
+    at = AppTest.from_string(SCRIPT, default_timeout=120)
+    for name, value in query.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+def _line(at: AppTest) -> str:
+    """The line on top of every page."""
+    return at.main.markdown[1].value
+
+
+def test_the_first_page_shows_the_loans_and_a_tree() -> None:
+    at = _app()
+    assert at.title[0].value == "Tree"
+    assert _line(at).startswith("**Loan applications** · 20,000 rows · 8 numeric + 3 categorical features · predicts `defaulted`")
+
+
+@pytest.mark.parametrize("page", ["data", "tree", "budget"])
+def test_every_page_has_the_line_and_its_title(page: str) -> None:
+    at = _app().switch_page(str(ROOT / "pages" / f"{page}.py")).run()
+    assert not at.exception
+    assert at.title[0].value == page.capitalize()
+    assert "Loan applications" in _line(at)
+    assert "simulated" in at.main.markdown[0].value
+
+
+def test_a_link_brings_its_sample_back() -> None:
+    at = _app(data="clinic")
+    assert _line(at).startswith("**Clinic**")
+    assert at.query_params["data"] in ("clinic", ["clinic"])
+
+
+def test_an_unknown_sample_in_a_link_is_an_error_and_the_default_is_used() -> None:
+    at = _app(data=":red[x]")
+    assert "There is no sample called" in at.error[0].value
+    assert "\\:\u2060red\\[x\\]" in at.error[0].value
+    assert _line(at).startswith("**Loan applications**")
+
+
+def test_a_chosen_sample_shows_on_the_other_pages_and_in_the_address() -> None:
+    at = _app().switch_page(DATA).run()
+    at.selectbox(key="sample-simulated").set_value("clinic").run()
+    assert _line(at).startswith("**Clinic**")
+    assert at.query_params["data"] in ("clinic", ["clinic"])
+    at.switch_page(str(ROOT / "pages" / "budget.py")).run()
+    assert _line(at).startswith("**Clinic**")
+
+
+def test_an_upload_leaves_only_settings_in_the_address() -> None:
+    at = _app(data="clinic").switch_page(DATA).run()
+    at.radio(key="role").set_value("private").run()
+    at.file_uploader[0].set_value(("secret.csv", b"diagnosis,y\n1,a\n2,b\n", "text/csv")).run()
+    assert not at.exception
+    values = " ".join(f"{name}={value}" for name, value in at.query_params.items())
+    assert "secret" not in values
+    assert "diagnosis" not in values
+
+
+def test_an_edit_in_a_grid_survives_a_visit_to_another_page() -> None:
+    at = _app().switch_page(DATA).run()
+    key = at.session_state["numbers-base"][1]
+    at.session_state[key] = {"edited_rows": {0: {"low": 5.0}}, "added_rows": [], "deleted_rows": []}
+    at.run()
+    at.switch_page(str(ROOT / "pages" / "budget.py")).run()
+    at.run()
+    at.switch_page(DATA).run()
+    assert not at.exception
+    assert at.session_state["prepared"].draft.column("age").low == 5.0
+    assert at.data_editor[1].value["low"][0] == 5.0
+
+
+def test_a_page_opened_before_the_frame_starts_again_through_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    again: list[bool] = []
+    monkeypatch.setattr(PagesManager, "uses_pages_directory", True)
+    monkeypatch.setattr("streamlit.rerun", lambda: again.append(True))
+    frame.enter()
+    assert again == [True]
+    assert PagesManager.uses_pages_directory is False
+    frame.enter()
+    assert again == [True]
