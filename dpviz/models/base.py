@@ -37,9 +37,9 @@ def require_same_columns(expected: Schema, given: Schema) -> None:
         names = getattr(ours, "categories", None) or getattr(ours, "classes", None)
         others = getattr(theirs, "categories", None) or getattr(theirs, "classes", None)
         if type(ours) is not type(theirs) or names != others:
-            kind = "categories" if isinstance(ours, CategoricalFeature) else "declaration"
+            differs = "categories differ" if isinstance(ours, CategoricalFeature) else "declaration differs"
             raise SchemaError(
-                f"Its {kind} differs from the model's.",
+                f"Its {differs} from the model's.",
                 field=ours.name,
                 remedy="Encode the rows with the schema the model was trained on.",
             )

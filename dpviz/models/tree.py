@@ -101,7 +101,7 @@ class Tree:
         """The node at the end of `path` ("" is the root; L and R are steps). Raises KeyError for a path the tree lacks."""
         node = self.root
         for step in path:
-            if isinstance(node, Leaf):
+            if isinstance(node, Leaf) or step not in "LR":
                 raise KeyError(path)
             node = node.left if step == "L" else node.right
         return node
@@ -165,6 +165,10 @@ def rule_in_words(schema: Schema, rule: Rule) -> str:
 
 
 def format_number(value: float) -> str:
-    """Up to six significant digits, thousands grouped, no trailing zeros."""
-    text = f"{value:,.6g}" if 1e-4 <= abs(value) < 1e6 or value == 0 else f"{value:.6g}"
-    return f"{value:,.0f}" if abs(value) >= 1e6 and float(value).is_integer() else text
+    """Whole and half numbers as they are, others to six significant digits; thousands grouped, no trailing zeros."""
+    size = abs(value)
+    if size >= 1e15 or 0 < size < 1e-4:
+        return f"{value:.6g}"
+    if float(2 * value).is_integer():  # thresholds of whole numbers: 1,234,567.5 must not read 1,234,570
+        return f"{value + 0.0:,.1f}".removesuffix(".0")
+    return f"{value:,.0f}" if size >= 1e5 else f"{value:,.6g}"

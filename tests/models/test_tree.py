@@ -1,0 +1,187 @@
+"""Trees: predictions against one row at a time, merging, walking, and rules in words."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpviz.errors import SchemaError
+from dpviz.models.base import Model
+from dpviz.models.constant import Constant
+from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule, Tree, format_number, rule_in_words
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from tests.contract.tables import schema_of, table
+from tests.oracles import trees
+
+SCHEMA = schema_of("mixed", 3)
+
+
+@st.composite
+def rules(draw):
+    position = draw(st.integers(0, SCHEMA.n_features - 1))
+    feature = SCHEMA.features[position]
+    if isinstance(feature, CategoricalFeature):
+        codes = draw(st.sets(st.integers(0, len(feature.categories) - 1)))
+        return SubsetRule(position, tuple(sorted(codes)))
+    return ThresholdRule(position, draw(st.floats(feature.low - 1, feature.high + 1)))
+
+
+nodes = st.recursive(
+    st.builds(Leaf, st.integers(0, 2)),
+    lambda children: st.builds(Branch, rules(), children, children),
+    max_leaves=20,
+)
+
+
+@given(nodes, st.integers(0, 10**6))
+def test_predictions_are_those_of_every_single_row(root, seed):
+    data = table(SCHEMA, 40, seed)
+    tree = Tree(SCHEMA, root)
+    predicted = tree.predict(data)
+    assert predicted.dtype == np.uint8
+    assert predicted.tolist() == trees.predict(tree, data)
+
+
+@given(nodes)
+def test_merging_keeps_every_prediction_and_leaves_no_siblings_of_one_label(root):
+    tree = Tree(SCHEMA, root)
+    merged = tree.merged()
+    data = table(SCHEMA, 200)
+    np.testing.assert_array_equal(merged.predict(data), tree.predict(data))
+    for placed in merged.nodes():
+        if isinstance(placed.node, Branch) and isinstance(placed.node.left, Leaf):
+            assert placed.node.left != placed.node.right
+    assert merged.merged() == merged
+    assert merged.n_leaves <= tree.n_leaves
+
+
+def test_merging_goes_all_the_way_up():
+    rule = ThresholdRule(0, 0.0)
+    same = Branch(rule, Branch(rule, Leaf(1), Leaf(1)), Leaf(1))
+    assert Tree(SCHEMA, same).merged().root == Leaf(1)
+    other = Branch(rule, same, Leaf(0))
+    assert Tree(SCHEMA, other).merged().root == Branch(rule, Leaf(1), Leaf(0))
+
+
+@given(nodes)
+def test_nodes_come_parents_first_and_left_before_right(root):
+    tree = Tree(SCHEMA, root)
+    placed = list(tree.nodes())
+    assert [item.path for item in placed] == sorted(item.path for item in placed)  # "" < "L" < "LL" < "LR" < "R"
+    assert placed[0].node is root
+    assert all(tree.node(item.path) is item.node for item in placed)
+    assert [item.depth for item in placed] == [len(item.path) for item in placed]
+    assert tree.depth == max(item.depth for item in placed)
+    assert tree.n_leaves == (len(placed) + 1) // 2
+
+
+def test_ids_are_never_empty_and_spell_the_path():
+    tree = Tree(SCHEMA, Branch(ThresholdRule(0, 0.0), Leaf(0), Branch(ThresholdRule(0, 1.0), Leaf(1), Leaf(2))))
+    assert [placed.id for placed in tree.nodes()] == ["root", "root.L", "root.R", "root.R.L", "root.R.R"]
+
+
+@pytest.mark.parametrize("path", ["LL", "RRR", "RLL"])
+def test_a_path_the_tree_lacks_is_a_key_error(path):
+    tree = Tree(SCHEMA, Branch(ThresholdRule(0, 0.0), Leaf(0), Branch(ThresholdRule(0, 1.0), Leaf(1), Leaf(2))))
+    with pytest.raises(KeyError, match=path):
+        tree.node(path)
+
+
+def test_a_path_of_other_letters_is_a_key_error():
+    tree = Tree(SCHEMA, Branch(ThresholdRule(0, 0.0), Leaf(0), Leaf(1)))
+    for path in ("l", "X", "0"):
+        with pytest.raises(KeyError):
+            tree.node(path)
+
+
+def test_on_the_threshold_goes_left():
+    rule = ThresholdRule(0, 0.1)
+    assert rule.goes_left(np.array([0.1, np.nextafter(0.1, 1)])).tolist() == [True, False]
+    assert ThresholdRule(0, 2.5).goes_left(np.array([2, 3], dtype=np.int16)).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("codes", [(), (0,), (1, 3), (0, 1, 2, 3), (250,)])
+def test_subsets_of_codes_in_any_unsigned_type(codes):
+    for dtype in (np.uint8, np.uint16):
+        values = np.array([0, 1, 2, 3, 200], dtype=dtype)
+        assert SubsetRule(0, codes).goes_left(values).tolist() == [int(value) in codes for value in values]
+        assert SubsetRule(0, codes).goes_left(values[:0]).tolist() == []
+
+
+def test_a_constant_predicts_its_label_for_everybody():
+    assert Constant(SCHEMA, 2).predict(table(SCHEMA, 4)).tolist() == [2, 2, 2, 2]
+    assert isinstance(Constant(SCHEMA, 2), Model)
+    assert isinstance(Tree(SCHEMA, Leaf(0)), Model)
+
+
+def other(*features, classes=("c0", "c1", "c2")) -> EncodedDataset:
+    schema = Schema(features, ClassTarget("y", classes))
+    return table(schema, 3)
+
+
+@pytest.mark.parametrize("model", [Tree(SCHEMA, Leaf(0)), Constant(SCHEMA, 0)])
+def test_rows_that_do_not_fit_are_refused_with_the_reason(model):
+    height, colour, age, town = SCHEMA.features
+    with pytest.raises(SchemaError, match=r"The rows lack the model's columns \['height', 'town'\]"):
+        model.predict(other(colour, age))
+    with pytest.raises(SchemaError, match="The rows have other columns than the model"):
+        model.predict(other(colour, height, age, town))
+    with pytest.raises(SchemaError, match="colour: Its categories differ from the model's"):
+        model.predict(other(height, CategoricalFeature("colour", ("red", "blue", "green", "grey")), age, town))
+    with pytest.raises(SchemaError, match="height: Its declaration differs from the model's"):
+        model.predict(other(CategoricalFeature("height", ("1",)), colour, age, town))
+    with pytest.raises(SchemaError, match="y: Its declaration differs"):
+        model.predict(other(*SCHEMA.features, classes=("c0", "c1", "c3")))
+
+
+def test_another_declared_range_is_no_obstacle():
+    _, *rest = SCHEMA.features
+    wider = other(NumericFeature("height", -100, 100), *rest)
+    assert Tree(SCHEMA, Leaf(1)).predict(wider).tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (1.0, "1"),
+        (0.5, "0.5"),
+        (37.5, "37.5"),
+        (-2.25, "-2.25"),
+        (1234.5, "1,234.5"),
+        (999999.5, "999,999.5"),
+        (999999.7, "1,000,000"),
+        (123456.789, "123,457"),
+        (1_000_000.0, "1,000,000"),
+        (-2_500_000.0, "-2,500,000"),
+        (1234567.5, "1,234,567.5"),
+        (123456.5, "123,456.5"),
+        (1234567.25, "1,234,567"),
+        (-0.0, "0"),
+        (3, "3"),
+        (0.000123456789, "0.000123457"),
+        (0.00001, "1e-05"),
+        (0.30000000000000004, "0.3"),
+        (1e14, "100,000,000,000,000"),
+        (1e15, "1e+15"),
+        (1e22, "1e+22"),
+    ],
+)
+def test_numbers_are_written_short_and_grouped(value, text):
+    assert format_number(value) == text
+
+
+def test_rules_in_words():
+    schema = Schema(
+        (
+            NumericFeature("height", 0, 3, unit="m"),
+            NumericFeature("income", 0, 1e6),
+            CategoricalFeature("colour", ("red", "green", "blue")),
+        ),
+        ClassTarget("y", ("n", "p")),
+    )
+    assert rule_in_words(schema, ThresholdRule(0, 1.75)) == "height ≤ 1.75 m"
+    assert rule_in_words(schema, ThresholdRule(1, 50000.0)) == "income ≤ 50,000"
+    assert rule_in_words(schema, SubsetRule(2, (0, 2))) == "colour is red or blue"
+    assert rule_in_words(schema, SubsetRule(2, (1,))) == "colour is green"
