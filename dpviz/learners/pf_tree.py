@@ -27,7 +27,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.contract import LearnerSpec, fit_by_growing, n_public_of
 from dpviz.training.growing import Decision, Growth, Label, LabelledSplit, Split
-from dpviz.training.histograms import BinnedRows, NodeRows, left_counts
+from dpviz.training.histograms import NodeRows, root_rows
 from dpviz.training.params import Settings, control
 from dpviz.training.scores import IMPURITY, best_correct_rows, impurity_utilities, labelled_utilities, locate_labelled
 
@@ -100,11 +100,11 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: Nois
             return _choose_labelled_split(grid, node, levels[-1], source)
         return _choose_split_then_labels(grid, node, levels[-1], source)
 
-    return Growth(NodeRows(BinnedRows.of(data, grid), None, 0), step)
+    return Growth(root_rows(data, grid), step)
 
 
 def _choose_split(grid: CandidateGrid, node: NodeRows, epsilon: float, source: NoiseSource) -> Split:
-    left = left_counts(grid, node.histogram)
+    left = node.left_counts
     utilities = impurity_utilities(left, node.class_counts)
     chosen = PermuteAndFlip(epsilon, IMPURITY).release(utilities, source=source, part="node", level=node.level)
     return Split(*grid.locate(chosen.value), chosen.event)
@@ -112,7 +112,7 @@ def _choose_split(grid: CandidateGrid, node: NodeRows, epsilon: float, source: N
 
 def _choose_labelled_split(grid: CandidateGrid, node: NodeRows, epsilon: float, source: NoiseSource) -> Decision:
     repeats = max(1, grid.n_candidates // SPLITS_PER_CONSTANT)
-    utilities = labelled_utilities(left_counts(grid, node.histogram), node.class_counts, repeats)
+    utilities = labelled_utilities(node.left_counts, node.class_counts, repeats)
     chosen = PermuteAndFlip(epsilon, COUNT).release(utilities, source=source, part="node and leaf", level=node.level)
     candidate, labels = locate_labelled(chosen.value, grid.n_candidates, node.binned.n_classes, repeats)
     if candidate is None:
@@ -122,7 +122,7 @@ def _choose_labelled_split(grid: CandidateGrid, node: NodeRows, epsilon: float, 
 
 def _choose_split_then_labels(grid: CandidateGrid, node: NodeRows, epsilon: float, source: NoiseSource) -> LabelledSplit:
     for_labels, for_split = split_budget(epsilon, (1 - SPLIT_PART, SPLIT_PART))
-    left = left_counts(grid, node.histogram)
+    left = node.left_counts
     split = PermuteAndFlip(for_split, COUNT).release(
         best_correct_rows(left, node.class_counts), source=source, part="node and leaf", level=node.level
     )

@@ -71,7 +71,7 @@ def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
     """Theorem 3 claims epsilon; its proof composes features in parallel, and its stopping rule is exact."""
     source = "Vos et al. 2023, Theorem 3"
     if not params.grow_complete:
-        because = "One row is always a leaf, two mixed rows may split: a tree can be possible for one data set, not for its neighbour."
+        because = "One row is always a leaf, two mixed rows may split: some trees are possible for one data set only."
         return Claim(plan.epsilon, source, "violated", because)
     if schema.n_features == 1:
         return Claim(plan.epsilon, source, "holds", "With a single feature every row is counted once per level.")

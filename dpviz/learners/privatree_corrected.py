@@ -26,7 +26,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.contract import LearnerSpec, fit_by_growing
 from dpviz.training.growing import UNPRICED, Decision, Growth, Label, Split, leaf_law
-from dpviz.training.histograms import BinnedRows, NodeRows, left_counts
+from dpviz.training.histograms import NodeRows, root_rows
 from dpviz.training.params import Settings
 from dpviz.training.privatree_budget import bins_control, distribute, leaf_error_control, shares_control
 from dpviz.training.scores import weighted_gini
@@ -68,14 +68,14 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: Nois
     def law(node: NodeRows) -> tuple[list[tuple[Decision, float]], float]:
         return leaf_law(leaf, node) if node.level == plan.depth else split_law(grid, node, plan.of("node", node.level))
 
-    return Growth(NodeRows(BinnedRows.of(data, grid), None, 0), step, law=law)
+    return Growth(root_rows(data, grid), step, law=law)
 
 
 def choose_split(grid: CandidateGrid, node: NodeRows, epsilon: float, source: NoiseSource) -> Split:
     """A noisy count for half of `epsilon`, then permute-and-flip on 0.5 - Gini for the other half."""
     count = GeometricNoise(epsilon / 2).release(np.array([node.n_rows]), source=source, part="node", level=node.level)
     noisy_rows = max(1, int(count.value[0]))
-    left = left_counts(grid, node.histogram)
+    left = node.left_counts
     utilities = 0.5 - weighted_gini(left, np.broadcast_to(node.class_counts, left.shape))
     mechanism = PermuteAndFlip(epsilon / 2, gini_sensitivity(noisy_rows))
     chosen = mechanism.release(utilities, source=source, part="node", level=node.level)
@@ -89,7 +89,7 @@ def split_law(grid: CandidateGrid, node: NodeRows, epsilon: float) -> tuple[list
     counts = np.arange(1, largest + 1)
     masses = noise.pmf(counts - node.n_rows)
     masses[0] = noise.tail(node.n_rows - 1) if node.n_rows > 1 else 1 - noise.tail(2 - node.n_rows)  # all counts up to 1 become 1
-    left = left_counts(grid, node.histogram)
+    left = node.left_counts
     utilities = 0.5 - weighted_gini(left, np.broadcast_to(node.class_counts, left.shape))
     per_unit = 1 / gini_change(counts)
     unit = PermuteAndFlip(epsilon / 2, Sensitivity(1.0, monotone=False, source="scaled by the caller"))

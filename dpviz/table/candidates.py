@@ -156,13 +156,14 @@ class CandidateGrid:
         """Bin of every row, per feature: uint8 or uint16 arrays of shape (n_rows,). Kept on the data set if reused."""
         if not self.is_reused:
             return self._bin(data)
-        return data.binning(self._key, lambda: self._bin(data))
+        return data.binning(self.key, lambda: self._bin(data))
 
     def _bin(self, data: EncodedDataset) -> tuple[np.ndarray, ...]:
         return tuple(map(bin_column, self.features, data.columns))
 
     @cached_property
-    def _key(self) -> tuple[object, ...]:
+    def key(self) -> tuple[object, ...]:
+        """Equal for grids with the same bins."""
         cuts = (f.n_bins if f.thresholds is None else f.thresholds.tobytes() for f in self.features)
         return (self.name, *cuts)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -67,6 +67,7 @@ class EncodedDataset:
     columns: tuple[np.ndarray, ...]
     target: np.ndarray
     report: EncodingReport | None = None
+    remembers_counts: bool = False
     _binnings: dict[Hashable, object] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -102,8 +103,12 @@ class EncodedDataset:
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
 
+    def remembering(self) -> EncodedDataset:
+        """The same rows, on which many fits share what they count. For sweeps; one fit alone always counts anew."""
+        return replace(self, remembers_counts=True, _binnings={})
+
     def binning(self, key: Hashable, make: Callable[[], T]) -> T:
-        """`make()`, remembered under `key`. For bin codes only: histograms, scores and trees are never kept."""
+        """`make()`, remembered under `key`: bin codes, and counts where this data set `remembers_counts`."""
         if key not in self._binnings:
             self._binnings[key] = make()
         return self._binnings[key]  # type: ignore[return-value]

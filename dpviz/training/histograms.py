@@ -50,6 +50,8 @@ class NodeRows:
     binned: BinnedRows
     rows: np.ndarray | None
     level: int
+    memory: Memory | None = None  # shared by all fits of a sweep, None for a fit of its own
+    _is_held: bool = False  # kept by `memory`
     _parent: tuple[NodeRows, NodeRows] | None = None  # (parent, sibling): lets the larger child subtract instead of count
 
     @property
@@ -72,8 +74,18 @@ class NodeRows:
         target = self.binned.target if self.rows is None else self.binned.target[self.rows]
         return np.bincount(target, minlength=self.binned.n_classes)
 
+    @cached_property
+    def left_counts(self) -> np.ndarray:
+        """Class counts of the left child under every candidate, int64 of shape (n_candidates, n_classes)."""
+        return left_counts(self.binned.grid, self.histogram)
+
     def children(self, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
         """(left, right): rows whose bin of `feature` is in `left_bins` (bool of shape (n_bins,)) go left."""
+        if self.memory is None:
+            return self._divide(feature, left_bins)
+        return self.memory.children(self, feature, left_bins)
+
+    def _divide(self, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
         goes_left = np.repeat(left_bins, self.binned.n_classes)
         codes = self.binned.codes[feature]
         mask = goes_left[codes if self.rows is None else codes[self.rows]]
@@ -83,11 +95,39 @@ class NodeRows:
 
 
 def _siblings(parent: NodeRows, left: np.ndarray, right: np.ndarray) -> tuple[NodeRows, NodeRows]:
-    level = parent.level + 1
-    plain_left, plain_right = (NodeRows(parent.binned, rows, level) for rows in (left, right))
+    level, memory = parent.level + 1, parent.memory
+    plain_left, plain_right = (NodeRows(parent.binned, rows, level, memory) for rows in (left, right))
     if len(left) <= len(right):
-        return plain_left, NodeRows(parent.binned, right, level, (parent, plain_left))
-    return NodeRows(parent.binned, left, level, (parent, plain_right)), plain_right
+        return plain_left, NodeRows(parent.binned, right, level, memory, _parent=(parent, plain_left))
+    return NodeRows(parent.binned, left, level, memory, _parent=(parent, plain_right)), plain_right
+
+
+class Memory:
+    """Children that some fit of a sweep has met before, up to a number of rows held; then the rest is counted anew."""
+
+    def __init__(self, rows_held: int = 16_000_000) -> None:
+        self._room = rows_held
+        self._known: dict[tuple[int, int, bytes], tuple[NodeRows, NodeRows]] = {}
+
+    def children(self, node: NodeRows, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
+        """As NodeRows.children."""
+        key = id(node), feature, left_bins.tobytes()  # nodes met are held by their parents, so ids are not used twice
+        if key in self._known:
+            return self._known[key]
+        pair = node._divide(feature, left_bins)
+        if self._room >= node.n_rows and (node.rows is None or node._is_held):
+            self._known[key] = pair
+            self._room -= node.n_rows
+            for child in pair:
+                object.__setattr__(child, "_is_held", True)
+        return pair
+
+
+def root_rows(data: EncodedDataset, grid: CandidateGrid) -> NodeRows:
+    """All rows, binned. Fits on a data set that `remembers_counts` share what they count."""
+    if not (data.remembers_counts and grid.is_reused):
+        return NodeRows(BinnedRows.of(data, grid), None, 0)
+    return data.binning(("root", grid.key), lambda: NodeRows(BinnedRows.of(data, grid), None, 0, Memory()))
 
 
 def left_counts(grid: CandidateGrid, histogram: np.ndarray) -> np.ndarray:

@@ -22,7 +22,7 @@ from dpviz.table.candidates import CandidateGrid, FeatureCandidates, prefix_cand
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 from dpviz.training.growing import Decision, Growth, Label, OrderedSplit, Split, leaf_law
-from dpviz.training.histograms import BinnedRows, NodeRows, left_counts
+from dpviz.training.histograms import NodeRows, left_counts, root_rows
 from dpviz.training.noisy_law import least_gini_law
 from dpviz.training.privatree_budget import Distribution
 from dpviz.training.scores import weighted_gini
@@ -58,7 +58,7 @@ class NoisyHistogramGrower:
 
     def growth(self, data: EncodedDataset, before: tuple[Event, ...], disclosures: tuple[Disclosure, ...]) -> Growth:
         """Everything `grow` needs."""
-        return Growth(NodeRows(BinnedRows.of(data, self.grid), None, 0), self.step, before, disclosures, self.law)
+        return Growth(root_rows(data, self.grid), self.step, before, disclosures, self.law)
 
     def step(self, node: NodeRows) -> Decision:
         """What the node becomes."""
