@@ -1,0 +1,103 @@
+"""Colours of every figure: one per class, and the ink, lines and ground they stand on, in light and in dark.
+
+The class colours are those `.streamlit/config.toml` gives to the dashboard's own charts: hues after Okabe and Ito (2008, "Color
+Universal Design"), lightness chosen so that each reaches 3:1 on the ground and all stay apart for colour-blind readers. Colour
+is never the only cue: every class has a letter too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+FONT = '"Source Sans", "Source Sans 3", system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """One colour per role, as `#rrggbb`; `classes` holds one per class and is used again from its start when it runs out."""
+
+    ground: str
+    raised: str
+    ink: str
+    muted: str
+    line: str
+    edge: str
+    accent: str
+    classes: tuple[str, ...]
+
+    def class_colour(self, index: int) -> str:
+        """The colour of the class at this position."""
+        return self.classes[index % len(self.classes)]
+
+
+LIGHT = Theme(
+    ground="#ffffff",
+    raised="#f1f4f4",
+    ink="#182226",
+    muted="#56646a",
+    line="#c9d2d4",
+    edge="#8b9aa0",
+    accent="#0b6b6b",
+    classes=("#0b56c1", "#b72d01", "#38978b", "#5b0c3b", "#b47c2f", "#04366c", "#a375dc", "#5c5c5c"),
+)
+DARK = Theme(
+    ground="#0f1518",
+    raised="#151d21",
+    ink="#e8eef0",
+    muted="#a3b1b6",
+    line="#3a474d",
+    edge="#74848b",
+    accent="#2a978e",
+    classes=("#139dfa", "#f98c0d", "#abf2b4", "#c43d7d", "#8d6d01", "#6bd7fb", "#805ad1", "#9d9d9d"),
+)
+
+#: Roles that follow the dashboard's own colour when the figure is drawn inside it.
+STREAMLIT = {
+    "ground": "--st-background-color",
+    "raised": "--st-secondary-background-color",
+    "ink": "--st-text-color",
+    "line": "--st-border-color",
+    "accent": "--st-primary-color",
+}
+N_COLOURS = len(LIGHT.classes)
+
+
+def class_letter(index: int) -> str:
+    """A letter for the class at this position: A to Z, then AA, AB, ... Never the same for two classes."""
+    letters = ""
+    index += 1
+    while index:
+        index, rest = divmod(index - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters
+
+
+def contrast(first: str, second: str) -> float:
+    """Contrast ratio of two `#rrggbb` colours, 1 to 21 (WCAG 2.2, "contrast ratio")."""
+    low, high = sorted((_luminance(first), _luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def text_on(colour: str) -> str:
+    """White or near-black, whichever reads better on `colour`."""
+    return max("#ffffff", "#0b1113", key=lambda ink: contrast(ink, colour))
+
+
+def css_variables(theme: Theme, *, follow: bool) -> str:
+    """The theme as CSS custom properties `--dp-*`; with `follow`, the dashboard's own colours come first where it has them."""
+    roles = [field.name for field in fields(Theme) if field.name != "classes"]
+    lines = [f"--dp-{role}:{_role_value(theme, role, follow)}" for role in roles]
+    for index, colour in enumerate(theme.classes):
+        lines += [f"--dp-class-{index}:{colour}", f"--dp-on-class-{index}:{text_on(colour)}"]
+    return ";".join(lines)
+
+
+def _role_value(theme: Theme, role: str, follow: bool) -> str:
+    own = getattr(theme, role)
+    return f"var({STREAMLIT[role]},{own})" if follow and role in STREAMLIT else own
+
+
+def _luminance(colour: str) -> float:
+    channels = (int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5))
+    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -1,0 +1,70 @@
+"""The style sheet inside every tree drawing.
+
+Each colour stands twice: first as the light theme's plain value, for viewers that know no custom properties, then as a
+property that follows the dashboard or, in a file of its own, the reader's light or dark preference.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from dpviz.figures.theme import DARK, FONT, LIGHT, N_COLOURS, css_variables, text_on
+
+_LAYOUT = f"""
+.dp-tree text{{font-family:{FONT};font-family:var(--st-font,{FONT});direction:ltr;unicode-bidi:embed;white-space:pre}}
+.dp-tree .name{{font-size:13px;font-weight:600}}
+.dp-tree .rule{{font-size:13px;font-weight:400}}
+.dp-tree .side,.dp-tree .mark{{font-size:11.5px}}
+.dp-tree .letter{{font-size:11.5px;font-weight:700;text-anchor:middle}}
+.dp-tree .mark{{text-anchor:end}}
+.dp-tree .end{{text-anchor:end}}
+.dp-tree .edge{{fill:none;stroke-linecap:butt;stroke-linejoin:round}}
+.dp-tree .node{{cursor:pointer;outline:none}}
+.dp-tree .box{{stroke-width:1.25px}}
+.dp-tree .leaf .box{{fill-opacity:.13;stroke-width:1.5px}}
+.dp-tree .ring{{fill:none;stroke:none;stroke-width:2.5px}}
+.dp-tree .node[aria-selected="true"] .box{{stroke-width:2.75px}}
+"""
+
+
+@cache
+def tree_css() -> str:
+    """The style sheet as text. Names start with `dp-` or stand below `.dp-tree`, so it can live in a page."""
+    light, dark = css_variables(LIGHT, follow=True), css_variables(DARK, follow=True)
+    themes = (
+        f".dp-tree{{{light}}}\n"
+        f"@media (prefers-color-scheme:dark){{.dp-tree:not([data-theme=light]){{{dark}}}}}\n"
+        f".dp-tree[data-theme=dark]{{{dark}}}"
+    )
+    return "\n".join((themes, _LAYOUT.strip(), *_roles(), *_classes())) + "\n"
+
+
+def _roles() -> list[str]:
+    return [
+        _painted(".dp-ground", "fill", "ground"),
+        _painted(".name,.dp-tree .rule", "fill", "ink"),
+        _painted(".side,.dp-tree .mark", "fill", "muted"),
+        _painted(".edge", "stroke", "edge"),
+        _painted(".edge.on", "stroke", "accent"),
+        _painted(".box", "fill", "raised"),
+        _painted(".box", "stroke", "line"),
+        _painted(".branch:hover .box", "stroke", "accent"),
+        _painted('.node[aria-selected="true"] .box', "stroke", "accent"),
+        _painted(".node:focus-visible .ring", "stroke", "ink"),
+    ]
+
+
+def _classes() -> list[str]:
+    rules = []
+    for index in range(N_COLOURS):
+        colour = LIGHT.class_colour(index)
+        variable = f"var(--dp-class-{index})"
+        rules.append(f".dp-tree .c{index} .box{{fill:{colour};fill:{variable}}}")
+        rules.append(f'.dp-tree .c{index}:not([aria-selected="true"]) .box{{stroke:{colour};stroke:{variable}}}')
+        rules.append(f".dp-tree .c{index} .swatch{{fill:{colour};fill:{variable}}}")
+        rules.append(f".dp-tree .c{index} .letter{{fill:{text_on(colour)};fill:var(--dp-on-class-{index})}}")
+    return rules
+
+
+def _painted(selector: str, what: str, role: str) -> str:
+    return f".dp-tree {selector}{{{what}:{getattr(LIGHT, role)};{what}:var(--dp-{role})}}"

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import itertools
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from dpviz.figures.theme import DARK, LIGHT, N_COLOURS, Theme, class_letter, contrast, css_variables, text_on
+
+CONFIG = Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml"
+
+# Machado, Oliveira and Fernandes (2009), severity 1.0; rows act on linear RGB.
+DEFICIENCIES = {
+    "deuteranopia": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+    "protanopia": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+}
+
+
+def linear(colour: str) -> tuple[float, ...]:
+    channels = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    return tuple(value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels)
+
+
+def lab(rgb: tuple[float, ...]) -> tuple[float, float, float]:
+    matrix = ((0.4124564, 0.3575761, 0.1804375), (0.2126729, 0.7151522, 0.0721750), (0.0193339, 0.1191920, 0.9503041))
+    white = (0.95047, 1.0, 1.08883)
+    xyz = (sum(a * max(0.0, b) for a, b in zip(row, rgb, strict=True)) / w for row, w in zip(matrix, white, strict=True))
+    x, y, z = (value ** (1 / 3) if value > 216 / 24389 else (24389 / 27 * value + 16) / 116 for value in xyz)
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+def distance(first: str, second: str, deficiency: str) -> float:
+    seen = (
+        lab(tuple(sum(a * b for a, b in zip(row, linear(colour), strict=True)) for row in DEFICIENCIES[deficiency]))
+        for colour in (first, second)
+    )
+    return sum((a - b) ** 2 for a, b in zip(*seen, strict=True)) ** 0.5
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+class TestTheme:
+    def test_class_colours_stand_out_from_the_ground(self, theme: Theme) -> None:
+        assert min(contrast(colour, theme.ground) for colour in theme.classes) >= 3
+
+    def test_text_reads_on_ground_and_cards(self, theme: Theme) -> None:
+        assert min(contrast(ink, ground) for ink in (theme.ink, theme.muted) for ground in (theme.ground, theme.raised)) >= 4.5
+
+    def test_letters_read_on_class_colours(self, theme: Theme) -> None:
+        assert min(contrast(colour, text_on(colour)) for colour in theme.classes) >= 4.5
+
+    @pytest.mark.parametrize("deficiency", DEFICIENCIES)
+    def test_first_four_classes_differ_for_colour_blind_readers(self, theme: Theme, deficiency: str) -> None:
+        pairs = itertools.combinations(theme.classes[:4], 2)
+        assert min(distance(first, second, deficiency) for first, second in pairs) > 10
+
+    def test_every_role_becomes_a_variable(self, theme: Theme) -> None:
+        css = css_variables(theme, follow=False)
+        assert f"--dp-ink:{theme.ink}" in css
+        assert f"--dp-class-7:{theme.classes[7]}" in css
+        assert "--st-" not in css
+
+    def test_following_the_dashboard_keeps_a_fallback(self, theme: Theme) -> None:
+        assert f"--dp-ground:var(--st-background-color,{theme.ground})" in css_variables(theme, follow=True)
+
+
+def test_the_dashboard_uses_the_same_colours() -> None:
+    themes = tomllib.loads(CONFIG.read_text(encoding="utf-8"))["theme"]
+    for theme, name in ((LIGHT, "light"), (DARK, "dark")):
+        configured = themes[name]
+        assert tuple(configured["chartCategoricalColors"]) == theme.classes
+        assert (configured["backgroundColor"], configured["textColor"], configured["primaryColor"]) == (
+            theme.ground,
+            theme.ink,
+            theme.accent,
+        )
+
+
+def test_colours_start_again_and_letters_do_not() -> None:
+    assert LIGHT.class_colour(N_COLOURS) == LIGHT.class_colour(0)
+    letters = [class_letter(index) for index in range(100)]
+    assert len(set(letters)) == 100
+    assert (letters[0], letters[25], letters[26], letters[27]) == ("A", "Z", "AA", "AB")
+
+
+def test_contrast_is_that_of_wcag() -> None:
+    assert contrast("#ffffff", "#000000") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)
