@@ -87,4 +87,5 @@ LEARNER = LearnerSpec(
     fit=fit,
     claim=claim,
     is_baseline=True,
+    spends_epsilon=False,
 )

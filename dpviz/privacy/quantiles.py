@@ -17,6 +17,9 @@ from dpviz.errors import DpvizError, NotReleasable, ParameterError
 from dpviz.privacy.sensitivity import Sensitivity, check_epsilon
 from dpviz.privacy.source import NoiseSource, Released
 
+#: Intervals whose runs are held at once: memory stays near m numbers per distinct value.
+_AT_ONCE = 1024
+
 
 @dataclass(frozen=True, slots=True)
 class JointQuantiles:
@@ -152,7 +155,6 @@ class _Trellis:
         self.intervals = intervals
         self._m = n_quantiles
         self._rate = rate
-        self._log_width = np.log(intervals.width)
         self._fill()
 
     def draw_cells(self, rng: np.random.Generator) -> Iterator[int]:
@@ -161,31 +163,43 @@ class _Trellis:
         j = self._m
         while j:
             cell = _choose(ends, rng)
-            run = 1 + _choose(self._runs(j)[:, cell], rng)
+            run = 1 + _choose(self._runs(j, slice(cell, cell + 1))[:, 0], rng)
             yield from [cell] * run
             j -= run
-            ends = self._placed[j - 1][:cell] + self._log_step(self.intervals.ranks[cell] - self.intervals.ranks[:cell])
+            if j:
+                to_cell = self._log_step(self.intervals.ranks[cell] - self.intervals.ranks[:cell])
+                ends = self._placed(j, cell) + to_cell
 
     def log_ends(self) -> np.ndarray:
         """Log weight of all ways that end in each interval, last step to the upper end of the range included."""
         total = (self._m + 1) * self.intervals.n
-        return self._placed[-1] + self._log_step(total - self.intervals.ranks)
+        return self._last + self._log_step(total - self.intervals.ranks)
 
     def _fill(self) -> None:
-        shape = (self._m, len(self._log_width))
-        self._opened, self._placed = np.empty(shape), np.empty(shape)
-        kernel = _StepSums(self.intervals.ranks, self.intervals.n, self._rate)
-        arrived = self._log_step(self.intervals.ranks)
+        width, ranks, n = self.intervals.width, self.intervals.ranks, self.intervals.n
+        kernel = _StepSums(ranks, n, self._rate)
+        self._opened = np.empty((self._m, len(width)))
+        self._opened[0] = self._log_step(ranks)
         for j in range(self._m):
-            self._opened[j] = self._log_width + arrived
-            self._placed[j] = _log_sum(self._runs(j + 1), axis=0)
-            arrived = kernel.log_sums(self._placed[j])
+            self._opened[j] += np.log(width)
+            self._last = self._placed(j + 1, len(width))
+            if j + 1 < self._m:
+                self._opened[j + 1] = kernel.log_sums(self._last)
 
-    def _runs(self, j: int) -> np.ndarray:
-        """Log weight by number of quantiles in the same interval as j (k = 1..j, first axis) and interval."""
+    def _placed(self, j: int, end: int) -> np.ndarray:
+        """placed(j) of the intervals before `end`. Not kept, and made a few intervals at a time: a column has up to n of them."""
+        log_weights = np.empty(end)
+        for start in range(0, end, _AT_ONCE):
+            part = slice(start, min(start + _AT_ONCE, end))
+            log_weights[part] = _log_sum(self._runs(j, part), axis=0)
+        return log_weights
+
+    def _runs(self, j: int, part: slice) -> np.ndarray:
+        """Log weight by number of quantiles in the same interval as j (k = 1..j, first axis) and interval of `part`."""
         more = np.arange(j)[:, None]
         log_factorials = np.array([math.lgamma(k + 2) for k in range(j)])[:, None]
-        return self._opened[:j][::-1] + more * (self._log_width + self._log_step(np.zeros(1, dtype=np.int64))) - log_factorials
+        stay = np.log(self.intervals.width[part]) + self._log_step(np.zeros(1, dtype=np.int64))
+        return self._opened[:j, part][::-1] + more * stay - log_factorials
 
     def _log_step(self, ranks: np.ndarray) -> np.ndarray:
         return -self._rate * np.abs(ranks - self.intervals.n)
@@ -205,23 +219,29 @@ class _StepSums:
         blocks = ranks // max(n, 1)
         starts = np.flatnonzero(np.diff(blocks, prepend=-1))
         self._blocks = [slice(*ends) for ends in zip(starts, [*starts[1:], len(ranks)], strict=True)]
-        self._tilt = rate * ranks
-        self._wanted = rate * n
-        self._far = first
+        self._ranks, self._n, self._rate = ranks, n, rate
+        self._far = first.astype(np.int32)
         self._tail, self._head = _window_ends(first, here - 1, blocks, np.isin(first, starts))
 
     def log_sums(self, log_weights: np.ndarray) -> np.ndarray:
-        far = np.concatenate(([-np.inf], np.logaddexp.accumulate(log_weights + self._tilt)))[self._far]
-        near = self._window_sums(log_weights - self._tilt)
-        shift = self._tilt - self._wanted
-        return np.logaddexp(far - shift, near + shift)
+        far = self._far_sums(log_weights + self._rate * self._ranks)
+        near = self._window_sums(log_weights - self._rate * self._ranks)
+        shift = self._rate * self._ranks - self._rate * self._n
+        far -= shift
+        near += shift
+        return np.logaddexp(far, near, out=far)
+
+    def _far_sums(self, terms: np.ndarray) -> np.ndarray:
+        return np.concatenate(([-np.inf], np.logaddexp.accumulate(terms, out=terms)))[self._far]
 
     def _window_sums(self, terms: np.ndarray) -> np.ndarray:
-        heads, tails = np.full((2, len(terms) + 1), -np.inf)
+        ends = np.full(len(terms) + 1, -np.inf)
         for block in self._blocks:
-            heads[block] = np.logaddexp.accumulate(terms[block])
-            tails[block] = np.logaddexp.accumulate(terms[block][::-1])[::-1]
-        return np.logaddexp(tails[self._tail], heads[self._head])
+            ends[block] = np.logaddexp.accumulate(terms[block])
+        heads = ends[self._head]
+        for block in self._blocks:
+            ends[block] = np.logaddexp.accumulate(terms[block][::-1])[::-1]
+        return np.logaddexp(ends[self._tail], heads, out=heads)
 
 
 def _window_ends(first: np.ndarray, last: np.ndarray, blocks: np.ndarray, at_start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -231,7 +251,7 @@ def _window_ends(first: np.ndarray, last: np.ndarray, blocks: np.ndarray, at_sta
     two_blocks = blocks[first] != blocks[last]
     tail = np.where(~empty & (two_blocks | ~at_start), first, nothing)
     head = np.where(~empty & (two_blocks | at_start), last, nothing)
-    return tail, head
+    return tail.astype(np.int32), head.astype(np.int32)
 
 
 def _log_sum(terms: np.ndarray, axis: int | None = None) -> np.ndarray:

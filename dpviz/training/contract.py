@@ -76,7 +76,9 @@ class LearnerSpec:
     task : "classes" or "number"
         What it predicts.
     is_baseline : bool
-        Not private by design; drawn as a line to compare with.
+        Drawn as a line to compare with.
+    spends_epsilon : bool
+        False for a learner without privacy: epsilon changes nothing and there is nothing to draw again.
     exact : bool
         Every mechanism has an exact sampler, so `Release()` works.
     """
@@ -92,6 +94,7 @@ class LearnerSpec:
     Params: type = NoParams
     task: Task = "classes"
     is_baseline: bool = False
+    spends_epsilon: bool = True
     exact: bool = True
 
 

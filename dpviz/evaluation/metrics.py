@@ -1,0 +1,38 @@
+"""What a fitted model is measured by on rows held out. All of it is computed on rows: private if they are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpviz.models.base import Model
+from dpviz.table.dataset import EncodedDataset
+
+
+def metrics(model: Model, train: EncodedDataset, test: EncodedDataset) -> dict[str, float]:
+    """accuracy, balanced_accuracy, auc (NaN for a model without scores) and majority: the accuracy of train's largest class."""
+    predicted = model.predict(test)
+    return {
+        "accuracy": float(np.mean(predicted == test.target)),
+        "balanced_accuracy": balanced_accuracy(test.target, predicted, test.n_classes),
+        "auc": auc(model, test),
+        "majority": float(np.mean(test.target == train.class_counts().argmax())),
+    }
+
+
+def balanced_accuracy(target: np.ndarray, predicted: np.ndarray, n_classes: int) -> float:
+    """Mean over the classes that occur of the share of their rows classified right."""
+    rows = np.bincount(target, minlength=n_classes)
+    right = np.bincount(target[predicted == target], minlength=n_classes)
+    return float(np.mean(right[rows > 0] / rows[rows > 0]))
+
+
+def auc(model: Model, test: EncodedDataset) -> float:
+    """Area under the ROC curve, one against the rest for more than two classes; NaN without scores or with one class."""
+    if not hasattr(model, "scores") or len(np.unique(test.target)) < max(2, test.n_classes):
+        return float("nan")
+    from sklearn.metrics import roc_auc_score
+
+    scores = np.asarray(model.scores(test))
+    if test.n_classes == 2:
+        return float(roc_auc_score(test.target, scores[:, 1] if scores.ndim == 2 else scores))
+    return float(roc_auc_score(np.eye(test.n_classes)[test.target], scores, average="macro"))
