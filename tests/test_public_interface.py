@@ -1,0 +1,114 @@
+"""The public Python interface: these names and signatures are promised; taking one away breaks somebody's script."""
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dpviz
+
+CSV = b"age,colour,income\n" + b"".join(
+    f"{20 + i % 60},{('red', 'green', 'blue')[i % 3]},{'high' if i % 60 > 30 else 'low'}\n".encode() for i in range(600)
+)
+
+PROMISED = {
+    "read_csv",
+    "propose_schema",
+    "load_schema",
+    "save_schema",
+    "encode",
+    "fit",
+    "learners",
+    "model_from_json",
+    "exact_trace",
+    "CategoricalFeature",
+    "NumericFeature",
+    "ClassTarget",
+    "NumericTarget",
+    "Schema",
+    "FitResult",
+    "ExactTrace",
+    "PrivacyLoss",
+    "DpvizError",
+    "__version__",
+}
+
+
+def test_every_promised_name_is_there():
+    assert set(dpviz.__all__) >= PROMISED
+    assert all(hasattr(dpviz, name) for name in dpviz.__all__)
+
+
+@pytest.mark.parametrize("name", sorted(PROMISED - {"__version__"}))
+def test_every_public_name_explains_itself(name):
+    assert (inspect.getdoc(getattr(dpviz, name)) or "").strip()
+
+
+def test_fit_takes_what_is_promised():
+    parameters = inspect.signature(dpviz.fit).parameters
+    assert list(parameters)[:7] == ["name", "data", "epsilon", "max_depth", "depth", "delta", "seed"]
+    defaults = {name: parameters[name].default for name in ("max_depth", "depth", "delta", "seed")}
+    assert defaults == {"max_depth": 4, "depth": "auto", "delta": 0.0, "seed": None}
+    assert parameters["epsilon"].default is inspect.Parameter.empty
+    assert all(parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in ("epsilon", "max_depth", "depth", "seed"))
+
+
+def test_a_result_holds_what_is_promised():
+    assert set(dpviz.FitResult.__dataclass_fields__) >= {
+        "learner",
+        "model",
+        "ledger",
+        "claim",
+        "plan",
+        "params",
+        "settings",
+        "schema",
+        "disclosures",
+        "noise",
+        "seed",
+    }
+
+
+def test_the_walk_from_a_file_to_a_file(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_bytes(CSV)
+    read = dpviz.read_csv(path)
+    schema = dpviz.propose_schema(read, target="income").declare("age", low=18, high=90)
+    dpviz.save_schema(schema, tmp_path / "people.schema.json")
+    assert dpviz.load_schema(tmp_path / "people.schema.json") == schema
+    data = dpviz.encode(read, schema)
+    assert (data.n_rows, data.n_features, data.report.rows_kept) == (600, 2, 600)
+    train, test = data.split(test_share=0.2, seed=0)
+    assert (train.n_rows, test.n_rows) == (480, 120)
+    result = dpviz.fit("pf-tree", train, epsilon=1.0, max_depth=4, seed=0)
+    assert result.model.predict(test).shape == (120,)
+    assert result.score(test) > 0.8
+    assert result.ledger.guarantee == dpviz.PrivacyLoss(epsilon=1.0, delta=0.0)
+    disclosed = {item.field for item in result.disclosures}
+    assert disclosed == {"colour", "income", "n_public"}  # the range of age was declared
+    again = dpviz.model_from_json(result.to_json())
+    np.testing.assert_array_equal(again.predict(test), result.model.predict(test))
+    assert dpviz.exact_trace(result.model, train).rows("") == 480
+
+
+def test_an_error_says_what_where_and_what_to_do():
+    with pytest.raises(dpviz.DpvizError) as problem:
+        dpviz.propose_schema(dpviz.read_csv(CSV), target="wealth")
+    assert problem.value.what == "There is no column called 'wealth'."
+    assert problem.value.remedy
+
+
+def test_without_a_seed_it_is_a_release():
+    data = dpviz.encode(dpviz.read_csv(CSV), dpviz.propose_schema(dpviz.read_csv(CSV), target="income"))
+    result = dpviz.fit("pf-tree", data, epsilon=1.0, depth=1)
+    assert result.released
+    assert result.seed is None
+
+
+def test_importing_leaves_the_name_of_the_learners_function():
+    # `dpviz.learners` is both a folder and a function: the function must win, whatever was imported first
+    code = "import dpviz.learners.cart, dpviz; assert dpviz.learners()[0] == 'pf-tree', dpviz.learners"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(dpviz.__file__).parents[1])
