@@ -90,6 +90,14 @@ class Screen:
     job: Job | None = None
 
 
+class UnseenSimulation(Simulation):
+    """A simulation whose seed nobody can read: neither the result nor the file it is written to knows it."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.seed = None  # type: ignore[assignment]
+
+
 class StillGrowing(Exception):
     """Not done yet; raised so that nothing is cached."""
 
@@ -172,7 +180,7 @@ def _source(key: str, asked: Asked, role: DataRole) -> NoiseSource | None:
     if _ENTROPY not in st.session_state:
         st.session_state[_ENTROPY] = entropy()
     secret = f"{st.session_state[_ENTROPY]} {key}".encode()
-    return Simulation(int.from_bytes(hashlib.sha256(secret).digest(), "big"))
+    return UnseenSimulation(int.from_bytes(hashlib.sha256(secret).digest(), "big"))
 
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner=False)

@@ -149,7 +149,7 @@ def _ask_param(key: str, name: str, learner: str, about: Control, depth: str) ->
 
 def _ask_shares(key: str, about: Control, depth: str) -> tuple[float, ...] | None:
     """None while the rule decides; else one weight per part, or per level once the depth is a number."""
-    parts = about.parts or tuple(f"level {level}" for level in range(0 if depth == "auto" else int(depth)))
+    parts = about.parts or tuple(f"depth {level}" for level in range(0 if depth == "auto" else int(depth)))
     reason = "" if parts else "Choose a depth first: with auto the number of levels is not fixed."
     hand, label = f"{key}.by-hand", f"{about.label}: set by hand"
     by_hand = _noted(hand, st.toggle(label, help=reason or about.help, disabled=bool(reason), **_bound(hand)))

@@ -1,0 +1,50 @@
+"""A page alone under AppTest, with data put into use beforehand."""
+
+from functools import cache
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+from dpviz.app.state import Loaded
+from dpviz.io.samples import load_sample
+from dpviz.table.encode import encode
+from dpviz.table.raw import RawTable
+from dpviz.table.role import DataRole
+from dpviz.table.schema import Schema
+
+PAGES = Path(__file__).resolve().parents[2] / "pages"
+#: Role -> a small sample to show in it. Private: the clinic's rows as if they were real.
+SAMPLE_OF = {DataRole.SIMULATED: "clinic", DataRole.PUBLIC: "wine", DataRole.PRIVATE: "clinic"}
+
+
+@cache
+def sample_of(role: DataRole) -> tuple[RawTable, Schema]:
+    return load_sample(SAMPLE_OF[role])
+
+
+def in_use(role: DataRole, schema: Schema | None = None) -> Loaded:
+    table, declared = sample_of(role)
+    schema = schema or declared
+    return Loaded(role, "A table", None, table, schema, encode(table, schema))
+
+
+def opened(page: str, role: DataRole = DataRole.SIMULATED, *, schema: Schema | None = None, **url: str) -> AppTest:
+    """The page after its first run. `url` holds query parameters."""
+    test = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
+    test.session_state["loaded"] = in_use(role, schema)
+    for name, value in url.items():
+        test.query_params[name] = value
+    return test.run()
+
+
+def texts(test: AppTest) -> str:
+    """Everything the page says in Markdown, captions and boxes."""
+    assert not test.exception, [found.message for found in test.exception]
+    kinds = (test.markdown, test.caption, test.success, test.warning, test.error, test.info, test.subheader)
+    return "\n".join(element.value for kind in kinds for element in kind)
+
+
+def said_in_boxes(test: AppTest) -> list[tuple[str, str]]:
+    """(kind of box, text) of every alert."""
+    kinds = {"success": test.success, "warning": test.warning, "error": test.error, "info": test.info}
+    return [(kind, element.value) for kind, found in kinds.items() for element in found]

@@ -1,0 +1,58 @@
+import json
+
+import pytest
+
+from dpviz.learners import get_learner, learners
+from dpviz.table.role import DataRole
+from tests.pages.opened import opened, said_in_boxes, texts
+
+
+@pytest.mark.parametrize("role", list(DataRole))
+@pytest.mark.parametrize("name", learners())
+def test_every_learner_has_its_three_figures_with_words_and_tables(name, role):
+    test = opened("budget", role, learner=get_learner(name).title)
+    said = texts(test)
+    charts = test.get("plotly_chart")
+    assert len(charts) == 3
+    assert all(json.loads(chart.proto.spec)["data"] for chart in charts)
+    assert all("add/remove one row" in chart.proto.alt for chart in charts)
+    assert len(test.dataframe) == 3
+    assert all(len(table.value) for table in test.dataframe)
+    assert test.session_state["_last_good"][1].result.claim.because in said
+
+
+def test_rules_and_their_numbers_are_named():
+    said = texts(opened("budget", learner=get_learner("privatree").title))
+    assert "Corollary 1" in said
+    assert "**quantile, node, leaf**: rule:" in said
+
+
+def test_shares_set_by_hand_reach_the_plan_and_are_called_yours():
+    url = {"privatree.shares.by-hand": "true", "privatree.shares.leaf": "8", "privatree.grow_complete": "true"}
+    test = opened("budget", learner=get_learner("privatree").title, **url)
+    plan = test.session_state["_last_good"][1].result.plan
+    assert plan.of("leaf", plan.depth) == pytest.approx(0.8 * plan.epsilon)
+    assert "**quantile, node, leaf**: you" in texts(test)
+
+
+def test_a_level_share_needs_a_fixed_depth():
+    test = opened("budget")
+    (toggle,) = [found for found in test.toggle if found.label.endswith("set by hand")]
+    assert toggle.disabled
+    test.select_slider(key="depth").set_value("2").run()
+    (toggle,) = [found for found in test.toggle if found.label.endswith("set by hand")]
+    assert not toggle.disabled
+    toggle.set_value(True).run()
+    test.number_input(key="pf-tree.level_shares.depth 1").set_value(3.0).run()
+    plan = test.session_state["_last_good"][1].result.plan
+    assert [share.epsilon for share in plan.shares] == pytest.approx([0.25, 0.75])
+    assert {share.set_by for share in plan.shares} == {"you"}
+
+
+def test_weights_that_are_all_zero_are_refused_in_words():
+    test = opened("budget", depth="1")
+    (toggle,) = [found for found in test.toggle if found.label.endswith("set by hand")]
+    toggle.set_value(True).run()
+    test.number_input(key="pf-tree.level_shares.depth 0").set_value(0.0).run()
+    (problem,) = [text for kind, text in said_in_boxes(test) if kind == "error"]
+    assert "not all 0" in problem

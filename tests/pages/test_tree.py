@@ -1,0 +1,171 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from dpviz import model_from_json
+from dpviz.app.cached import Trained
+from dpviz.learners import get_learner, learners
+from dpviz.table.role import DataRole
+from tests.pages.opened import in_use, opened, said_in_boxes, texts
+
+BOX_OF = {"holds": "success", "unproven": "warning", "violated": "error", "none": "info"}
+
+
+def trained_of(test) -> Trained:
+    return test.session_state["_last_good"][1]
+
+
+@pytest.mark.parametrize("role", list(DataRole))
+@pytest.mark.parametrize("name", learners())
+def test_every_learner_is_drawn_in_every_role(name, role):
+    test = opened("tree", role, learner=get_learner(name).title)
+    said = texts(test)
+    result = trained_of(test).result
+    assert result.learner == name
+    assert len(test.get("bidi_component")) == 1
+    assert BOX_OF[result.claim.verdict] in [kind for kind, _ in said_in_boxes(test)]
+    assert ("add/remove one row" in said) == result.claim.is_private
+    assert len(test.get("download_button")) == 1
+
+
+@pytest.mark.parametrize("name", learners())
+def test_an_unsound_claim_never_looks_like_a_guarantee(name):
+    test = opened("tree", learner=get_learner(name).title)
+    result = trained_of(test).result
+    boxes = said_in_boxes(test)
+    promised = [text for kind, text in boxes if kind == "success"]
+    sound = result.claim.is_sound and result.ledger.guarantee.is_finite
+    assert bool(promised) == sound
+    assert all("Guaranteed" in text for text in promised)
+    assert sound or not any("Guaranteed" in text for _, text in boxes)
+
+
+@pytest.mark.parametrize("name", learners())
+def test_private_rows_show_no_count_no_accuracy_and_no_seed(name):
+    test = opened("tree", DataRole.PRIVATE, learner=get_learner(name).title)
+    said = texts(test)
+    assert "Exact rows" not in said
+    assert not test.metric
+    assert "width" not in test.session_state
+    assert not [widget for widget in test.number_input if widget.label == "Draw"]
+    assert "would spend ε 100 times" in said
+    assert not [button for button in test.button if button.label.startswith("Draw 100")]
+    trained = trained_of(test)
+    assert trained.held_out is None
+    assert trained.result.seed is None
+    assert trained.result.released == get_learner(name).exact
+    assert "seed" not in json.loads(trained.result.to_json())["privacy"]["noise"]
+    assert "draw" not in test.query_params
+
+
+def test_exact_rows_are_for_simulated_data_only():
+    assert "Exact rows here (simulated data only)" in texts(opened("tree", DataRole.SIMULATED))
+    assert "Exact rows" not in texts(opened("tree", DataRole.PUBLIC, width="rows"))
+
+
+def test_accuracy_stands_beside_the_most_frequent_class():
+    test = opened("tree")
+    tree, majority = test.metric
+    kept_aside = trained_of(test).held_out
+    assert tree.value == f"{kept_aside.accuracy:.1%}"
+    assert majority.value == f"{kept_aside.majority:.1%}"
+    assert kept_aside.n_rows == round(0.2 * in_use(DataRole.SIMULATED).data.n_rows)
+    assert kept_aside.accuracy > 0.5
+
+
+def test_what_is_downloaded_predicts_like_what_is_shown():
+    test = opened("tree")
+    result, data = trained_of(test).result, in_use(DataRole.SIMULATED).data
+    again = model_from_json(result.to_json())
+    assert (again.predict(data) == result.model.predict(data)).all()
+    assert "simulation, not a release" in texts(test)
+
+
+def test_a_private_tree_of_an_exact_learner_is_a_release():
+    test = opened("tree", DataRole.PRIVATE)
+    assert "A release: exact samplers" in texts(test)
+    assert "not a release" not in texts(test)
+
+
+def test_drawing_again_draws_another_tree_and_the_link_says_so():
+    test = opened("tree", epsilon="0.01")
+    first = trained_of(test).result
+    next(button for button in test.button if button.label == "Draw again").click().run()
+    assert not test.exception
+    second = trained_of(test).result
+    assert second.seed == first.seed + 1
+    assert second.model != first.model
+    assert test.query_params["draw"] == [str(second.seed)] or test.query_params["draw"] == str(second.seed)
+
+
+def test_private_draws_differ_and_stay_the_same_until_asked_again():
+    test = opened("tree", DataRole.PRIVATE, epsilon="0.01")
+    first = trained_of(test).result
+    test.run()
+    assert trained_of(test).result is first
+    next(button for button in test.button if button.label == "Draw again").click().run()
+    assert not test.exception
+    assert trained_of(test).result.model != first.model
+
+
+def test_a_missing_row_count_is_explained_and_the_last_tree_stays():
+    schema = replace(in_use(DataRole.SIMULATED).schema, n_public=None)
+    test = opened("tree", schema=schema, depth="2")
+    good = trained_of(test).result
+    test.select_slider(key="depth").set_value("auto").run()
+    ((_, problem),) = [(kind, text) for kind, text in said_in_boxes(test) if kind == "error"]
+    assert "public row count" in problem
+    assert "What to do" in problem
+    assert "The tree below is still the one for the settings before." in problem
+    assert trained_of(test).result is good
+    assert len(test.get("bidi_component")) == 1
+
+
+def test_a_problem_before_the_first_tree_leaves_no_old_one_on_screen():
+    schema = replace(in_use(DataRole.SIMULATED).schema, n_public=None)
+    test = opened("tree", schema=schema)
+    (problem,) = [text for kind, text in said_in_boxes(test) if kind == "error"]
+    assert "still the one" not in problem
+    assert not test.get("bidi_component")
+
+
+def test_a_tree_of_other_rows_is_never_shown():
+    test = opened("tree")
+    other = in_use(DataRole.PUBLIC)
+    test.session_state["loaded"] = replace(other, schema=other.schema, data=other.data)
+    test.select_slider(key="depth").set_value("1").run()
+    assert trained_of(test).result.schema == other.schema
+
+
+def test_the_card_follows_the_chosen_node_and_falls_back_to_one_that_exists():
+    test = opened("tree", depth="2", tree="complete")
+    test.session_state["_selected_node"] = "root.L"
+    test.run()
+    assert ": yes" in texts(test)
+    test.session_state["_selected_node"] = "root.R.R.R.R"
+    test.run()
+    assert "Leaf: predicts" in texts(test)
+
+
+def test_redraws_run_in_the_background_and_their_count_reaches_the_card():
+    from dpviz.app.jobs import shared_jobs
+
+    test = opened("tree", depth="1", epsilon="10")
+    next(button for button in test.button if button.label == "Draw 100 times").click().run()
+    assert not test.exception
+    name = test.session_state["_session_name"]
+    job = shared_jobs()._jobs[name, "redraws"]
+    assert job.wait(60)
+    said = texts(test.run())
+    drawn = job.result()
+    assert drawn.n_done == 100
+    assert f"in {drawn.same_node('', trained_of(test).tree.root)} of 100 fresh draws" in said
+
+
+def test_the_tree_is_there_as_text_too():
+    test = opened("tree", depth="2")
+    assert "→" in texts(test)
+    (table,) = test.dataframe
+    assert len(table.value) == sum(1 for _ in trained_of(test).tree.merged().nodes())
+    assert "ε (add/remove one row)" in table.value.columns
