@@ -51,14 +51,12 @@ class View {
     if (!width || !this.data) return;
     const text = width < NARROW ? this.data.narrow : this.data.wide;
     if (text !== this.text) this.draw(text);
-    if (this.scale === undefined) this.fit();
-    else if (this.fitted && width !== this.width) this.fit();
+    else if (this.fitted && width !== this.width) this.fit(this.left, this.top);
     this.width = width;
   }
 
   draw(text) {
-    const before = this.svg;
-    const held = before?.contains(this.root.activeElement) ? this.root.activeElement.dataset.path : undefined;
+    const held = this.svg?.contains(this.root.activeElement) ? this.root.activeElement.dataset.path : undefined;
     this.svg = drawing(text);
     this.text = text;
     this.size = { width: this.svg.viewBox.baseVal.width, height: this.svg.viewBox.baseVal.height };
@@ -66,10 +64,11 @@ class View {
     this.nodes = [...this.svg.querySelectorAll("[data-path]")];
     this.byId = new Map(this.nodes.map((node) => [node.dataset.path, node]));
     const shape = this.nodes.map((node) => node.dataset.path).join(" ") + this.svg.dataset.layout;
-    const kept = shape === this.shape ? this : memory.get(this.data.key);
-    if (kept?.shape === shape && !kept.fitted) this.zoomTo(kept.scale, kept.left, kept.top);
-    else this.scale = undefined;
+    const before = memory.get(this.data.key);
+    const kept = before?.shape === shape ? before : undefined;
     this.shape = shape;
+    this.fit(kept?.left, kept?.top);
+    if (kept && !kept.fitted) this.zoomTo(kept.scale, kept.left, kept.top);
     this.dress();
     if (held) (this.byId.get(held) ?? this.nodes[0]).focus({ preventScroll: true });
   }
@@ -93,7 +92,7 @@ class View {
   // --- zoom and pan ----------------------------------------------------------------------------------------------------
 
   // The whole tree where its text stays readable, else its full width; the frame takes the height that needs.
-  fit() {
+  fit(left = 0, top = 0) {
     const room = this.stage.clientWidth - 2;
     const across = clamp(room / this.size.width, SMALLEST, 1.15);
     const tallest = clamp(window.innerHeight * 0.75, SHORTEST, TALLEST);
@@ -101,7 +100,7 @@ class View {
     const scale = whole >= READABLE ? whole : across;
     this.stage.style.height = `${Math.ceil(Math.min(tallest, this.size.height * scale + 4))}px`;
     const again = clamp((this.stage.clientWidth - 1) / this.size.width, SMALLEST, scale);  // a scroll bar may have come
-    this.zoomTo(again, 0, 0);
+    this.zoomTo(again, left, top);
     this.fitted = true;
     this.remember();
   }
