@@ -131,7 +131,7 @@ def test_on_a_table_like_adult_privatree_claims_a_tenth_and_composes_to_about_1_
     expected = 6 * (0.1 - leaf) / 5 + 4 * (6 * (0.1 - leaf) / 5 + 8 * (0.1 - leaf) / 4) + leaf
     assert result.ledger.guarantee.epsilon == pytest.approx(expected, rel=1e-12)
     assert result.claim.epsilon == 0.1
-    assert result.claim.verdict == "unproven"
+    assert result.claim.verdict != "holds"  # the ledger exceeds the claim; whether it is violated is for verification to say
     assert sum(share.composed for share in result.plan.shares) == pytest.approx(expected, rel=1e-12)
 
 
