@@ -21,8 +21,9 @@ from dpviz.table.schema import Schema
 TEXT, SMALL = 13.0, 11.5
 PADDING = 9.0
 SWATCH, SIDE_WIDTH = 18.0, 25.0
-WIDEST_LEAF, WIDEST_MARK = 140.0, 60.0
+WIDEST_LEAF, WIDEST_MARK = 132.0, 60.0
 THINNEST, THICKEST, THICKEST_ROW = 1.25, 12.0, 6.0
+LEFT_TO_RIGHT = "\u200e"
 _SIDES = {"L": "yes", "R": "no"}
 
 
@@ -197,7 +198,8 @@ def _rule(schema: Schema, rule: Rule, left: float, right: float, middle: float, 
     name, asked = rule_parts(schema, rule)
     if placed.hangs:
         name, asked = fitted_pair(name, asked, right - left, TEXT, keep=0.75 if isinstance(rule, ThresholdRule) else 0.5)
-        line = f'{escape(name)} <tspan class="rule">{escape(asked)}</tspan>'
+        # A left-to-right mark: behind a Hebrew or Arabic name, "≤ 5" would otherwise be set as "5 ≥", on the wrong side.
+        line = f'{escape(name)}{"" if name.isascii() else LEFT_TO_RIGHT} <tspan class="rule">{escape(asked)}</tspan>'
         yield f'<text class="name" x="{_n(left)}" y="{_n(middle + 4.5)}">{line}</text>'
     else:
         yield _text("name", left, middle - 4.5, fitted(name, placed.width - 2 * PADDING, TEXT, bold=True))
@@ -205,10 +207,11 @@ def _rule(schema: Schema, rule: Rule, left: float, right: float, middle: float, 
 
 
 def _least_card(tree: Tree, marks: Mapping[str, str]) -> float:
-    """A card wide enough for the class names and the marks, within reason."""
+    """A card wide enough for the class names and the marks, within reason; deep trees hang, and need room for yes and no too."""
+    side = SIDE_WIDTH if tree.depth > 3 else 0.0
     name = max(text_width(visible(name), TEXT, bold=True) for name in tree.schema.classes)
     mark = max((text_width(visible(mark), SMALL) + 6 for mark in marks.values() if mark), default=0.0)
-    return max(CARD_WIDTH, min(WIDEST_LEAF, 2 * PADDING + SIDE_WIDTH + SWATCH + 6 + name) + min(WIDEST_MARK, mark))
+    return max(CARD_WIDTH, side + min(WIDEST_LEAF, 2 * PADDING + SWATCH + 6 + name) + min(WIDEST_MARK, mark))
 
 
 def _rect(kind: str, x: float, y: float, width: float, height: float, radius: float) -> str:

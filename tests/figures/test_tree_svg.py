@@ -158,6 +158,11 @@ def test_cut_names_stand_in_full_in_the_tooltip() -> None:
     assert not any(name in "".join(text.itertext()) for text in root.iter(f"{SVG}text"))
 
 
+def test_a_right_to_left_name_does_not_turn_its_question_round() -> None:
+    lines = ["".join(text.itertext()) for text in draw(named("שלום", "c", "l"), narrow=True).iter(f"{SVG}text")]
+    assert "שלום 2\u200e is c" in lines
+
+
 def test_marks_are_drawn_and_read_out(small_tree: Tree) -> None:
     root = draw(small_tree, marks={"L": "63 %"})
     assert "63 %" in str(nodes(root)[1].get("aria-label"))
@@ -170,7 +175,7 @@ def test_a_single_leaf_is_a_drawing_too(complete: Callable[[int], Tree]) -> None
 
 def test_the_drawing_is_the_golden_one(small_tree: Tree) -> None:
     svg = tree_svg(
-        small_tree, widths={"L": 0.5, "R": 0.5}, selected="root.L", marks={"": "ε 0.02"}, title="Decision tree for repaid"
+        small_tree, widths={"L": 0.75, "R": 0.25}, selected="root.L", marks={"": "63 %"}, title="Decision tree for repaid"
     )
     if os.environ.get("DPVIZ_WRITE_GOLDEN") == "1":
         GOLDEN.write_text(svg, encoding="utf-8")
