@@ -1,34 +1,54 @@
 """Measure dpviz on this machine.
 
-`bench speed` compares times and memory of fits with scikit-learn's tree of the same depth, in one process and one run. The
-numbers are for people: the exit code is 0 whether a target is met or not. Targets are set for 10,000 rows and more.
+`bench speed` compares times and memory of fits with scikit-learn's tree of the same depth, in one process and one run.
+`bench tables` puts measured accuracy beside the papers' tables. The numbers are for people: the exit code is 0 whether a
+target is met or not. Targets are set for 10,000 rows and more.
 """
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from datetime import date
 from pathlib import Path
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.commands import console
+from dpviz.commands import bench_speed, bench_tables, console
 from dpviz.commands.bench_data import bench_data
+from dpviz.commands.bench_page import tables_page
 from dpviz.commands.bench_speed import DEPTH, EPSILON, Line, measure
+from dpviz.commands.files import write_whole
+from dpviz.learners import get_learner
+from dpviz.version import VERSION
 
 NAME = "bench"
 HELP = "measure time and memory"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """One topic so far: speed."""
+    """Two topics: speed and tables."""
     topics = parser.add_subparsers(metavar="TOPIC", required=True, title="topics")
-    speed = topics.add_parser("speed", help="time and memory of fits", description=__doc__)
+    speed = topics.add_parser("speed", help="time and memory of fits", description=bench_speed.__doc__)
     speed.add_argument("--data", type=Path, metavar="DIR", help="folder with a MANIFEST.csv (default: the loan sample)")
     speed.add_argument("--only", action="append", metavar="NAME", help="this data set of the manifest; may be repeated")
-    speed.add_argument("--rounds", type=_rounds, default=9, metavar="N", help="rounds to take the median of (default: 9)")
+    speed.add_argument("--rounds", type=_count, default=9, metavar="N", help="rounds to take the median of (default: 9)")
+    speed.set_defaults(topic=_speed)
+    tables = topics.add_parser("tables", help="accuracy beside the papers' tables", description=bench_tables.__doc__)
+    tables.add_argument("--data", type=Path, metavar="DIR", required=True, help="folder with a MANIFEST.csv")
+    tables.add_argument("--only", action="append", metavar="NAME", help="this data set of the manifest; may be repeated")
+    tables.add_argument("--learner", action="append", metavar="NAME", help="this learner; may be repeated (default: all)")
+    tables.add_argument("--published", type=Path, metavar="CSV", help="the papers' tables (default: beside DIR, if there)")
+    tables.add_argument("--repeats", type=_count, default=5, metavar="N", help="draws per fold (default: 5)")
+    tables.add_argument("--workers", type=_count, default=1, metavar="N", help="processes (default: 1)")
+    tables.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
+    tables.set_defaults(topic=_tables)
 
 
 def run(args: Namespace) -> int:
-    """Measure and print, data set by data set."""
+    """Measure and print."""
+    return args.topic(args)
+
+
+def _speed(args: Namespace) -> int:
     for name, data in bench_data(args.data, args.only):
         console.doing(f"Measuring on {name}")
         lines = measure(data, rounds=args.rounds)
@@ -40,6 +60,25 @@ def run(args: Namespace) -> int:
     return 0
 
 
+def _tables(args: Namespace) -> int:
+    names = args.learner or bench_tables.private_learners()
+    for name in names:
+        get_learner(name)
+    published = bench_tables.read_published(args.published or args.data.parent / "reference" / "privatree_tables.csv")
+    cells, seconds = [], {}
+    for data_name, data in bench_data(args.data, args.only):
+        console.doing(f"Measuring on {data_name}")
+        cells += bench_tables.measure(data_name, data, names, published, repeats=args.repeats, workers=args.workers)
+        able = dict.fromkeys(cell.learner for cell in cells if cell.data == data_name)
+        seconds |= {(data_name, name): bench_tables.seconds_per_fit(name, data) for name in able}
+    made = f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION}."
+    page = tables_page(cells, seconds, repeats=args.repeats, made=made)
+    print(page)
+    if args.out is not None:
+        write_whole(args.out, page, force=True)
+    return 0
+
+
 def _cells(line: Line) -> tuple[str, ...]:
     ratio = "" if line.ratio is None else f"{line.ratio:.2f}"
     target = "" if line.target is None else f"{line.target.relation} {line.target.limit:g}{line.target.unit}"
@@ -47,7 +86,7 @@ def _cells(line: Line) -> tuple[str, ...]:
     return line.what, f"{line.measured:.2f} {line.unit}", ratio, target, verdict
 
 
-def _rounds(text: str) -> int:
+def _count(text: str) -> int:
     if text.isdecimal() and 1 <= int(text) <= 1000:
         return int(text)
     raise ArgumentTypeError(f"must be a whole number from 1 to 1000, got {text!r}")

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from dpviz.errors import DpvizError, UnknownName
 from dpviz.io.csv import read_csv
 from dpviz.io.samples import load_sample
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
-from dpviz.table.proposal import propose_schema
+from dpviz.table.proposal import in_order, propose_schema
 from dpviz.table.raw import RawTable
-from dpviz.table.schema import ClassTarget
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, Schema
 
 SAMPLE = "loans"
 MANIFEST = "MANIFEST.csv"
 #: Columns that a manifest must have.
 COLUMNS = ("name", "file", "target")
+#: A column it may have: how many features are categories.
+OPTIONAL = "categorical_features"
 
 
 def bench_data(folder: Path | None, only: Sequence[str] | None) -> Iterator[tuple[str, EncodedDataset]]:
@@ -35,26 +40,76 @@ def bench_data(folder: Path | None, only: Sequence[str] | None) -> Iterator[tupl
             )
         yield SAMPLE, encode(*load_sample(SAMPLE))
         return
-    for name, file, target in _chosen(folder, only):
-        table = read_csv(folder / file)
-        schema = propose_schema(table, target)
+    for entry in manifest(folder, only):
+        table = read_csv(folder / entry.file)
+        schema = benchmark_schema(table, entry)
         if isinstance(schema.target, ClassTarget):
-            yield name, encode(table, schema)
+            yield entry.name, encode(table, schema)
 
 
-def _chosen(folder: Path, only: Sequence[str] | None) -> list[tuple[str, str, str]]:
+def benchmark_schema(table: RawTable, entry: Entry) -> Schema:
+    """The proposed schema with as many categorical features as the manifest says, those of fewest values first."""
+    schema = propose_schema(table, entry.target)
+    if entry.n_categorical is None:
+        return schema
+    order = sorted(schema.features, key=lambda feature: (table.column(feature.name).is_numeric, _n_values(table, feature)))
+    categorical = {feature.name for feature in order[: entry.n_categorical]}
+    kept = [kept for f in schema.features if (kept := _as_kind(table, f, f.name in categorical)) is not None]
+    return replace(schema, features=tuple(kept))
+
+
+def _n_values(table: RawTable, feature: Feature) -> int:
+    return len(table.column(feature.name).texts)
+
+
+def _as_kind(table: RawTable, feature: Feature, categorical: bool) -> Feature | None:
+    """The feature as a number or as categories, read from the data; None for a number that never changes."""
+    column = table.column(feature.name)
+    if categorical == isinstance(feature, CategoricalFeature):
+        return feature
+    if categorical:
+        return CategoricalFeature(feature.name, in_order(column.texts), read_from_data=("kind", "categories"))
+    numbers = column.text_numbers
+    if numbers.min() == numbers.max():
+        return None
+    whole = bool(np.all(numbers == np.round(numbers)))
+    return NumericFeature(
+        feature.name, numbers.min(), numbers.max(), whole=whole, read_from_data=("kind", "low", "high")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a manifest; `n_categorical` is None where it does not say."""
+
+    name: str
+    file: str
+    target: str
+    n_categorical: int | None
+
+
+def manifest(folder: Path, only: Sequence[str] | None) -> list[Entry]:
+    """The lines of a folder's manifest; `only` names some. Raises DpvizError, UnknownName."""
+    return [Entry(name, file, target, int(count) if count else None) for name, file, target, count in _chosen(folder, only)]
+
+
+def _chosen(folder: Path, only: Sequence[str] | None) -> list[tuple[str, ...]]:
     if not (folder / MANIFEST).is_file():
         remedy = f"Give a folder with a {MANIFEST} of the columns {', '.join(COLUMNS)}."
         raise DpvizError(f"There is no {MANIFEST}.", where=str(folder), remedy=remedy)
     listed = _rows(read_csv(folder / MANIFEST))
-    names = [name for name, _, _ in listed]
+    names = [row[0] for row in listed]
     for name in only or ():
         if name not in names:
             raise UnknownName("data set in the manifest", name, names)
     return [row for row in listed if not only or row[0] in only]
 
 
-def _rows(manifest: RawTable) -> list[tuple[str, str, str]]:
-    columns = [manifest.column(name) for name in COLUMNS]
+def _rows(table: RawTable) -> list[tuple[str, ...]]:
+    columns = [table.column(name) for name in COLUMNS]
+    if OPTIONAL in table.names:
+        columns.append(table.column(OPTIONAL))
     cells = [[column.texts[code] if code >= 0 else "" for code in column.codes] for column in columns]
+    if len(cells) == len(COLUMNS):
+        cells.append([""] * table.n_rows)
     return list(zip(*cells, strict=True))

@@ -88,4 +88,5 @@ LEARNER = LearnerSpec(
     claim=claim,
     is_baseline=True,
     spends_epsilon=False,
+    published=("arXiv", "decision tree"),
 )

@@ -90,4 +90,5 @@ LEARNER = LearnerSpec(
     claim=claim,
     Params=Params,
     exact=False,
+    published=("arXiv", "PrivaTree"),
 )

@@ -134,4 +134,5 @@ LEARNER = LearnerSpec(
     claim=claim,
     Params=Params,
     exact=False,
+    published=("corrected", "PrivaTree"),
 )

@@ -87,4 +87,5 @@ LEARNER = LearnerSpec(
     prepare=prepare,
     claim=claim,
     Params=Params,
+    published=("arXiv", "PrivaTree*"),
 )

@@ -79,6 +79,8 @@ class LearnerSpec:
         Drawn as a line to compare with.
     spends_epsilon : bool
         False for a learner without privacy: epsilon changes nothing and there is nothing to draw again.
+    published : (str, str) or None
+        (version, method) of its column in the papers' accuracy tables.
     exact : bool
         Every mechanism has an exact sampler, so `Release()` works.
     """
@@ -96,6 +98,7 @@ class LearnerSpec:
     is_baseline: bool = False
     spends_epsilon: bool = True
     exact: bool = True
+    published: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
