@@ -123,7 +123,7 @@ def tree_now(asked: Asked, loaded: Loaded) -> Screen:
     """Grow what is asked, or join what is growing; the last good tree stays until there is a new one."""
     key = canonical_key(loaded, asked, draw=asked.draw)
     try:
-        trained = _kept(key, lambda: _grown(key, asked, loaded))
+        trained = _kept(session_name(), key, lambda: _grown(key, asked, loaded))
     except StillGrowing as growing:
         return Screen(_last_good(loaded), False, job=growing.job)
     except DpvizError as problem:
@@ -134,7 +134,8 @@ def tree_now(asked: Asked, loaded: Loaded) -> Screen:
 
 
 @st.cache_resource(scope="session", max_entries=32, show_spinner=False)
-def _kept(key: str, _make: Callable[[], Trained]) -> Trained:
+def _kept(session: str, key: str, _make: Callable[[], Trained]) -> Trained:
+    """`session` besides the scope: a tree of private rows must not depend on one lock only."""
     return _make()
 
 

@@ -1,0 +1,63 @@
+import math
+
+import pytest
+
+from dpviz.accounting.claim import Claim
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.figures.guarantee_text import epsilon_text, number_text, odds_text, verdict
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.1, "0.1"), (1.2, "1.2"), (10, "10"), (0.001, "0.001"), (0.12345, "0.123"), (1234.5, "1,234"), (0, "0"), (math.inf, "∞"),
+     (1e-9, "1.00e-09"), (100.0, "100"), (0.0999999, "0.1")],
+)  # fmt: skip
+def test_numbers_are_short_and_plain(value, text):
+    assert number_text(value) == text
+
+
+def test_an_epsilon_is_never_without_its_neighbours():
+    assert epsilon_text(PrivacyLoss(0.1)) == "ε = 0.1 (add/remove one row)"
+    assert epsilon_text(PrivacyLoss(1, 1e-5)) == "ε = 1, δ = 0.00001 (add/remove one row)"
+
+
+@pytest.mark.parametrize(("epsilon", "guesses"), [(0.5, 62), (1, 73), (2, 88)])
+def test_odds_are_e_to_epsilon_over_one_plus_it(epsilon, guesses):
+    assert f"{guesses} of 100" in odds_text(PrivacyLoss(epsilon))
+    assert guesses == round(100 * math.exp(epsilon) / (1 + math.exp(epsilon)))
+
+
+def test_the_ends_of_the_scale_do_not_round_to_certainty_or_to_nothing():
+    assert "More than 99 of 100" in odds_text(PrivacyLoss(10))
+    assert "Fewer than 51 of 100" in odds_text(PrivacyLoss(0.001))
+    assert "Nothing limits" in odds_text(PrivacyLoss(math.inf))
+
+
+def claim(verdict_name, epsilon=0.1):
+    return Claim(epsilon, "a paper", verdict_name, "Because.")
+
+
+def test_only_a_claim_that_holds_and_composes_is_sound():
+    assert verdict(claim("holds"), PrivacyLoss(0.1)).kind == "sound"
+    assert verdict(claim("holds"), PrivacyLoss(0.2)).kind == "unproven"
+    assert verdict(claim("holds"), PrivacyLoss(math.inf)).kind == "unproven"
+    assert verdict(claim("holds"), PrivacyLoss(0.1, 1e-6)).kind == "unproven"
+    assert verdict(claim("unproven"), PrivacyLoss(0.1)).kind == "unproven"
+    assert verdict(claim("violated"), PrivacyLoss(0.1)).kind == "violated"
+    assert verdict(claim("none", math.inf), PrivacyLoss(math.inf)).kind == "none"
+
+
+@pytest.mark.parametrize("name", ["unproven", "violated", "none"])
+def test_what_is_not_sound_never_says_guaranteed(name):
+    for loss in (PrivacyLoss(0.1), PrivacyLoss(math.inf)):
+        assert "Guaranteed" not in verdict(claim(name), loss).headline
+
+
+def test_a_violated_claim_gets_no_odds_however_small_its_ledger():
+    assert verdict(claim("violated"), PrivacyLoss(0.1)).odds == odds_text(PrivacyLoss(math.inf))
+
+
+def test_an_unproven_claim_gets_the_odds_of_what_is_proven():
+    said = verdict(claim("unproven"), PrivacyLoss(1.2))
+    assert said.headline == "Only ε = 1.2 (add/remove one row) is proven; ε = 0.1 is claimed"
+    assert said.odds == odds_text(PrivacyLoss(1.2))
