@@ -25,7 +25,7 @@ GROUPS = {
 FOLDER = Path(__file__).resolve().parent / "pages"
 
 frame.enter()
-st.set_page_config(page_title="dpviz", page_icon=":material/account_tree:", layout="wide")
+st.set_page_config(page_title="dpviz", page_icon=frame.ICON, layout="wide")
 problem = state.follow_url()
 
 found = {group: [entry for entry in entries if (FOLDER / f"{entry[0]}.py").exists()] for group, entries in GROUPS.items()}

@@ -43,15 +43,25 @@ def ask_table(work: Prepared) -> None:
     if len(ways) > 1:
         first = _FILE if work.table is not None and work.sample is None else _SAMPLE
         way = st.segmented_control(
-            "Which table?", ways, default=first, required=True, key=f"way-{work.role}", persist_state="session"
+            "Which table?",
+            ways,
+            default=first,
+            required=True,
+            key=f"way-{work.role}",
+            on_change=_forget_problem,
+            persist_state="session",
         )
     {_SAMPLE: _ask_sample, _FILE: _ask_file, _OPENML: _ask_openml}[way or ways[0]](work)
     if work.problem is not None:
-        parts.error(work.problem, kept="The table below is as it was." if work.table else "")
+        parts.error(work.problem, kept="The table below is as it was." if work.table else "The data in use are as they were.")
 
 
 def _change_role() -> None:
     prepared().change_role(DataRole(st.session_state["role"]))
+
+
+def _forget_problem() -> None:
+    prepared().problem = None
 
 
 def _ask_sample(work: Prepared) -> None:

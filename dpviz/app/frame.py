@@ -6,8 +6,17 @@ server who follows a link to a page would get the page without app.py around it.
 
 from __future__ import annotations
 
+from base64 import b64encode
+
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
+
+_DRAWING = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
+<path d="M16 9v5M16 14H8v5M16 14h8v5" fill="none" stroke="#0b6b6b" stroke-width="2.5"/>
+<rect x="10" y="2" width="12" height="8" rx="2" fill="#0b6b6b"/>
+<circle cx="8" cy="23" r="5" fill="#0b6fb3"/><circle cx="24" cy="23" r="5" fill="#c45a00"/></svg>"""
+#: The icon of the browser tab. Drawn here, because a named Streamlit icon would be fetched from the internet.
+ICON = "data:image/svg+xml;base64," + b64encode(_DRAWING.encode()).decode()
 
 
 def enter() -> None:

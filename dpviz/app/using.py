@@ -11,6 +11,7 @@ from dpviz.errors import DpvizError
 from dpviz.table.dataset import EncodingReport
 from dpviz.table.role import DataRole
 
+_JUST_USED = "just-used"
 _ROWS_SEEN = "The message depends on the rows: it is for your eyes only."
 #: Fields of EncodingReport with counts by column: (what happened, of what).
 _COUNTED = {
@@ -26,6 +27,8 @@ _COUNTED = {
 
 def ask_to_use(work: Prepared) -> None:
     """The button that puts table and schema into use; when it cannot, the sentence that says why."""
+    if st.session_state.pop(_JUST_USED, False):
+        st.toast("In use now.", icon=":material/check:")
     why_not = _why_not(work)
     clicked = st.button("Use this data", type="primary", disabled=bool(why_not), icon=":material/check:")
     parts.why_disabled(why_not)
@@ -37,7 +40,7 @@ def ask_to_use(work: Prepared) -> None:
             private = "" if work.role.may_read else f" {_ROWS_SEEN}"
             parts.error(problem, kept=f"The data in use are as they were: {parts.plain(loaded().title)}.{private}")
         else:
-            st.toast("In use now.", icon=":material/check:")
+            st.session_state[_JUST_USED] = True  # a toast of this run would vanish with it
             st.rerun()
 
 
@@ -60,7 +63,7 @@ def _why_not(work: Prepared) -> str:
     if work.table is None or work.draft is None:
         return "Choose a table first."
     missing = missing_text(work.draft)
-    return missing or ("This is the data in use." if _in_use(work) else "")
+    return missing or ("This is the data in use; the other pages follow it." if _in_use(work) else "")
 
 
 def _in_use(work: Prepared) -> bool:

@@ -78,7 +78,7 @@ def test_a_new_session_has_the_loans() -> None:
     assert at.radio(key="role").value == "simulated"
     assert at.selectbox(key="sample-simulated").value == "loans"
     assert _button(at, "Use this data").disabled
-    assert "This is the data in use." in _texts(at)
+    assert "This is the data in use; the other pages follow it." in _texts(at)
 
 
 def test_choosing_a_sample_uses_it_at_once() -> None:
@@ -119,6 +119,13 @@ def test_a_failed_upload_keeps_the_table_at_hand() -> None:
     at.file_uploader[0].set_value(("broken.csv", b"a,a\n1,2\n", "text/csv")).run()
     assert _work(at).title == "mine.csv"
     assert "The table below is as it was." in at.error[0].value
+
+
+def test_a_problem_is_forgotten_when_another_way_is_chosen() -> None:
+    at = _upload(_page(), b"a,a\n1,2\n")
+    assert at.error
+    at.segmented_control(key="way-public").set_value("A sample").run()
+    assert not at.error
 
 
 def test_a_gzipped_file_is_read_and_its_bytes_are_let_go() -> None:

@@ -1,0 +1,141 @@
+"""What only a browser can tell about the Data page: literal names, grids that keep every edit, a link to a fresh server."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = (
+    "<b>age</b>",
+    "\"quoted\" 'x'",
+    "**[x](y)** _e_ ~s~",
+    "$a$ and $$b$$",
+    ":red[b] :material/home: :smile: :blue-badge[x]",
+    "a -> b <- c -- d => e",
+    "`code` ``x``",
+    "# head",
+    "1. one",
+    "![i](http://x/y.png) www.example.com a@b.co",
+    "<svg onload=alert(1)>",
+    "&amp; &lt;",
+    "\\n \\* \\",
+    "😀 city",
+    "n" * 200,
+)
+SCRIPT = f"""
+import streamlit as st
+from dpviz.app.parts import literal, plain
+for place, name in enumerate({HOSTILE!r}):
+    st.container(key=f"plain{{place}}").markdown(plain(name))
+    st.container(key=f"literal{{place}}").markdown(literal(name))
+st.container(key="end").markdown("end")
+"""
+
+
+@contextmanager
+def _server(script: Path) -> Iterator[str]:
+    """A fresh server of its own; its address."""
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.headless=true", f"--server.port={port}"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, **quiet)  # type: ignore[call-overload]
+    try:
+        _await(port, process)
+        yield f"http://localhost:{port}"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _await(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        assert process.poll() is None, "the server ended"
+        with socket.socket() as probe:
+            if not probe.connect_ex(("localhost", port)):
+                return
+    raise AssertionError("the server does not answer")
+
+
+@pytest.fixture(scope="module")
+def chromium(browser_path: str | None) -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        browser = driver.chromium.launch(executable_path=browser_path, args=arguments)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Any) -> Iterator[Any]:
+    context = chromium.new_context(viewport={"width": 1440, "height": 2400})
+    yield context.new_page()
+    context.close()
+
+
+def test_hostile_names_are_shown_literally(page: Any, tmp_path: Path) -> None:
+    script = tmp_path / "names.py"
+    script.write_text(SCRIPT, encoding="utf-8")
+    with _server(script) as address:
+        page.goto(address)
+        page.get_by_text("end", exact=True).wait_for()
+        for place, name in enumerate(HOSTILE):
+            for kind, shown in (("plain", name), ("literal", name if len(name) <= 60 else name[:59] + "…")):
+                box = page.locator(f".st-key-{kind}{place} [data-testid=stMarkdownContainer]")
+                assert box.text_content().replace("\u2060", "") == shown
+                assert set(re.findall(r"<([a-z0-9]+)", box.inner_html())) <= {"p", "code"}
+
+
+def _type(page: Any, grid: int, right: int, row: int, text: str) -> None:
+    """Type into a cell, by its place: the grid is a canvas."""
+    box = page.locator("[data-testid=stDataFrame]").nth(grid).bounding_box()
+    page.mouse.dblclick(box["x"] + right, box["y"] + 53 + 35 * row)
+    page.locator(".gdg-input").wait_for()
+    page.keyboard.press("Control+A")
+    page.keyboard.type(text, delay=60)
+    page.keyboard.press("Enter")
+    page.locator(".gdg-input").wait_for(state="detached")
+
+
+def test_a_link_to_a_fresh_server_opens_its_page_with_its_sample_and_grids_keep_every_edit(page: Any) -> None:
+    outside: list[str] = []
+    page.on("request", lambda request: outside.append(request.url) if "//localhost" not in request.url else None)
+    with _server(ROOT / "app.py") as address:
+        page.goto(f"{address}/data?data=wine")
+        page.get_by_text("13 numeric features").wait_for()
+        page.get_by_role("heading", name="Data", exact=True).wait_for()
+        assert page.get_by_test_id("stSidebarNav").get_by_text("Explore").is_visible()
+        page.get_by_text("I know these 13 ranges").wait_for()
+        for row in range(3):
+            _type(page, 1, 260, row, str(-row))
+            _type(page, 1, 380, row, "5000")
+            page.get_by_text(f"I know these {12 - row} ranges").wait_for()
+        page.get_by_role("button", name="Use this data").click()
+        page.get_by_text("This is the data in use").wait_for()
+        with page.expect_download() as download:
+            page.get_by_text("Schema as a file").click()
+            page.get_by_role("button", name="Download schema").click()
+        text = Path(download.value.path()).read_text(encoding="utf-8")
+        assert re.findall(r'"low": (\S+),', text)[:3] == ["0", "-1", "-2"]
+        assert re.findall(r'"high": (\S+),', text)[:3] == ["5000"] * 3
+        assert download.value.suggested_filename == "wine.schema.json"
+        assert "data=" not in page.url  # an edited sample is no longer what its name would bring back
+    assert [url for url in outside if url.startswith("http")] == []
