@@ -65,7 +65,8 @@ def _tables(args: Namespace) -> int:
     for name in names:
         get_learner(name)
     published = bench_tables.read_published(args.published or args.data.parent / "reference" / "privatree_tables.csv")
-    cells, seconds = [], {}
+    cells: list[bench_tables.Cell] = []
+    seconds: dict[tuple[str, str], float] = {}
     for data_name, data in bench_data(args.data, args.only):
         console.doing(f"Measuring on {data_name}")
         cells += bench_tables.measure(data_name, data, names, published, repeats=args.repeats, workers=args.workers)
