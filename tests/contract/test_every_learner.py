@@ -117,6 +117,17 @@ def test_the_same_seed_gives_the_same_document(name, kind):
     assert fit(name, data).to_json() == fit(name, data).to_json()
 
 
+@every_learner
+@any_table
+def test_fits_that_share_counts_give_the_documents_of_fits_that_count_anew(name, kind):
+    data = table(schema_of(kind, 3))
+    sharing = data.remembering()
+    for seed in range(12):
+        for epsilon in (0.1, 10.0):
+            shared, anew = (fit(name, rows, seed=seed, epsilon=epsilon) for rows in (sharing, data))
+            assert shared.to_json() == anew.to_json()
+
+
 @noisy_learner
 def test_another_seed_gives_another_document(name):
     data = table(schema_of("mixed", 3), 30)
