@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import socket
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.browser.serving import serve
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.browser
@@ -46,55 +40,10 @@ st.container(key="end").markdown("end")
 """
 
 
-@contextmanager
-def _server(script: Path) -> Iterator[str]:
-    """A fresh server of its own; its address."""
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.headless=true", f"--server.port={port}"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, **quiet)  # type: ignore[call-overload]
-    try:
-        _await(port, process)
-        yield f"http://localhost:{port}"
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def _await(port: int, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        assert process.poll() is None, "the server ended"
-        with socket.socket() as probe:
-            if not probe.connect_ex(("localhost", port)):
-                return
-    raise AssertionError("the server does not answer")
-
-
-@pytest.fixture(scope="module")
-def chromium(browser_path: str | None) -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        browser = driver.chromium.launch(executable_path=browser_path, args=arguments)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def page(chromium: Any) -> Iterator[Any]:
-    context = chromium.new_context(viewport={"width": 1440, "height": 2400})
-    yield context.new_page()
-    context.close()
-
-
 def test_hostile_names_are_shown_literally(page: Any, tmp_path: Path) -> None:
     script = tmp_path / "names.py"
     script.write_text(SCRIPT, encoding="utf-8")
-    with _server(script) as address:
+    with serve(script) as address:
         page.goto(address)
         page.get_by_text("end", exact=True).wait_for()
         for place, name in enumerate(HOSTILE):
@@ -118,7 +67,7 @@ def _type(page: Any, grid: int, right: int, row: int, text: str) -> None:
 def test_a_link_to_a_fresh_server_opens_its_page_with_its_sample_and_grids_keep_every_edit(page: Any) -> None:
     outside: list[str] = []
     page.on("request", lambda request: outside.append(request.url) if "//localhost" not in request.url else None)
-    with _server(ROOT / "app.py") as address:
+    with serve(ROOT / "app.py") as address:
         page.goto(f"{address}/data?data=wine")
         page.get_by_text("13 numeric features").wait_for()
         page.get_by_role("heading", name="Data", exact=True).wait_for()

@@ -1,0 +1,138 @@
+"""The main job in a real browser: a messy CSV becomes a private tree on screen and a JSON file that predicts the same."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.randomness import generator
+from dpviz.table.schema_json import schema_from_dict
+
+pytestmark = pytest.mark.browser
+
+PAGES = ("", "data", "budget")
+
+
+@pytest.fixture
+def messy_csv(tmp_path: Path) -> Path:
+    """Semicolons, decimal commas, missing cells, a hostile name, 600 rows whose class follows two columns."""
+    rng = generator(7)
+    lines = ['temperature;"<b>colour</b> ""x""";weight;well']
+    for _ in range(600):
+        temperature, colour, weight = rng.normal(37, 1), rng.choice(["red", "green", "blue"]), rng.integers(40, 120)
+        well = temperature < 37.5 and colour != "red"
+        cells = [f"{temperature:.1f}".replace(".", ","), str(colour), str(weight), "yes" if well else "no"]
+        if rng.random() < 0.03:
+            cells[int(rng.integers(0, 3))] = ""
+        lines.append(";".join(cells))
+    path = tmp_path / "clinic notes.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def _idle(page: Any) -> None:
+    """Wait until the app has nothing left to compute."""
+    page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')")
+
+
+def _upload(page: Any, address: str, path: Path) -> None:
+    page.goto(f"{address}/data")
+    page.get_by_text("Public", exact=True).click()
+    page.get_by_role("radio", name="A CSV file").click()
+    page.locator("input[type=file]").set_input_files(path)
+    page.get_by_role("button", name="Fill in from the data").click()
+    page.get_by_text("read from data").first.wait_for()
+    page.get_by_role("button", name="Use this data").click()
+    page.get_by_text("This is the data in use").wait_for()
+
+
+def test_from_a_messy_csv_to_a_file_that_predicts_what_the_tree_predicts(page: Any, app: str, messy_csv: Path) -> None:
+    outside: list[str] = []
+    page.on("request", lambda request: outside.append(request.url) if "//localhost" not in request.url else None)
+    _upload(page, app, messy_csv)
+    page.get_by_test_id("stSidebarNav").get_by_text("Tree", exact=True).click()
+    exact = page.get_by_role("spinbutton", name="ε, exactly")
+    exact.fill("2.5")
+    exact.press("Enter")
+    page.get_by_text("Guaranteed: ε = 2.5 (add/remove one row)").wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download simulation (JSON)").click()
+    text = Path(download.value.path()).read_text(encoding="utf-8")
+    document = json.loads(text)
+    assert document["format"] == "dpviz-tree/1"
+    assert document["privacy"]["guarantee"]["epsilon"] == 2.5
+
+    data = dpviz.encode(dpviz.read_csv(messy_csv), schema_from_dict(document["schema"]))
+    seed = document["privacy"]["noise"]["seed"]
+    again = dpviz.fit(document["learner"]["name"], data, epsilon=2.5, seed=seed)
+    assert np.array_equal(dpviz.model_from_json(text).predict(data), again.model.predict(data))
+    assert again.score(data) > 0.8
+    assert [url for url in outside if url.startswith("http")] == []
+
+
+def test_moving_the_slider_is_one_rerun_and_the_tree_follows(page: Any, app: str) -> None:
+    sent: list[int] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda payload: sent.append(len(payload))))
+    page.goto(app)
+    page.get_by_text("Guaranteed: ε = 1 (add/remove one row)").wait_for()
+    _idle(page)
+    thumb = page.get_by_role("slider", name="ε (add/remove one row)")
+    box = thumb.bounding_box()
+    sent.clear()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] - 60, box["y"] + box["height"] / 2, steps=12)
+    page.mouse.up()
+    page.get_by_text("Guaranteed: ε = 1 (add/remove one row)").wait_for(state="detached")
+    _idle(page)
+    assert len(sent) == 1
+
+
+def test_a_permalink_brings_back_the_settings_and_holds_no_data(page: Any, app: str) -> None:
+    page.goto(f"{app}/?data=clinic")
+    exact = page.get_by_role("spinbutton", name="ε, exactly")
+    exact.fill("0.5")
+    exact.press("Enter")
+    page.get_by_text("ε = 0.5 (add/remove one row)").first.wait_for()
+    _idle(page)
+    link = page.url
+    assert "0.5" in link
+    assert "clinic" in link
+    fresh = page.context.new_page()
+    fresh.goto(link)
+    fresh.get_by_text("Guaranteed: ε = 0.5 (add/remove one row)").wait_for()
+
+
+@pytest.mark.parametrize("place", PAGES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_has_a_serious_accessibility_fault(chromium: Any, app: str, place: str, scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    context = chromium.new_context(viewport={"width": 1440, "height": 2400}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(f"{app}/{place}")
+    page.get_by_role("heading", level=1).first.wait_for()
+    _idle(page)
+    found = Axe().run(page).response["violations"]
+    context.close()
+    assert [_in_words(fault) for fault in found if fault["impact"] in ("serious", "critical")] == []
+
+
+def _in_words(fault: dict[str, Any]) -> str:
+    return f"{fault['id']}: {fault['help']}: {[node['html'][:200] for node in fault['nodes'][:3]]}"
+
+
+def test_a_narrow_screen_never_scrolls_sideways(chromium: Any, app: str) -> None:
+    context = chromium.new_context(viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    for place in PAGES:
+        page.goto(f"{app}/{place}")
+        page.get_by_role("heading", level=1).first.wait_for()
+        _idle(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    context.close()
