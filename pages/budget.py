@@ -21,4 +21,4 @@ if screen.trained is not None:
     budget_screen.levels(result)
     st.divider()
     budget_screen.who_decided(result)
-    tree_parts.disclosures(result.disclosures)
+    tree_parts.disclosures(result)

@@ -20,7 +20,7 @@ if screen.trained is not None:
     measured, taken = st.columns(2, gap="large")
     with measured:
         tree_parts.accuracy(screen.trained.held_out)
-        tree_parts.disclosures(result.disclosures)
+        tree_parts.disclosures(result)
     with taken:
         tree_parts.noise_line(result)
         tree_parts.export(screen.trained)

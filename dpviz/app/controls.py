@@ -56,7 +56,8 @@ class Asked:
 
 def ask_settings() -> Asked:
     """Draw the sidebar and return what it says."""
-    st.session_state["_drawn_settings"] = widgets = {}
+    widgets: dict[str, Any] = {}
+    st.session_state["_drawn_settings"] = widgets
     with st.sidebar:
         learner = _ask_learner()
         epsilon = _ask_epsilon()

@@ -87,10 +87,12 @@ def accuracy(kept_aside: HeldOut | None) -> None:
     )
 
 
-def disclosures(found: tuple[Disclosure, ...]) -> None:
-    """What is learned from the rows outside the ledger, each with its remedy; equal sentences once."""
+def disclosures(result: FitResult) -> None:
+    """What is learned from the rows outside the ledger, each with its remedy."""
+    found = result.disclosures
     if not found:
-        st.caption(":material/check: Nothing was learned from the rows outside the ledger.")
+        nothing = ":material/check: Nothing was learned from the rows outside the ledger."
+        st.caption(nothing if result.ledger.guarantee.is_finite else "The ledger itself has no limit.")
         return
     with st.expander(f":material/visibility: Learned from the rows outside the ledger ({len(found)})"):
         st.markdown("\n".join(f"- {line}" for line in disclosure_lines(found)))

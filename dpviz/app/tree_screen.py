@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import streamlit as st
 
@@ -63,8 +64,8 @@ def _choice(label: str, titles: dict[str, str], note: str, *, key: str) -> str:
 def _widths(trained: Trained, shown: Tree, trace: ExactTrace | None) -> dict[str, float] | None:
     """Share of all rows that reach a node, or of epsilon spent at it; None where no epsilon is finite."""
     if trace is not None:
-        total = max(1, trace.rows(""))
-        return {placed.path: trace.rows(placed.path) / total for placed in shown.nodes()}
+        n_rows = max(1, trace.rows(""))
+        return {placed.path: trace.rows(placed.path) / n_rows for placed in shown.nodes()}
     complete, total = trained.tree, paid_in_all(trained.result.plan)
     if complete is None or not 0 < total < math.inf:
         return None
@@ -76,7 +77,8 @@ def _picture(trained: Trained, loaded: Loaded, shown: Tree, widths: Mapping[str,
     ids = {placed.id: placed.path for placed in shown.nodes()}
     st.session_state[SELECTED] = chosen_node(VIEW) or st.session_state.get(SELECTED, "root")
     chosen = _nearest_kept(st.session_state[SELECTED], ids)
-    look = {"widths": widths, "selected": chosen, "marks": _marks(trained, loaded, shown), "title": _title(trained, shown)}
+    marks, title = _marks(trained, loaded, shown), _title(trained, shown)
+    look: dict[str, Any] = {"widths": widths, "selected": chosen, "marks": marks, "title": title}
     wide, narrow = (tree_svg(shown, narrow=narrow, **look) for narrow in (False, True))
     tree_view(wide, narrow, selected=chosen, key=VIEW)
     return ids[chosen]

@@ -84,7 +84,7 @@ def split_figure(plan: BudgetPlan, spent: Spent) -> Figure:
     figure = _stacked(segments, horizontal=True)
     bars = dict.fromkeys(segment.bar for segment in segments)
     _add_totals(figure, segments)
-    along = {"title": AXIS, "range": [0, 1.5 * _longest_bar(segments)]}
+    along = {"title": AXIS, "range": [0, (1.75 if _endless_parts(segments) else 1.2) * _longest_bar(segments)]}
     figure.update_layout(height=90 + 64 * len(bars), xaxis=along, yaxis={"autorange": "reversed", "title": None})
     return figure
 
@@ -153,15 +153,16 @@ def levels_sentence(plan: BudgetPlan) -> str:
 
 
 def claim_figure(claim: Claim, guarantee: PrivacyLoss) -> Figure:
-    """Two bars: what is claimed, and what the steps compose to. A violated claim is hatched: its number protects nobody."""
-    sound = verdict(claim, guarantee).kind == "sound"
-    rows = (("claimed", claim.epsilon, not claim.is_sound), ("composed from<br>the steps", guarantee.epsilon, not sound))
+    """Two bars: what is claimed, and what the steps compose to. Hatched: the number cannot be relied on."""
+    said = verdict(claim, guarantee)
+    doubtful = not said.proven.is_finite
+    rows = (("claimed", claim.epsilon, said.kind != "sound"), ("composed from<br>the steps", guarantee.epsilon, doubtful))
     longest = _longest(epsilon for _, epsilon, _ in rows)
     figure = _empty()
-    for name, epsilon, doubtful in rows:
+    for name, epsilon, unsafe in rows:
         words = _claim_words(epsilon, claim, name == "claimed")
-        figure.add_bar(**_one_bar(name, epsilon, longest, words, doubtful))
-    along = {"title": AXIS, "range": [0, 1.6 * longest]}
+        figure.add_bar(**_one_bar(name, epsilon, longest, words, unsafe))
+    along = {"title": AXIS, "range": [0, (1.35 if guarantee.is_finite and claim.is_private else 1.75) * longest]}
     figure.update_layout(height=190, showlegend=False, yaxis={"autorange": "reversed"}, xaxis=along)
     return figure
 

@@ -14,16 +14,32 @@ from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 
 #: How a verdict must look: each kind has its own icon, colour and words.
 Kind = Literal["sound", "unproven", "violated", "none"]
+NO_BOUND = PrivacyLoss(math.inf)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One headline, one reason and the odds; `kind` decides icon and colour."""
+    """What may be said of a result.
+
+    Attributes
+    ----------
+    kind : Kind
+        Decides icon and colour.
+    headline, because : str
+        The verdict and its reason.
+    proven : PrivacyLoss
+        What can be relied on all the same; infinite when nothing can.
+    """
 
     kind: Kind
     headline: str
     because: str
-    odds: str
+    proven: PrivacyLoss
+
+    @property
+    def odds(self) -> str:
+        """What is proven, as odds."""
+        return odds_text(self.proven)
 
 
 def number_text(value: float) -> str:
@@ -60,16 +76,21 @@ def odds_text(loss: PrivacyLoss) -> str:
 
 
 def verdict(claim: Claim, guarantee: PrivacyLoss) -> Verdict:
-    """What may be said about a result: `guarantee` is what its ledger composes to."""
+    """What may be said about a result: `guarantee` is what its ledger composes to.
+
+    A violated claim whose ledger is no larger refutes the ledger too (a step costs more than it says); a larger finite
+    ledger is still a bound, only not the one that is claimed.
+    """
     asked = epsilon_text(PrivacyLoss(claim.epsilon, claim.delta))
-    nothing = odds_text(PrivacyLoss(math.inf))
+    larger = guarantee.epsilon > claim.epsilon or guarantee.delta > claim.delta
+    proven = guarantee if larger or claim.verdict != "violated" else NO_BOUND
     if claim.verdict == "none":
-        return Verdict("none", "Not private: nothing is guaranteed", claim.because, nothing)
-    if claim.verdict == "violated":
-        return Verdict("violated", f"No guarantee: {asked} is claimed, and the claim is violated", claim.because, nothing)
-    if not guarantee.is_finite:
-        return Verdict("unproven", f"No guarantee: {asked} is claimed, yet something is exact", claim.because, nothing)
-    if claim.is_sound and guarantee.epsilon <= claim.epsilon and guarantee.delta <= claim.delta:
-        return Verdict("sound", f"Guaranteed: {epsilon_text(guarantee)}", claim.because, odds_text(guarantee))
-    headline = f"Only {epsilon_text(guarantee)} is proven; ε = {number_text(claim.epsilon)} is claimed"
-    return Verdict("unproven", headline, claim.because, odds_text(guarantee))
+        return Verdict("none", "Not private: nothing is guaranteed", claim.because, NO_BOUND)
+    if claim.is_sound and not larger:
+        return Verdict("sound", f"Guaranteed: {epsilon_text(guarantee)}", claim.because, guarantee)
+    kind: Kind = "violated" if claim.verdict == "violated" else "unproven"
+    fate = "violated" if kind == "violated" else "not proven"
+    if proven.is_finite:
+        headline = f"The claim of {asked} is {fate}; the steps prove {epsilon_text(proven)}"
+        return Verdict(kind, headline, claim.because, proven)
+    return Verdict(kind, f"No guarantee: the claim of {asked} is {fate}", claim.because, NO_BOUND)

@@ -26,6 +26,12 @@ class SlowFit:
         return self.fit(*args, **kwargs)
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """A tree that should be there at once is waited for, however busy the machine is."""
+    monkeypatch.setattr(cached, "SHORT", SOON)
+
+
 @pytest.fixture
 def slow(monkeypatch):
     """The next fits are slow, and no page waits for them."""

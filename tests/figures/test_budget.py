@@ -152,9 +152,9 @@ def test_colours_can_be_seen_on_both_grounds_and_no_two_parts_look_alike():
 
 @pytest.mark.parametrize(
     ("verdict", "composed", "claimed_hatched", "composed_hatched"),
-    [("holds", 0.1, False, False), ("unproven", 1.2, True, True), ("violated", 0.1, True, True)],
+    [("holds", 0.1, False, False), ("unproven", 1.2, True, False), ("violated", 1.2, True, False), ("violated", 0.1, True, True)],
 )
-def test_only_what_is_sound_is_drawn_plain(verdict, composed, claimed_hatched, composed_hatched):
+def test_only_what_can_be_relied_on_is_drawn_plain(verdict, composed, claimed_hatched, composed_hatched):
     figure = claim_figure(Claim(0.1, "x", verdict, "y"), PrivacyLoss(composed))
     claimed, added_up = figure.data
     assert bool(claimed.marker.pattern.shape) == claimed_hatched

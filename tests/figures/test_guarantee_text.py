@@ -59,5 +59,13 @@ def test_a_violated_claim_gets_no_odds_however_small_its_ledger():
 
 def test_an_unproven_claim_gets_the_odds_of_what_is_proven():
     said = verdict(claim("unproven"), PrivacyLoss(1.2))
-    assert said.headline == "Only ε = 1.2 (add/remove one row) is proven; ε = 0.1 is claimed"
+    wanted = "The claim of ε = 0.1 (add/remove one row) is not proven; the steps prove ε = 1.2 (add/remove one row)"
+    assert said.headline == wanted
+    assert said.odds == odds_text(PrivacyLoss(1.2))
+
+
+def test_a_violated_claim_with_a_larger_ledger_is_still_bounded_by_it():
+    said = verdict(claim("violated"), PrivacyLoss(1.2))
+    assert said.kind == "violated"
+    assert said.proven == PrivacyLoss(1.2)
     assert said.odds == odds_text(PrivacyLoss(1.2))

@@ -1,0 +1,53 @@
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = f"import runpy\nrunpy.run_path({str(ROOT / 'app.py')!r}, run_name='__main__')\n"
+
+
+def walked() -> AppTest:
+    test = AppTest.from_string(SCRIPT, default_timeout=60).run()
+    assert not test.exception, [found.message for found in test.exception]
+    return test
+
+
+def go(test: AppTest, page: str) -> AppTest:
+    link = dict(test.query_params)
+    test.switch_page(str(ROOT / "pages" / f"{page}.py"))
+    for name, values in link.items():  # a browser takes bound parameters along, AppTest does not
+        test.query_params[name] = values
+    test.run().run()  # nor, on the run that changes the page, the values of widgets
+    assert not test.exception, [found.message for found in test.exception]
+    return test
+
+
+def test_a_newcomer_sees_a_trained_tree_at_once():
+    test = walked()
+    assert test.title[0].value == "Tree"
+    assert len(test.get("bidi_component")) == 1
+    assert "Guaranteed" in test.success[0].value
+
+
+def test_settings_survive_a_walk_through_the_pages():
+    test = walked()
+    # By the slider: its callback writes the link, which a browser does for every other widget and AppTest for none.
+    test.select_slider(key="_epsilon_slider").set_value(0.3).run()
+    go(test, "budget")
+    assert "ε = 0.3 " in test.success[0].value
+    go(go(test, "data"), "tree")
+    assert test.number_input(key="epsilon").value == 0.3
+    assert "ε = 0.3 " in test.success[0].value
+
+
+def test_one_move_of_the_slider_runs_the_script_once(monkeypatch):
+    from dpviz.app import controls
+
+    runs = []
+    asked = controls.ask_settings
+    test = walked()
+    monkeypatch.setattr(controls, "ask_settings", lambda: runs.append(1) or asked())
+    test.select_slider(key="_epsilon_slider").set_value(0.1).run()
+    assert not test.exception
+    assert len(runs) == 1
+    assert "ε = 0.1 " in test.success[0].value
