@@ -6,6 +6,7 @@ Probabilities come from the mechanisms' own `.probabilities`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -27,6 +28,11 @@ class Enumeration:
         self._laws: list[np.ndarray] = []
         self._position = 0
 
+    @property
+    def has_drawn(self) -> bool:
+        """True after draws that no `outcomes` has walked."""
+        return bool(self._path)
+
     def draw(self, mechanism: Any, values: Any) -> int:
         """The scripted outcome, or the first possible one where the script ends."""
         if self._position == len(self._path):
@@ -36,12 +42,18 @@ class Enumeration:
         self._position += 1
         return self._path[self._position - 1]
 
-    def outcomes(self, run: Callable[[], T]) -> Iterator[tuple[T, float]]:
-        """Everything `run` can return (it must draw from this source only), each path with its probability."""
+    def outcomes(self, run: Callable[[], T], *, most: float = math.inf) -> Iterator[tuple[T, float]]:
+        """Everything `run` can return (it must draw from this source only), each path with its probability.
+
+        Raises NotListed when there are more than `most` paths, after the first one where its draws already say so.
+        """
         self._path, self._laws = [], []
+        walked = 0
         while True:
             self._position = 0
             value = run()
+            walked += 1
+            _refuse_more_than(most, walked if walked > 1 else math.prod(int(np.count_nonzero(law)) for law in self._laws))
             chances = (law[outcome] for law, outcome in zip(self._laws, self._path, strict=True))
             yield value, float(np.prod(np.fromiter(chances, dtype=np.float64)))
             if not self._advance():
@@ -66,3 +78,10 @@ def _law(mechanism: Any, values: Any) -> np.ndarray:
             remedy="Give the learner a law of its step, or audit it by sampling.",
         )
     return np.asarray(mechanism.probabilities(values))
+
+
+def _refuse_more_than(most: float, paths: int) -> None:
+    if paths > most:
+        raise NotListed(
+            f"A run of this learner can go more than {most:,.0f} ways.", remedy="Use a smaller universe, or audit it by sampling."
+        )

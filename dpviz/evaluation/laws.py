@@ -1,29 +1,34 @@
 """The exact law of a learner on every data set of a universe, level by level.
 
 For a learner that grows one tree, the law of a whole tree is the product of the laws of its nodes, and the law of a node
-depends on the rows that reach it only. So it is enough to list what each level does with each small data set. Any other
-learner is listed whole: one level whose outcomes are models.
+depends on the rows that reach it only (checked: prepared on these rows alone it must do the same). So it is enough to list
+what each level does with each small data set. Any other learner is listed whole: one level whose outcomes are models.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from dpviz.accounting.plan import BudgetPlan
-from dpviz.errors import Cancelled, NotListed
 from dpviz.evaluation.enumeration import Enumeration
+from dpviz.evaluation.question import Question
 from dpviz.evaluation.universe import Universe
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Leaf, Node, Rule
-from dpviz.training.contract import LearnerSpec
+from dpviz.table.candidates import CandidateGrid
+from dpviz.table.dataset import EncodedDataset
 from dpviz.training.growing import Decision, Growth, Label, LabelledSplit, OrderedSplit, Split, rule_of, subset_rule
 from dpviz.training.histograms import NodeRows
 
-Stop = Callable[[], bool]
+#: Hears which share of a level is done; may raise Cancelled.
+Tick = Callable[[float], None]
+
+#: Runs of a whole learner that are listed at most, all data sets of a universe together.
+MOST_RUNS = 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,15 +79,12 @@ class _Table:
     _rows: list[dict[int, float]] = field(default_factory=list)
     _cut: list[float] = field(default_factory=list)
 
-    def add(self, law: Iterable[tuple[Any, Callable[[], Outcome], float]], cut: float) -> None:
-        row: dict[int, float] = {}
-        for key, make, chance in law:
+    def add(self, law: dict[Any, float], make: Callable[[Any], Outcome], cut: float) -> None:
+        for key in law:
             if key not in self._number:
                 self._number[key] = len(self.outcomes)
-                self.outcomes.append(make())
-            number = self._number[key]
-            row[number] = row.get(number, 0.0) + chance
-        self._rows.append(row)
+                self.outcomes.append(make(key))
+        self._rows.append({self._number[key]: chance for key, chance in law.items()})
         self._cut.append(max(0.0, cut))
 
     def level(self) -> LevelLaw:
@@ -93,83 +95,116 @@ class _Table:
             return LevelLaw(self.outcomes, np.log(chances), np.log(chances + np.array(self._cut)[:, None]))
 
 
-def level_laws(
-    spec: LearnerSpec, plan: BudgetPlan, params: Any, universe: Universe, stop: Stop | None = None
-) -> list[LevelLaw]:
-    """The law of each level; one level for a learner that is listed whole. Raises Cancelled, DpvizError."""
+def level_laws(question: Question, universe: Universe, tick: Tick | None = None) -> list[LevelLaw]:
+    """The law of each level; one level for a learner that is listed whole. `tick` hears of every data set.
+
+    A learner that grows a tree is listed whole too when its steps depend on more than the rows at the node. Raises NotListed.
+    """
+    tell = tick or _silent
+    if question.spec.prepare is None:
+        return [_whole_law(question, universe, tell)]
+    try:
+        return _Levels.of(question, universe, tell).laws()
+    except _ReadsOtherRows:
+        return [_whole_law(question, universe, tell)]
+
+
+def _silent(share: float) -> None:
+    pass
+
+
+class _ReadsOtherRows(Exception):
+    """The law of a node is not the same whether its rows are all rows or a part of them."""
+
+
+def _whole_law(question: Question, universe: Universe, tick: Tick) -> LevelLaw:
+    table = _Table()
+    n_sets = len(universe.keys)
     source = Enumeration()
-    if spec.prepare is None:
-        return [_whole_law(spec, plan, params, universe, source, stop)]
-    growth = spec.prepare(universe.kinds, plan, params, source)
-    if any(True for _ in growth.before):
-        raise NotListed(
-            "What this learner does before growing depends on the rows and cannot be listed.",
-            remedy="Use a universe of categories.",
-        )
-    laws = [_node_law(growth, universe, source, 0, stop)]
-    while laws[-1].has_children:
-        laws.append(_node_law(growth, universe, source, len(laws), stop))
-    return laws
-
-
-def _whole_law(
-    spec: LearnerSpec, plan: BudgetPlan, params: Any, universe: Universe, source: Enumeration, stop: Stop | None
-) -> LevelLaw:
-    table = _Table()
-    for index in range(len(universe.keys)):
-        _check(stop)
-        data = universe.dataset(index)
-        models = source.outcomes(lambda data=data: model_body(spec.fit(data, plan, params, source).model))  # type: ignore[misc]
-        table.add(((repr(body), lambda body=body: Outcome(ends=body), chance) for body, chance in models), 0.0)  # type: ignore[misc]
+    for index in range(n_sets):
+        tick(index / n_sets)
+        law = whole_law(question, universe.dataset(index), source, most=MOST_RUNS / n_sets)
+        table.add(law, lambda text: Outcome(ends=json.loads(text)), 0.0)
     return table.level()
 
 
-def _node_law(growth: Growth, universe: Universe, source: Enumeration, level: int, stop: Stop | None) -> LevelLaw:
-    table = _Table()
-    binned = growth.root.binned
-    for index in range(len(universe.keys)):
-        _check(stop)
-        node = NodeRows(binned, universe.rows(index), level)
-        decisions, cut = _decisions(growth, node, source)
-        table.add(((_key(d), lambda d=d: _outcome(binned.grid, universe, d), chance) for d, chance in decisions), cut)  # type: ignore[misc]
-    return table.level()
+def whole_law(question: Question, data: EncodedDataset, source: Enumeration, *, most: float = MOST_RUNS) -> dict[str, float]:
+    """Probability of every model body (as JSON) the learner can release on `data`; raises NotListed above `most` paths."""
+    law: dict[str, float] = {}
+    for model, chance in source.outcomes(lambda: question.fit(data, source).model, most=most):
+        body = json.dumps(model_body(model))
+        law[body] = law.get(body, 0.0) + chance
+    return law
 
 
-def _check(stop: Stop | None) -> None:
-    if stop is not None and stop():
-        raise Cancelled
+@dataclass(frozen=True)
+class _Levels:
+    """Lists the decisions of a growing learner at each level, on every data set as the rows of a node."""
+
+    universe: Universe
+    source: Enumeration
+    shared: Growth  # prepared on one row of every kind; nodes are parts of it
+    own: list[Growth]  # prepared on each data set
+    tick: Tick
+
+    @classmethod
+    def of(cls, question: Question, universe: Universe, tick: Tick) -> _Levels:
+        source = Enumeration()
+        own = [question.prepare(universe.dataset(index), source) for index in range(len(universe.keys))]
+        return cls(universe, source, question.prepare(universe.kinds, source), own, tick)
+
+    def laws(self) -> list[LevelLaw]:
+        laws = [self._law(0)]
+        while laws[-1].has_children:
+            laws.append(self._law(len(laws)))
+        return laws
+
+    def _law(self, level: int) -> LevelLaw:
+        table = _Table()
+        binned = self.shared.root.binned
+        for index, own in enumerate(self.own):
+            self.tick((level + index / len(self.own)) / (self.universe.depth + 1))
+            rows = self.universe.rows(index)
+            law, cut = node_law(self.shared, NodeRows(binned, rows, level), self.source)
+            alone, _ = node_law(own, NodeRows(own.root.binned, np.arange(len(rows)), level), self.source)
+            if law != alone:
+                raise _ReadsOtherRows
+            table.add(law, lambda key: outcome_of(self.universe.kinds, key), cut)
+        return table.level()
 
 
-def _decisions(growth: Growth, node: NodeRows, source: Enumeration) -> tuple[Iterable[tuple[Decision, float]], float]:
+def node_law(growth: Growth, node: NodeRows, source: Enumeration) -> tuple[dict[Any, float], float]:
+    """Probability of everything a step can publish at `node`, by `released`, and the mass cut off."""
     if growth.law is not None:
-        return growth.law(node)
-    return source.outcomes(lambda: growth.step(node)), 0.0
+        listed, cut = growth.law(node)
+    else:
+        listed, cut = list(source.outcomes(lambda: growth.step(node))), 0.0
+    law: dict[Any, float] = {}
+    for decision, chance in listed:
+        key = released(node.binned.grid, decision)
+        law[key] = law.get(key, 0.0) + chance
+    return law, cut
 
 
-def _key(decision: Decision) -> Any:
-    """Equal for decisions that release the same."""
+def released(grid: CandidateGrid, decision: Decision) -> Any:
+    """What is published of a decision: equal for decisions that nobody can tell apart."""
     match decision:
         case Label(label, _):
             return label
         case LabelledSplit(feature, index, labels, _):
-            return feature, index, labels
+            return rule_of(grid, feature, index), labels
         case Split(feature, index, _):
-            return feature, index
+            return rule_of(grid, feature, index)
         case OrderedSplit(feature, left_bins, _):
-            return feature, left_bins.tobytes()
+            return subset_rule(feature, left_bins)
 
 
-def _outcome(grid: Any, universe: Universe, decision: Decision) -> Outcome:
-    match decision:
-        case Label(label, _):
-            return Outcome(ends=Leaf(label))
-        case LabelledSplit(feature, index, (left, right), _):
-            return Outcome(ends=Branch(rule_of(grid, feature, index), Leaf(left), Leaf(right)))
-        case Split(feature, index, _):
-            return _split(universe, rule_of(grid, feature, index))
-        case OrderedSplit(feature, left_bins, _):
-            return _split(universe, subset_rule(feature, left_bins))
-
-
-def _split(universe: Universe, rule: Rule) -> Outcome:
-    return Outcome(rule=rule, goes_left=rule.goes_left(universe.kinds.columns[rule.feature]))
+def outcome_of(kinds: EncodedDataset, key: Any) -> Outcome:
+    """The outcome that `released` stands for, and which of `kinds` it sends left."""
+    match key:
+        case int():
+            return Outcome(ends=Leaf(key))
+        case (rule, (left, right)):
+            return Outcome(ends=Branch(rule, Leaf(left), Leaf(right)))
+        case rule:
+            return Outcome(rule=rule, goes_left=rule.goes_left(kinds.columns[rule.feature]))

@@ -50,7 +50,8 @@ class Universe:
     @cached_property
     def schema(self) -> Schema:
         """Declared; n_public is `max_rows`."""
-        features = [self._feature(f"{'abcd'[f]}{copy}", size) for f, size in enumerate(self.bins) for copy in range(self.copies)]
+        names = [[name] if self.copies == 1 else [f"{name}{copy + 1}" for copy in range(self.copies)] for name in "abcd"]
+        features = [self._feature(name, size) for same, size in zip(names, self.bins, strict=False) for name in same]
         classes = tuple("xyzuvw"[: self.n_classes])
         return Schema(tuple(features), ClassTarget("class", classes), n_public=self.max_rows)
 

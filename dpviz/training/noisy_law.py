@@ -22,6 +22,9 @@ Table = tuple[tuple[int, ...], ...]
 #: Noisy counts above the exact count by more than this are cut off (and reported): four counts are listed at once.
 MOST_NOISE = 20
 
+#: Added to the mass cut off: more than all rounding of sums of probabilities, so that bounds stay bounds.
+ROUNDING = 1e-12
+
 
 def least_gini_law(
     histogram: np.ndarray, n_bins: tuple[int, ...], noise: GeometricNoise
@@ -45,7 +48,7 @@ def least_gini_law(
         wins = _wins(tables, feature, noise)
         for left in range(2):
             decisions.append((OrderedSplit(feature, np.arange(2) == left, UNPRICED), float(wins[left])))
-    return decisions, 1 - sum(chance for _, chance in decisions)
+    return decisions, max(0.0, 1 - sum(chance for _, chance in decisions)) + ROUNDING
 
 
 def _wins(tables: list[Table], feature: int, noise: GeometricNoise) -> np.ndarray:
