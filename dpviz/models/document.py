@@ -57,9 +57,7 @@ def model_document(
             "claim": asdict(claim),
             "ledger": [asdict(row) for row in ledger.rows()],
             "disclosures": [asdict(item) for item in disclosures],
-            "noise": {"source": noise}
-            if seed is None
-            else {"source": noise, "seed": seed, "warning": "A simulation, not a release."},
+            "noise": _noise(noise, seed),
         },
         "versions": {"dpviz": VERSION, "numpy": np.__version__, "python": platform.python_version()},
     }
@@ -69,6 +67,13 @@ def model_document(
 def model_body(model: Model) -> dict[str, Any]:
     """What the model predicts by, in names: equal exactly for models that are the same release."""
     return _WRITERS[model.kind](model)
+
+
+def _noise(source: str, seed: int | None) -> dict[str, Any]:
+    """A simulation says so even when nobody may know its seed."""
+    known = {} if seed is None else {"seed": seed}
+    warning = {} if source == "release" else {"warning": "A simulation, not a release."}
+    return {"source": source, **known, **warning}
 
 
 def _plain(value: Any) -> Any:

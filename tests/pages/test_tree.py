@@ -55,7 +55,9 @@ def test_private_rows_show_no_count_no_accuracy_and_no_seed(name):
     assert trained.held_out is None
     assert trained.result.seed is None
     assert trained.result.released == get_learner(name).exact
-    assert "seed" not in json.loads(trained.result.to_json())["privacy"]["noise"]
+    noise = json.loads(trained.result.to_json())["privacy"]["noise"]
+    assert "seed" not in noise
+    assert ("warning" in noise) == (not trained.result.released)
     assert "draw" not in test.query_params
 
 
