@@ -13,7 +13,7 @@ _QUIET = {"displayModeBar": False, "responsive": True}
 
 def claimed_and_composed(result: FitResult) -> None:
     """What is promised beside what the steps add up to, and why they differ."""
-    st.subheader("Claimed and composed", anchor=False)
+    st.header("Claimed and composed", anchor=False)
     sentence = budget.claim_sentence(result.claim, result.ledger.guarantee)
     st.markdown(sentence)
     figure = budget.claim_figure(result.claim, result.ledger.guarantee)
@@ -23,7 +23,7 @@ def claimed_and_composed(result: FitResult) -> None:
 
 def split(result: FitResult) -> None:
     """The split over quantiles, nodes and leaves."""
-    st.subheader("What epsilon buys", anchor=False)
+    st.header("What epsilon buys", anchor=False)
     spent = result.ledger.spent()
     sentence = budget.split_sentence(result.plan, spent)
     st.markdown(sentence)
@@ -33,7 +33,7 @@ def split(result: FitResult) -> None:
 
 def levels(result: FitResult) -> None:
     """The split over the depths of the tree."""
-    st.subheader("Level by level", anchor=False)
+    st.header("Level by level", anchor=False)
     words = "What one row pays on its way down. Nodes of one level hold different rows, so each level is paid once"
     st.markdown(f"{words} ({NEIGHBOURS}).")
     st.plotly_chart(budget.levels_figure(result.plan), config=_QUIET, key="levels", alt=budget.levels_sentence(result.plan))
@@ -42,7 +42,7 @@ def levels(result: FitResult) -> None:
 
 def who_decided(result: FitResult) -> None:
     """Who set each share, and the public rules with their numbers."""
-    st.subheader("Who decided", anchor=False)
+    st.header("Who decided", anchor=False)
     lines = [f"**{', '.join(parts)}**: {who}" for who, parts in budget.deciders(result.plan).items()]
     st.markdown("\n".join(f"- {line}" for line in (*lines, *result.plan.notes)))
     st.caption("Shares can be set by hand in the sidebar, under Learner settings.")

@@ -55,7 +55,7 @@ _NUMBERS = Grid(
 def ask_schema(work: Prepared) -> None:
     """Everything public about the table at hand; `work.draft` holds it afterwards."""
     draft = work.draft or SchemaDraft(())
-    st.subheader("What is public about it", anchor=False)
+    st.header("What is public about it", anchor=False)
     table = f"Table {parts.plain(work.title)}, {len(draft.columns):,} columns."
     st.caption(f"{table} A private tree may use what stands here without paying for it.")
     if work.table is not None and work.role.may_read:
@@ -159,7 +159,7 @@ def fill_in(work: Prepared) -> None:
 
 
 def _ask_kinds(draft: SchemaDraft, work: Prepared) -> SchemaDraft:
-    st.markdown("##### Features")
+    st.markdown("### Features")
     draft = draft.with_columns(*_KINDS.edit(draft.features, revision=work.revision))
     if work.left_out:
         reasons = "; ".join(f"{parts.literal(name)} ({parts.plain(why)})" for name, why in work.left_out[:10])
@@ -171,7 +171,7 @@ def _ask_numbers(draft: SchemaDraft, revision: int) -> SchemaDraft:
     columns = draft.used_as(Use.NUMBER)
     if not columns:
         return draft
-    st.markdown("##### Ranges of the numbers")
+    st.markdown("### Ranges of the numbers")
     columns = _NUMBERS.edit(columns, revision=revision)
     draft = draft.with_columns(*columns)
     read = [column.name for column in columns if column.read_now]
@@ -191,7 +191,7 @@ def _ask_categories(draft: SchemaDraft, revision: int) -> SchemaDraft:
     columns = draft.used_as(Use.CATEGORIES)
     if not columns:
         return draft
-    st.markdown("##### Categories")
+    st.markdown("### Categories")
     names = [column.name for column in columns]
     first = next((place for place, column in enumerate(columns) if column.lacks()), 0)
     name = st.selectbox("Feature", names, index=first, key=f"category-of-{revision}", persist_state="page")

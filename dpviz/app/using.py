@@ -81,7 +81,7 @@ def show_encoding(now: Loaded) -> None:
     report = now.data.report
     if report is None:
         return
-    st.subheader("What encoding did", anchor=False)
+    st.header("What encoding did", anchor=False)
     st.caption(f"To the rows in use: {parts.plain(now.title)}.")
     if now.role is not DataRole.PRIVATE:
         _show_report(now, report)

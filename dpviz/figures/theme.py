@@ -33,7 +33,7 @@ class Theme:
 LIGHT = Theme(
     ground="#ffffff",
     raised="#f1f4f4",
-    ink="#182226",
+    ink="#0a1417",
     muted="#56646a",
     line="#c9d2d4",
     edge="#8b9aa0",

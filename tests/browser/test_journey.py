@@ -84,7 +84,7 @@ def test_moving_the_slider_is_one_rerun_and_the_tree_follows(page: Any, app: str
     thumb = page.get_by_role("slider", name="ε (add/remove one row)")
     box = thumb.bounding_box()
     sent.clear()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.move(box["x"] + 1, box["y"] + box["height"] / 2)  # the thumb is where the box begins
     page.mouse.down()
     page.mouse.move(box["x"] - 60, box["y"] + box["height"] / 2, steps=12)
     page.mouse.up()
@@ -118,9 +118,10 @@ def test_no_page_has_a_serious_accessibility_fault(chromium: Any, app: str, plac
     page.goto(f"{app}/{place}")
     page.get_by_role("heading", level=1).first.wait_for()
     _idle(page)
-    found = Axe().run(page).response["violations"]
+    # Streamlit's own list of pages nests its sections in a way that is not ours to mend.
+    found = Axe().run(page, context={"exclude": [["[data-testid=stSidebarNavItems]"]]}).response["violations"]
     context.close()
-    assert [_in_words(fault) for fault in found if fault["impact"] in ("serious", "critical")] == []
+    assert [_in_words(fault) for fault in found if fault["impact"] != "minor"] == []
 
 
 def _in_words(fault: dict[str, Any]) -> str:
