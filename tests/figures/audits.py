@@ -1,0 +1,51 @@
+"""Results of searches, made by hand: one of every verdict, and the odd ones."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from dpviz.evaluation.findings import AuditResult, WorstPair
+
+
+def split(left: str, right: str, feature: str = "a", value: str = "a=0") -> dict[str, Any]:
+    """The body of a tree with one rule."""
+    return {"root": {"feature": feature, "op": "in", "values": [value], "left": {"leaf": left}, "right": {"leaf": right}}}
+
+
+def pair(first: float, second: float) -> WorstPair:
+    """One row more, of another class, in a table of two features."""
+    row, extra = ("a=0", "b=1", "x"), ("a=0", "b=0", "y")
+    return WorstPair(("a", "b", "class"), (row, row), (row, extra, row), (first, second))
+
+
+HOLDS = AuditResult(
+    learner="pf-tree",
+    epsilon=1.0,
+    params={},
+    log_ratio=0.5,
+    claimed=1.0,
+    composed=1.0,
+    verdict="holds",
+    because="Every step is one permute-and-flip.",
+    worst_pair=pair(0.2, 0.2 * math.exp(0.5)),
+    output=split("x", "y"),
+    searched="2 features of 2 categories, 2 classes, depth 1, up to 5 rows",
+    n_sets=1287,
+    n_pairs=3960,
+    seconds=1.0,
+)
+UNPROVEN = replace(HOLDS, learner="privatree", composed=1.5, verdict="unproven", because="The steps add up to more.")
+VIOLATED = replace(
+    UNPROVEN, params={"grow_complete": True}, log_ratio=math.log(4), verdict="violated", worst_pair=pair(0.0016, 0.0064)
+)
+IMPOSSIBLE = replace(
+    VIOLATED, params={}, log_ratio=math.inf, composed=math.inf, worst_pair=pair(0.0, 0.25), because="It stops at exact counts."
+)
+BUG = replace(HOLDS, log_ratio=1.25, verdict="ledger violated", worst_pair=pair(0.2 * math.exp(1.25), 0.2))
+NONE = replace(
+    HOLDS, learner="cart", claimed=math.inf, composed=math.inf, log_ratio=math.inf, verdict="none", worst_pair=pair(0.0, 1.0)
+)
+NOTHING = replace(UNPROVEN, log_ratio=0.0, worst_pair=None, output={})
+EVERY = {"holds": HOLDS, "unproven": UNPROVEN, "violated": VIOLATED, "impossible": IMPOSSIBLE, "bug": BUG, "none": NONE}
