@@ -9,6 +9,9 @@
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import DpvizError
+from dpviz.evaluation.audit import audit
+from dpviz.evaluation.sweep import sweep
+from dpviz.evaluation.verify import verify
 from dpviz.io.csv import read_csv
 from dpviz.io.schemas import load_schema, save_schema
 from dpviz.learners import fit, learners
@@ -31,6 +34,7 @@ __all__ = [
     "PrivacyLoss",
     "Schema",
     "__version__",
+    "audit",
     "encode",
     "exact_trace",
     "fit",
@@ -40,4 +44,6 @@ __all__ = [
     "propose_schema",
     "read_csv",
     "save_schema",
+    "sweep",
+    "verify",
 ]

@@ -47,17 +47,19 @@ class Enumeration:
 
         Raises NotListed when there are more than `most` paths, after the first one where its draws already say so.
         """
-        self._path, self._laws = [], []
         walked = 0
-        while True:
-            self._position = 0
-            value = run()
-            walked += 1
-            _refuse_more_than(most, walked if walked > 1 else math.prod(int(np.count_nonzero(law)) for law in self._laws))
-            chances = (law[outcome] for law, outcome in zip(self._laws, self._path, strict=True))
-            yield value, float(np.prod(np.fromiter(chances, dtype=np.float64)))
-            if not self._advance():
-                return
+        try:
+            while True:
+                self._position = 0
+                value = run()
+                walked += 1
+                _refuse_more_than(most, walked if walked > 1 else math.prod(int(np.count_nonzero(law)) for law in self._laws))
+                chances = (law[outcome] for law, outcome in zip(self._laws, self._path, strict=True))
+                yield value, float(np.prod(np.fromiter(chances, dtype=np.float64)))
+                if not self._advance():
+                    return
+        finally:
+            self._path, self._laws, self._position = [], [], 0
 
     def _advance(self) -> bool:
         """Move the last draw that has another possible outcome to it; False when every path was walked."""

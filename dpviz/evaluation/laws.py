@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from dpviz.errors import NotListed
 from dpviz.evaluation.enumeration import Enumeration
 from dpviz.evaluation.question import Question
 from dpviz.evaluation.universe import Universe
@@ -194,9 +195,16 @@ def released(grid: CandidateGrid, decision: Decision) -> Any:
         case LabelledSplit(feature, index, labels, _):
             return rule_of(grid, feature, index), labels
         case Split(feature, index, _):
+            _require_one_rule(grid, feature, index)
             return rule_of(grid, feature, index)
         case OrderedSplit(feature, left_bins, _):
             return subset_rule(feature, left_bins)
+
+
+def _require_one_rule(grid: CandidateGrid, feature: int, index: int) -> None:
+    candidates = grid.features[feature]
+    if candidates.thresholds is not None and candidates.starts[index]:
+        raise NotListed("A split of a number into a range and the rest is not listed.", remedy="Use a universe of categories.")
 
 
 def outcome_of(kinds: EncodedDataset, key: Any) -> Outcome:

@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -29,8 +29,13 @@ Counts = tuple[int, ...]
 class Choice(Protocol):
     """A mechanism that chooses one of several."""
 
-    title: Any
-    epsilon: float
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+
+    @property
+    def epsilon(self) -> float:
+        """What it is charged."""
 
     def probabilities(self, utilities: np.ndarray) -> np.ndarray:
         """Exact law over the last axis."""
@@ -100,7 +105,7 @@ def verify_mechanism(
     found = max((_separation(mechanism, *pair) for pair in listed), key=lambda item: item.log_ratio)
     loss = PrivacyLoss(claimed if composed is None else composed)
     return AuditResult(
-        learner=str(mechanism.title),
+        learner=mechanism.title,
         epsilon=mechanism.epsilon,
         params={},
         log_ratio=found.log_ratio,

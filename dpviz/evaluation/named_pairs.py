@@ -76,6 +76,7 @@ def _identical(count: int, *rows: tuple[int, int, int]) -> tuple[tuple[int, ...]
 NAMED_PAIRS = (
     NamedPair("one row against two rows of different classes, depth 1", ((0, 0, 0), (1, 0, 1))),
     NamedPair("one row against two rows of different classes, depth 4", ((0, 0, 0), (1, 0, 1)), depth=4),
+    NamedPair("10 against 11 rows of both classes, depth 1", _identical(2, (0, 0, 5), (1, 1, 6))),
     NamedPair("12 against 13 rows in 4 identical columns, depth 1", _identical(4, (0, 0, 6), (1, 1, 6), (0, 1, 1))),
 )
 

@@ -1,0 +1,82 @@
+"""Broken learners, for the tests of verification and audits."""
+
+from dataclasses import replace
+
+from dpviz.accounting.claim import Claim
+from dpviz.accounting.events import NoCost, Noise, Parallel, Select, Sequential
+from dpviz.accounting.plan import BudgetPlan
+from dpviz.learners import get_learner, pf_tree
+from dpviz.training.contract import fit_by_growing
+from dpviz.training.growing import Label, LabelledSplit, Split
+
+
+def grower(prepare, name):
+    """pf-tree with another `prepare`."""
+    return replace(get_learner("pf-tree"), name=name, prepare=prepare, fit=fit_by_growing(prepare))
+
+
+def _halved(event):
+    match event:
+        case Sequential(events):
+            return Sequential(tuple(map(_halved, events)))
+        case Parallel(events):
+            return Parallel(tuple(map(_halved, events)))
+        case Select() | Noise():
+            return replace(event, epsilon=event.epsilon / 2)
+
+
+def _half_noise(data, plan, params, source):
+    """Mechanisms get twice the epsilon, events are charged once."""
+    doubled = BudgetPlan(2 * plan.epsilon, plan.depth, tuple(replace(s, epsilon=2 * s.epsilon) for s in plan.shares), plan.notes)
+    growth = pf_tree.prepare(data, doubled, params, source)
+
+    def step(node):
+        decision = growth.step(node)
+        return replace(decision, event=_halved(decision.event))
+
+    return replace(growth, step=step)
+
+
+def _exact_labels(data, plan, params, source):
+    """Leaves take the exact majority and say nothing of it."""
+    growth = pf_tree.prepare(data, plan, params, source)
+
+    def step(node):
+        decision = growth.step(node)
+        if isinstance(decision, Split):
+            return decision
+        return Label(int(node.class_counts.argmax()), decision.event)
+
+    return replace(growth, step=step)
+
+
+def _looks_at_all_rows(data, plan, params, source):
+    """The exact majority of all rows, read while preparing, labels every leaf on the right."""
+    growth = pf_tree.prepare(data, plan, params, source)
+    majority = int(data.class_counts().argmax()) if data.n_rows else 0
+
+    def step(node):
+        decision = growth.step(node)
+        if isinstance(decision, LabelledSplit):
+            return replace(decision, labels=(decision.labels[0], majority))
+        return decision
+
+    return replace(growth, step=step)
+
+
+def _free(data, plan, params, source):
+    """Nothing is looked at."""
+    growth = pf_tree.prepare(data, plan, params, source)
+    return replace(growth, step=lambda node: Label(0, NoCost("nothing")))
+
+
+HALF_NOISE = grower(_half_noise, "half-noise")
+EXACT_LABELS = grower(_exact_labels, "exact-labels")
+LOOKS_AT_ALL_ROWS = grower(_looks_at_all_rows, "looks-at-all-rows")
+FREE = grower(_free, "free")
+#: Sound, but its paper claims half of what it spends.
+MODEST = replace(
+    get_learner("pf-tree"),
+    name="modest",
+    claim=lambda plan, params, schema: Claim(plan.epsilon / 2, "nobody", "violated", "It claims half of what it spends."),
+)
