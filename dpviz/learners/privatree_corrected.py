@@ -10,7 +10,6 @@ Source: the appendix added to Vos et al. 2023 and the authors' code after Decemb
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +28,7 @@ from dpviz.training.growing import UNPRICED, Decision, Growth, Label, Split, lea
 from dpviz.training.histograms import NodeRows, root_rows
 from dpviz.training.params import Settings
 from dpviz.training.privatree_budget import bins_control, distribute, leaf_error_control, shares_control
-from dpviz.training.scores import weighted_gini
+from dpviz.training.scores import gini_change, gini_sensitivity, weighted_gini
 
 NAME = "privatree-corrected"
 #: Noisy counts beyond this probability are left out of the exact law (and reported).
@@ -98,20 +97,6 @@ def split_law(grid: CandidateGrid, node: NodeRows, epsilon: float) -> tuple[list
         (Split(*grid.locate(index), UNPRICED), float(chance)) for index, chance in enumerate(probabilities)
     ]
     return decisions, noise.tail(largest + 1 - node.n_rows)
-
-
-def gini_change(rows: Any) -> Any:
-    """1 - (n/(n+1))^2 - (1/(n+1))^2 = 2n/(n+1)^2, for a number or an array of them; the second form never rounds to 0."""
-    return 2 * (rows / (rows + 1)) / (rows + 1)
-
-
-def gini_sensitivity(rows: int) -> Sensitivity:
-    """1 - (n/(n+1))^2 - (1/(n+1))^2: the most Gini changes from n to n + 1 rows, n >= 1. Not monotone.
-
-    Source: Fletcher & Islam 2015, as used by the corrected PrivaTree with a *noisy* n, which is not a bound at the true n.
-    """
-    source = "the sensitivity is taken at a noisy row count and is no bound"
-    return Sensitivity(gini_change(rows), monotone=False, source=source, is_bound=False)
 
 
 def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:

@@ -172,7 +172,7 @@ def bin_column(feature: FeatureCandidates, column: np.ndarray) -> np.ndarray:
     """Bin of every value: category codes as they are; numbers by the thresholds (`<=` goes to the lower bin)."""
     if feature.thresholds is None:
         return column
-    dtype = np.uint8 if feature.n_bins <= 256 else np.uint16
+    dtype = np.min_scalar_type(feature.n_bins - 1)
     if column.dtype.kind == "i" and len(column):
         low, high = int(column.min()), int(column.max())
         if high - low < len(column):  # a table of the values that occur is shorter than the column

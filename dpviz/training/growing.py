@@ -89,16 +89,26 @@ def grow(node: NodeRows, step: Step) -> tuple[Node, Event]:
             return Branch(rule_of(grid, feature, index), Leaf(left), Leaf(right)), event
         case Split(feature, index, event):
             rule = rule_of(grid, feature, index)
-            return _branch(node, rule, grid.features[feature].left_bins(index), event, step)
+            branch, whole = _branch(node, rule, grid.features[feature].left_bins(index), event, step)
+            return _cut_below(grid, branch, index), whole
         case OrderedSplit(feature, left_bins, event):
             return _branch(node, subset_rule(feature, left_bins), left_bins, event, step)
 
 
-def _branch(node: NodeRows, rule: Rule, left_bins: np.ndarray, event: Event, step: Step) -> tuple[Node, Event]:
+def _branch(node: NodeRows, rule: Rule, left_bins: np.ndarray, event: Event, step: Step) -> tuple[Branch, Event]:
     left_rows, right_rows = node.children(rule.feature, left_bins)
     left, left_event = grow(left_rows, step)
     right, right_event = grow(right_rows, step)
     return Branch(rule, left, right), Sequential((event, Parallel((left_event, right_event))))
+
+
+def _cut_below(grid: CandidateGrid, branch: Branch, index: int) -> Branch:
+    """The branch itself, or with a second rule inside where a numeric candidate has a lower end: its right side twice."""
+    candidates = grid.features[branch.rule.feature]
+    if candidates.thresholds is None or not candidates.starts[index]:
+        return branch
+    below = ThresholdRule(branch.rule.feature, float(candidates.thresholds[candidates.starts[index] - 1]))
+    return Branch(branch.rule, Branch(below, branch.right, branch.left), branch.right)
 
 
 def leaf_law(mechanism: PermuteAndFlip, node: NodeRows) -> tuple[list[tuple[Decision, float]], float]:

@@ -18,6 +18,7 @@ Source: unnormalised Gini, Friedman & Schuster 2010; the monotone step and the i
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -89,6 +90,20 @@ def weighted_gini(left: np.ndarray, total: np.ndarray) -> np.ndarray:
     right = total - left
     unnormalised = _impurity(left) + _impurity(right)
     return unnormalised / np.maximum(total.sum(axis=-1), 1)
+
+
+def gini_change(rows: Any) -> Any:
+    """1 - (n/(n+1))^2 - (1/(n+1))^2 = 2n/(n+1)^2, for a number or an array of them; the second form never rounds to 0."""
+    return 2 * (rows / (rows + 1)) / (rows + 1)
+
+
+def gini_sensitivity(rows: float) -> Sensitivity:
+    """1 - (n/(n+1))^2 - (1/(n+1))^2: the most Gini changes from n to n + 1 rows, n >= 1. Not monotone.
+
+    Source: Fletcher & Islam 2015, as used by BDPT and the corrected PrivaTree with a *noisy* n, which is no bound at the true n.
+    """
+    source = "the sensitivity is taken at a noisy row count and is no bound"
+    return Sensitivity(gini_change(rows), monotone=False, source=source, is_bound=False)
 
 
 def _impurity(counts: np.ndarray) -> np.ndarray:

@@ -1,0 +1,120 @@
+"""BDPT: a greedy tree on one value against the rest, with the sensitivity of Gini taken at a noisy row count.
+
+Half of epsilon buys splits: at every level the exponential mechanism on 0.5 - Gini. The other half buys counts, a geometric
+series over the levels: the noisy row count of a node, or the noisy class counts of a leaf. Values of a number are merged in
+groups of five distinct ones, read from the rows. Discloses the ends of those groups, and exact counts through its stopping
+rule (a node that is pure or holds one row becomes a leaf). The noisy count can exceed the true one, so the sensitivity is no
+bound, as in PrivaTree (corrected).
+
+A group in the middle of a range has no threshold of its own: `30 < age <= 34` is written as two rules, and the subtree of the
+rest stands on both sides. It is one split in the ledger, and one level of the budget.
+
+The papers' tables are met but for breast-w (.614 at epsilon .1; here .81, and .92 at epsilon 1 where they print .559). Their
+code leaves the start of one group too many unset where the number of distinct values is a multiple of five, as in breast-w
+(ten), so that prediction looks rows up in a list that is not sorted. Copied, that gives .52 to .77 at epsilon 1.
+
+Source: Guan, Sun, Shi, Wu & Du 2020, Computers & Security 96; as measured by Vos et al. 2023.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpviz.accounting.claim import Claim, Disclosure
+from dpviz.accounting.events import Event, NonPrivate, Sequential
+from dpviz.accounting.guarantee import split_budget
+from dpviz.accounting.plan import BudgetPlan, Share
+from dpviz.privacy.exponential import ExponentialMechanism
+from dpviz.privacy.laplace import LaplaceNoise
+from dpviz.privacy.source import NoiseSource
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericFeature, Schema
+from dpviz.training.contract import LearnerSpec, fit_by_growing
+from dpviz.training.growing import Decision, Growth, Label, Split
+from dpviz.training.histograms import NodeRows, root_rows
+from dpviz.training.one_against_rest import (
+    STOPPING_DISCLOSURE,
+    gini_utilities,
+    group_ends,
+    is_finished,
+    looked,
+    one_against_rest_grid,
+)
+from dpviz.training.params import NoParams, Settings
+from dpviz.training.scores import gini_sensitivity
+
+NAME = "bdpt"
+GROUP = 5
+LEAST_ROWS = 2
+GROUP_DISCLOSURE = Disclosure(
+    code="merged-values",
+    what=f"The ends of all groups of {GROUP} distinct values of a number are values of rows.",
+    remedy="Use PF-tree, whose thresholds come from the schema.",
+)
+
+
+def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
+    """Half of epsilon for splits, equal over levels; half for counts, proportional to 2^(level/3)."""
+    depth = settings.fixed_or_max_depth
+    for_nodes, for_counts = split_budget(settings.epsilon, (1.0, 1.0))
+    nodes = split_budget(for_nodes, (1.0,) * depth)
+    counts = split_budget(for_counts, tuple(2 ** (level / 3) for level in range(depth + 1)))
+    shares = [Share("node", level, epsilon, set_by="rule: half, equal") for level, epsilon in enumerate(nodes)]
+    shares += [Share("count", level, epsilon, set_by="rule: 2^(level/3)") for level, epsilon in enumerate(counts[:-1])]
+    return BudgetPlan(settings.epsilon, depth, (*shares, Share("leaf", depth, counts[-1], set_by="rule: 2^(level/3)")))
+
+
+def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> Growth:
+    """Merge values, then grow."""
+    pairs = zip(data.schema.features, data.columns, strict=True)
+    groups = {feature.name: group_ends(column, GROUP) for feature, column in pairs if isinstance(feature, NumericFeature)}
+    grid = one_against_rest_grid(data.schema, groups, NAME)
+
+    def step(node: NodeRows) -> Decision:
+        if node.level == plan.depth:
+            return _label(node, plan.of("leaf", plan.depth), source, ())
+        if is_finished(node, LEAST_ROWS):
+            return _label(node, plan.of("count", node.level), source, (looked(node.level),))
+        return _split(node, plan, source)
+
+    merged: tuple[Event, ...] = (NonPrivate("exact values that end the groups of merged values", "groups"),) if groups else ()
+    disclosures = (GROUP_DISCLOSURE, STOPPING_DISCLOSURE) if groups else (STOPPING_DISCLOSURE,)
+    return Growth(root_rows(data, grid), step, merged, disclosures)
+
+
+def _label(node: NodeRows, epsilon: float, source: NoiseSource, before: tuple[Event, ...]) -> Label:
+    noisy = LaplaceNoise(epsilon).release(node.class_counts, source=source, part="leaf", level=node.level)
+    return Label(int(noisy.value.argmax()), Sequential((*before, noisy.event)) if before else noisy.event)
+
+
+def _split(node: NodeRows, plan: BudgetPlan, source: NoiseSource) -> Split:
+    level = node.level
+    count = LaplaceNoise(plan.of("count", level)).release(np.array([node.n_rows]), source=source, part="count", level=level)
+    sensitivity = gini_sensitivity(max(1.0, float(count.value[0])))
+    mechanism = ExponentialMechanism(plan.of("node", level), sensitivity)
+    chosen = mechanism.release(gini_utilities(node), source=source, part="node", level=level)
+    event = Sequential((looked(level), count.event, chosen.event))
+    return Split(*node.binned.grid.locate(chosen.value), event)
+
+
+def claim(plan: BudgetPlan, params: NoParams, schema: Schema) -> Claim:
+    """The paper's epsilon; violated."""
+    because = (
+        "The sensitivity is taken at a noisy row count, which can exceed the true one, and the stopping rule is exact: "
+        "some trees are possible for one data set only."
+    )
+    return Claim(plan.epsilon, "Guan et al. 2020", "violated", because)
+
+
+LEARNER = LearnerSpec(
+    name=NAME,
+    title="BDPT",
+    idea="One value against the rest, chosen by the exponential mechanism at a noisy sensitivity.",
+    citation="Guan, Sun, Shi, Wu & Du 2020, Computers & Security 96",
+    plan=plan,
+    fit=fit_by_growing(prepare),
+    prepare=prepare,
+    claim=claim,
+    exact=False,
+    published=("arXiv", "BDPT"),
+)

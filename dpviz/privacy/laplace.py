@@ -1,0 +1,58 @@
+"""Laplace noise on numbers.
+
+Source: Dwork, McSherry, Nissim & Smith 2006. Counts are better served by the geometric mechanism, which can be drawn
+exactly; this one is here for published learners that use it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpviz.accounting.events import Noise
+from dpviz.errors import NotReleasable
+from dpviz.privacy.sensitivity import check_epsilon
+from dpviz.privacy.source import NoiseSource, Released
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceNoise:
+    """values + z with density exp(-abs(z)/b) / (2 b), b = Delta/eps, Delta = `l1` the largest change of all values together.
+
+    Utility: epsilon -> infinity returns the exact values; the standard deviation is sqrt(2) Delta/eps.
+    """
+
+    epsilon: float
+    l1: float = 1.0
+    title: ClassVar[str] = "Laplace"
+
+    def __post_init__(self) -> None:
+        check_epsilon("LaplaceNoise", self.epsilon, positive=True)
+
+    @property
+    def scale(self) -> float:
+        """b."""
+        return self.l1 / self.epsilon
+
+    def release(self, values: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Released[np.ndarray]:
+        """Noisy `values` (any shape, private), float64."""
+        return Released(source.draw(self, values), Noise(self.epsilon, self.title, part, level))
+
+    def sample(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Values plus noise."""
+        return values + rng.laplace(scale=self.scale, size=np.shape(values))
+
+    def sample_exactly(self, values: np.ndarray) -> np.ndarray:
+        """Always raises NotReleasable: adding floating-point noise shows more than the law says (Mironov 2012)."""
+        raise NotReleasable(f"{self.title} noise on real numbers")
+
+    def density(self, noise: np.ndarray | float) -> np.ndarray:
+        """Exact density of the noise."""
+        return np.exp(-np.abs(noise) / self.scale) / (2 * self.scale)
+
+    def tail(self, noise: np.ndarray | float) -> np.ndarray:
+        """Exact probability that the noise is at least `noise`, of any sign."""
+        half = np.exp(-np.abs(noise) / self.scale) / 2
+        return np.where(np.asarray(noise) >= 0, half, 1 - half)
