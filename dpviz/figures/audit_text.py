@@ -76,16 +76,17 @@ class AuditLine:
 
 def lead_sentence(lines: Iterable[AuditLine]) -> str:
     """How many learners keep what they claim. Settings that are not the default are left out; so is who claims nothing."""
-    usual = [line for line in lines if not line.setting and line.verdict != "none"]
-    counts = Counter(line.verdict for line in usual)
-    if not usual:
+    counts = Counter(line.verdict for line in lines if not line.setting and line.verdict != "none")
+    unknown = counts.pop("not searched", 0)
+    total = counts.total()
+    if not total:
         return "Nothing was searched yet."
-    total, learners = len(usual), "private learner" if len(usual) == 1 else "private learners"
-    keep = "keeps the ε it claims" if total == 1 else "keep the ε they claim"
-    said = f"{counts['holds']} of {total} {learners} {keep}, on everything that was searched"
-    rest = [f"{counts[name]} {LOOKS[name].word}" for name in ("unproven", "violated", "not searched") if counts[name]]
+    learners = "private learner keeps the ε it claims" if total == 1 else "private learners keep the ε they claim"
+    rest = ", ".join(f"{counts[name]} {name}" for name in ("unproven", "violated") if counts[name])
+    said = f"{counts['holds']} of {total} {learners}, on everything that was searched{': ' if rest else ''}{rest}."
+    more = f" {unknown} more {'was' if unknown == 1 else 'were'} not searched." if unknown else ""
     bug = " A ledger is violated: that is a bug in dpviz." if counts["ledger violated"] else ""
-    return f"{said}{': ' if rest else ''}{', '.join(rest)}.{bug}"
+    return f"{said}{more}{bug}"
 
 
 def found_epsilon(result: AuditResult) -> float:

@@ -64,7 +64,8 @@ class TestSentences:
         assert lead_sentence(lines) == "1 of 1 private learner keeps the ε it claims, on everything that was searched."
 
     def test_the_lead_says_when_nothing_was_searched_and_when_dpviz_is_wrong(self) -> None:
-        assert lead_sentence([line("none")]) == "Nothing was searched yet."
+        assert lead_sentence([line("none"), line("not searched")]) == "Nothing was searched yet."
+        assert lead_sentence([line("holds"), line("not searched")]).endswith("searched. 1 more was not searched.")
         assert lead_sentence([line("ledger violated")]).endswith("that is a bug in dpviz.")
 
     @pytest.mark.parametrize(

@@ -1,0 +1,19 @@
+"""Page "Audit": which learners keep the epsilon they claim, and the pair of data sets that shows which do not."""
+
+from dpviz.app import audit_ask, audit_results, audit_screen, parts
+
+parts.page("Audit", "Do private learners keep the privacy they promise, and how do we know?")
+
+audit_results.take_finished()
+what = audit_screen.known()
+audit_screen.lead(what)
+search = audit_ask.ask(what)
+
+result = audit_screen.verdict(search, what)
+if result is not None:
+    audit_screen.why(result)
+    audit_screen.worst_pair(result)
+    audit_screen.everything(search, what)
+audit_screen.rules(what)
+
+audit_screen.meaning()

@@ -1,0 +1,291 @@
+"""The Audit page under every kind of stored run: whole, missing, broken; every verdict; a search, its progress, its end."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpviz.app import audit_results
+from dpviz.app.jobs import shared_jobs
+from dpviz.app.prose import prose, sections
+from dpviz.errors import Cancelled, NotListed
+from dpviz.evaluation.audit import AuditedBound
+from dpviz.evaluation.findings import AuditResult
+from dpviz.evaluation.verdicts import Refusal, StoredRun, run_to_json, stored_run
+from dpviz.learners import get_learner, learners
+from tests.conftest import ROOT
+from tests.figures.audits import BUG, HOLDS, IMPOSSIBLE, NONE, NOTHING, UNPROVEN, VIOLATED
+from tests.pages.opened import said_in_boxes, texts
+
+RUN = StoredRun("9.8.7", "2030-01-02", (HOLDS, IMPOSSIBLE, VIOLATED, NONE))
+PROOF = "The proof treats the features of a table like different people"
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., AppTest]:
+    """Opens the page over a run (or the text of a file, or no file); URL parameters by name."""
+
+    def open_page(run: StoredRun | str | None = RUN, **url: str) -> AppTest:
+        path = tmp_path / "verdicts.json"
+        if run is not None:
+            path.write_text(run if isinstance(run, str) else run_to_json(run), encoding="utf-8")
+        monkeypatch.setattr(audit_results, "stored_run", lambda: stored_run(path))
+        test = AppTest.from_file(str(ROOT / "pages" / "audit.py"), default_timeout=60)
+        for name, value in url.items():
+            test.query_params[f"audit-{name}"] = value
+        return test.run()
+
+    return open_page
+
+
+def chosen(result: AuditResult) -> dict[str, str]:
+    """URL parameters that choose a result's learner and flags."""
+    return {"learner": get_learner(result.learner).title} | {f"{result.learner}.{flag}": "true" for flag in result.params}
+
+
+def box(test: AppTest) -> tuple[str, str]:
+    """Kind and text of the one box about a verdict."""
+    assert not test.exception, [found.message for found in test.exception]
+    ((kind, text),) = said_in_boxes(test)
+    return kind, text.replace("\\", "")
+
+
+class TestWhatIsStored:
+    def test_the_lead_and_the_run_come_from_the_file(self, page: Callable[..., AppTest]) -> None:
+        said = texts(page())
+        assert "1 of 2 private learners keep the ε they claim, on everything that was searched: 1 violated." in said
+        assert "dpviz 9\\.8\\.7 on 2030\\-" in said
+        assert "None of your rows are used" in said
+
+    @pytest.mark.parametrize(
+        ("result", "kind", "words"),
+        [
+            (HOLDS, "success", "Holds"),
+            (UNPROVEN, "warning", "Unproven"),
+            (VIOLATED, "error", "Violated"),
+            (IMPOSSIBLE, "error", "Violated"),
+            (BUG, "error", "Ledger violated"),
+            (NONE, "info", "Nothing claimed"),
+            (NOTHING, "warning", "Unproven"),
+        ],
+    )
+    def test_every_verdict_has_its_box_charts_alt_texts_and_tables(
+        self, page: Callable[..., AppTest], result: AuditResult, kind: str, words: str
+    ) -> None:
+        test = page(StoredRun("1", "2030-01-02", (result,)), **chosen(result))
+        assert box(test)[0] == kind
+        assert box(test)[1].startswith(f"**{words}.**")
+        charts = test.get("plotly_chart")
+        assert len(charts) == (2 if result.worst_pair else 0)
+        assert all(json.loads(chart.proto.spec)["data"] and chart.proto.alt for chart in charts)
+        assert len(test.dataframe) == len(charts) + 1
+        assert all(len(table.value) for table in test.dataframe)
+
+    def test_the_first_learner_shown_is_one_whose_claim_is_violated(self, page: Callable[..., AppTest]) -> None:
+        assert page().selectbox(key="audit-learner").value == IMPOSSIBLE.learner
+        assert page(StoredRun("1", "2030-01-02", (HOLDS,))).selectbox(key="audit-learner").value == learners()[0]
+
+    def test_what_holds_and_neighbours_mean_is_on_the_page(self, page: Callable[..., AppTest]) -> None:
+        said = texts(page())
+        assert "Add/remove one row." in said
+        assert "what was searched only" in said
+        assert "upper bound" in said
+
+    def test_a_refusal_says_why_and_an_attack_says_what_it_showed(self, page: Callable[..., AppTest]) -> None:
+        asked: dict[str, Any] = {"learner": "pf-tree", "epsilon": 1.0, "params": {}}
+        bound = AuditedBound(
+            **asked, bound=0.4, confidence=0.95, largest=5.0, event="a tree", hits=(1, 2), n_tested=10, n_asked=20, n_done=20,
+            claimed=1.0, composed=1.0, verdict="holds", because="So.", canary=(("a", "1"),), seconds=1.0,
+        )  # fmt: skip
+        run = StoredRun("1", "2030-01-02", (), (Refusal(**asked, reason="Too many trees."),), (), (bound,))
+        said = texts(page(run))
+        assert "Nothing was searched yet." in said
+        assert "Too many trees\\." in said
+        assert "ε = 0.4 (add/remove one row) is lost at least, with 95% confidence" in said
+        (line,) = [
+            line for line in audit_results.audit_lines(audit_results.Known(run, {})) if line.title == get_learner("pf-tree").title
+        ]
+        assert (line.verdict, line.audited, line.claimed) == ("not searched", 0.4, 1.0)
+
+    def test_rules_searched_by_themselves_are_listed(self, page: Callable[..., AppTest]) -> None:
+        rule = replace(NOTHING, learner="A rule", because="It is bare.")
+        test = page(replace(RUN, mechanisms=(rule,)))
+        assert list(test.dataframe[-1].value["rule"]) == ["A rule"]
+
+
+class TestWithoutAStoredRun:
+    @pytest.mark.parametrize(
+        ("file", "what"),
+        [
+            (None, "There is no stored run"),
+            ("{", "JSON"),
+            ('{"format": "dpviz-verdicts/99"}', "dpviz\\-verdicts/99"),
+            (run_to_json(RUN).replace('"log_ratio": 0.5', '"log_ratio": "half"'), "results"),
+        ],
+    )
+    def test_the_problem_is_said_and_a_search_is_still_offered(
+        self, page: Callable[..., AppTest], file: str | None, what: str
+    ) -> None:
+        test = page(file)
+        said = texts(test)
+        assert what.replace("\\", "") in said.replace("\\", "").replace("\u2060", "")
+        assert "Searching below still works." in said
+        assert "Nothing was searched yet." in said
+        test.select_slider(key="audit-universe").set_value("1").run()
+        search(test)
+        finish(test)
+        assert "Searched now" in texts(test)
+
+
+def search(test: AppTest) -> AppTest:
+    next(button for button in test.button if button.label == "Search again").click().run()
+    assert not test.exception
+    return test
+
+
+def finish(test: AppTest) -> AppTest:
+    """Wait for the search, then run the page again."""
+    job = shared_jobs()._jobs.get((test.session_state["_session_name"], audit_results.LANE))
+    assert job is None or job.wait(60)
+    test.run()
+    assert not test.exception
+    return test
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+    """A search that waits until it is let go or stopped, and then finds `found` or raises it."""
+    state: dict[str, Any] = {"go": Event(), "found": (HOLDS,), "asked": None}
+
+    def verify_each(learner: str, **asked: Any) -> list[AuditResult]:
+        state["asked"] = {"learner": learner, **asked}
+        while not state["go"].wait(0.01):
+            if asked["stop"]():
+                raise Cancelled
+        if isinstance(state["found"], Exception):
+            raise state["found"]
+        return list(state["found"])
+
+    monkeypatch.setattr(audit_results, "verify_each", verify_each)
+    yield state
+    state["go"].set()
+
+
+class TestSearching:
+    def test_a_search_by_the_real_thing_replaces_the_stored_line(self, page: Callable[..., AppTest]) -> None:
+        test = page(universe="1", **chosen(HOLDS))
+        said = texts(finish(search(test)))
+        assert "Searched now, at ε = 1." in said
+        assert "1 of the lines searched now" in said
+        assert box(test)[0] == "success"
+
+    def test_what_was_shown_stays_and_is_marked_while_a_search_runs(
+        self, page: Callable[..., AppTest], held: dict[str, Any]
+    ) -> None:
+        test = search(page(**chosen(IMPOSSIBLE)))
+        assert "From the stored run" in texts(test)
+        assert [button.label for button in test.button] == ["Search again", "Cancel"]
+        held["found"] = (replace(UNPROVEN, epsilon=0.1),)
+        held["go"].set()
+        said = texts(finish(test))
+        assert "Searched now, at ε = 0.1" in said
+        assert [button.label for button in test.button] == ["Search again"]
+
+    def test_a_counterexample_found_before_stays_in_the_lead(self, page: Callable[..., AppTest], held: dict[str, Any]) -> None:
+        test = page(**chosen(IMPOSSIBLE))
+        held["found"] = (UNPROVEN,)
+        held["go"].set()
+        said = texts(finish(search(test)))
+        assert "1 violated" in said
+        assert box(test)[0] == "warning"
+        what = audit_results.Known(RUN, test.session_state["_audit_now"])
+        notes = {line.note for line in audit_results.audit_lines(what)}
+        assert notes == {"", "searched now, ε = 1; violated at ε = 1"}
+
+    def test_cancel_ends_the_search_and_keeps_what_was_shown(self, page: Callable[..., AppTest], held: dict[str, Any]) -> None:
+        test = search(page(**chosen(IMPOSSIBLE)))
+        next(button for button in test.button if button.label == "Cancel").click().run()
+        said = texts(finish(test))
+        assert "Stopped." in said
+        assert "From the stored run" in said
+        assert held["asked"]["stop"]()
+
+    def test_a_refusal_is_said_and_what_was_shown_stays(self, page: Callable[..., AppTest], held: dict[str, Any]) -> None:
+        test = page(**chosen(HOLDS))
+        held["found"] = NotListed("It cannot be listed.", remedy="Search elsewhere.")
+        held["go"].set()
+        said = texts(finish(search(test)))
+        assert "It cannot be listed\\." in said
+        assert "From the stored run" in said
+
+    def test_sliders_and_flags_reach_the_search(self, page: Callable[..., AppTest], held: dict[str, Any]) -> None:
+        test = page(**chosen(VIOLATED), universe="2", epsilon="0.1")
+        assert audit_results.PLACES[1].title in texts(test)
+        held["go"].set()
+        finish(search(test))
+        asked = held["asked"]
+        assert (asked["learner"], asked["epsilon"], asked["universes"]) == (VIOLATED.learner, 0.1, (audit_results.PLACES[1],))
+        assert asked["grow_complete"] is True
+
+    def test_another_epsilon_than_the_one_shown_is_called_stale(self, page: Callable[..., AppTest]) -> None:
+        test = page(**chosen(HOLDS))
+        assert "Stale" not in texts(test)
+        test.select_slider(key="audit-epsilon").set_value(0.1).run()
+        assert "Stale for ε = 0.1" in texts(test)
+
+
+class TestWhy:
+    def test_the_published_proof_is_explained_with_the_numbers_on_screen(self, page: Callable[..., AppTest]) -> None:
+        said = texts(page(**chosen(VIOLATED)))
+        assert PROOF in said
+        assert "to ε = 1.5, not 1 (add/remove one row)" in said
+        assert "4 times as likely (1 in 156 instead of 1 in 625)" in said
+        assert "Theorem 3" in said
+
+    def test_what_is_impossible_is_explained_too(self, page: Callable[..., AppTest]) -> None:
+        said = texts(page(**chosen(IMPOSSIBLE)))
+        assert PROOF in said
+        assert "a tree that is impossible into one of probability 25 %" in said
+
+    def test_the_explanation_of_a_proof_is_two_sentences(self) -> None:
+        texts_of_proofs = [text for heading, text in sections("audit").items() if "Theorem" in heading]
+        assert texts_of_proofs
+        for text in texts_of_proofs:
+            assert text.rstrip().endswith(".")
+            assert len([piece for piece in text.replace("\n", " ").split(". ") if piece]) == 2
+
+    def test_a_claim_without_a_text_of_its_own_gives_its_reason(self, page: Callable[..., AppTest]) -> None:
+        result = replace(VIOLATED, learner="pf-tree", params={}, because="Some reason.")
+        said = texts(page(StoredRun("1", "2030-01-02", (result,))))
+        assert PROOF not in said
+        assert "Some reason\\. On screen, adding the marked row makes one tree 4 times as likely" in said
+
+    def test_what_holds_needs_no_explanation(self, page: Callable[..., AppTest]) -> None:
+        assert "Why this claim" not in texts(page(**chosen(HOLDS)))
+
+    def test_every_section_can_be_filled(self) -> None:
+        names = ("claimed", "composed", "times", "allowed", "low", "high", "direction", "because")
+        values = dict.fromkeys(names, "7")
+        assert all("{" not in prose("audit", heading, **values) for heading in sections("audit"))
+
+
+def test_subjects_with_equal_parameters_have_equal_keys() -> None:
+    assert audit_results.subject_key("a", {"x": 1, "y": 2}) == audit_results.subject_key("a", {"y": 2, "x": 1})
+    assert audit_results.subject_of(audit_results.subject_key("a", {"x": True})) == ("a", {"x": True})
+
+
+def test_lines_stand_in_the_order_of_the_registry_each_learner_once_per_setting() -> None:
+    lines = audit_results.audit_lines(audit_results.Known(RUN, {}))
+    names = [audit_results.subject_of(line.key)[0] for line in lines]
+    assert list(dict.fromkeys(names)) == list(learners())
+    assert len(lines) == len(learners()) + 1
+    assert {line.verified for line in lines if line.verdict == "not searched"} == {None}
+    assert math.inf in {line.verified for line in lines}
