@@ -37,16 +37,22 @@ def messy_csv(tmp_path: Path) -> Path:
 
 def _idle(page: Any) -> None:
     """Wait until the app has nothing left to compute."""
-    page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')")
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
 
 
 def _upload(page: Any, address: str, path: Path) -> None:
     page.goto(f"{address}/data")
+    _idle(page)
     page.get_by_text("Public", exact=True).click()
+    page.get_by_role("radio", name="OpenML, by name").wait_for()  # public rows may come from there
+    _idle(page)
     page.get_by_role("radio", name="A CSV file").click()
     page.locator("input[type=file]").set_input_files(path)
+    page.get_by_text("What is public about it").wait_for()
+    _idle(page)
     page.get_by_role("button", name="Fill in from the data").click()
     page.get_by_text("read from data").first.wait_for()
+    _idle(page)
     page.get_by_role("button", name="Use this data").click()
     page.get_by_text("This is the data in use").wait_for()
 
@@ -82,9 +88,9 @@ def test_moving_the_slider_is_one_rerun_and_the_tree_follows(page: Any, app: str
     page.get_by_text("Guaranteed: ε = 1 (add/remove one row)").wait_for()
     _idle(page)
     thumb = page.get_by_role("slider", name="ε (add/remove one row)")
+    thumb.hover(position={"x": 1, "y": 8})  # the thumb is where the box begins; waits until it stands still
     box = thumb.bounding_box()
     sent.clear()
-    page.mouse.move(box["x"] + 1, box["y"] + box["height"] / 2)  # the thumb is where the box begins
     page.mouse.down()
     page.mouse.move(box["x"] - 60, box["y"] + box["height"] / 2, steps=12)
     page.mouse.up()
