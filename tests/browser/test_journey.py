@@ -88,7 +88,7 @@ def test_moving_the_slider_is_one_rerun_and_the_tree_follows(page: Any, app: str
     page.get_by_text("Guaranteed: ε = 1 (add/remove one row)").wait_for()
     _idle(page)
     thumb = page.get_by_role("slider", name="ε (add/remove one row)")
-    thumb.hover(position={"x": 1, "y": 8})  # the thumb is where the box begins; waits until it stands still
+    thumb.hover(position={"x": 1, "y": 8}, force=True)  # the thumb is where the box begins, its drawing lies above it
     box = thumb.bounding_box()
     sent.clear()
     page.mouse.down()
