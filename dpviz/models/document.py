@@ -22,6 +22,7 @@ from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import DocumentError
 from dpviz.models.base import Model
 from dpviz.models.constant import Constant
+from dpviz.models.linear import LinearModel, scores_of
 from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 from dpviz.table.schema_json import Part, parse_json, require_format, schema_from_dict, schema_to_dict
@@ -190,5 +191,39 @@ def _read_constant(document: dict[str, Any], schema: Schema) -> Constant:
     return Constant(schema, _index(_get(document, "leaf", str, ""), schema.classes, "leaf"))
 
 
-_WRITERS: dict[str, Callable[[Any], dict[str, Any]]] = {Tree.kind: _write_tree, Constant.kind: _write_constant}
-_READERS: dict[str, Callable[[dict[str, Any], Schema], Model]] = {Tree.kind: _read_tree, Constant.kind: _read_constant}
+def _write_linear(model: LinearModel) -> dict[str, Any]:
+    scored = model.schema.classes[-len(model.offsets) :]
+    rows = zip(scored, model.offsets, model.weights, strict=True)
+    return {
+        "inputs": "every feature scaled to 0 .. 1: place in its declared range, or in its declared list of categories",
+        "scores": [
+            {"class": name, "offset": offset, "weights": dict(zip(model.schema.feature_names, weights, strict=True))}
+            for name, offset, weights in rows
+        ],
+    }
+
+
+def _read_linear(document: dict[str, Any], schema: Schema) -> LinearModel:
+    items = _get(document, "scores", list, "")
+    scored = schema.classes[-scores_of(schema) :]
+    if [item.get("class") if isinstance(item, dict) else None for item in items] != list(scored):
+        raise DocumentError(f"One score per class of {list(scored)} is needed.", where="scores", remedy="Export the model again.")
+    offsets = tuple(Part(item, f"scores[{k}]").get("offset").number() for k, item in enumerate(items))
+    return LinearModel(schema, tuple(_read_weights(item, schema, f"scores[{k}]") for k, item in enumerate(items)), offsets)
+
+
+def _read_weights(item: dict[str, Any], schema: Schema, where: str) -> tuple[float, ...]:
+    weights = Part(_get(item, "weights", dict, where), f"{where}.weights")
+    return tuple(weights.get(name).number() for name in schema.feature_names)
+
+
+_WRITERS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    Tree.kind: _write_tree,
+    Constant.kind: _write_constant,
+    LinearModel.kind: _write_linear,
+}
+_READERS: dict[str, Callable[[dict[str, Any], Schema], Model]] = {
+    Tree.kind: _read_tree,
+    Constant.kind: _read_constant,
+    LinearModel.kind: _read_linear,
+}

@@ -1,0 +1,64 @@
+"""A linear model: a weighted sum of the features, each scaled to 0 .. 1 by its declaration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpviz.models.base import require_same_columns
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import Feature, NumericFeature, Schema
+
+
+@dataclass(frozen=True)
+class LinearModel:
+    """Scores are offset + sum of weight * scaled value.
+
+    Attributes
+    ----------
+    schema : Schema
+    weights : tuple of tuple of float
+        One row of n_features weights per score: a single row for two classes (above 0 means the second), else one per class.
+    offsets : tuple of float
+        One per row of `weights`.
+    """
+
+    schema: Schema
+    weights: tuple[tuple[float, ...], ...]
+    offsets: tuple[float, ...]
+
+    kind = "linear"
+
+    def __post_init__(self) -> None:
+        rows = scores_of(self.schema)
+        if len(self.offsets) != rows or [len(row) for row in self.weights] != [self.schema.n_features] * rows:
+            raise ValueError(f"{rows} rows of {self.schema.n_features} weights and {rows} offsets are needed")
+
+    def scores(self, data: EncodedDataset) -> np.ndarray:
+        """Shape (n_rows,) for two classes, else (n_rows, n_classes); the larger, the likelier."""
+        require_same_columns(self.schema, data.schema)
+        found = unit_columns(data) @ np.array(self.weights).T + np.array(self.offsets)
+        return found[:, 0] if len(self.offsets) == 1 else found
+
+    def predict(self, data: EncodedDataset) -> np.ndarray:
+        """Class codes of shape (n_rows,), uint8; the first class among equals."""
+        scores = self.scores(data)
+        return (scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)).astype(np.uint8)
+
+
+def scores_of(schema: Schema) -> int:
+    """How many scores a linear model of this schema has: 1 for two classes, else one per class."""
+    return 1 if len(schema.classes) == 2 else len(schema.classes)
+
+
+def unit_columns(data: EncodedDataset) -> np.ndarray:
+    """All features scaled to 0 .. 1, float64 of shape (n_rows, n_features)."""
+    return np.column_stack([_unit(*pair) for pair in zip(data.schema.features, data.columns, strict=True)])
+
+
+def _unit(feature: Feature, column: np.ndarray) -> np.ndarray:
+    """Position in the declared range, or in the declared order of the categories (0 when there is one only)."""
+    if isinstance(feature, NumericFeature):
+        return (column.astype(np.float64) - feature.low) / (feature.high - feature.low)
+    return column / max(len(feature.categories) - 1, 1)

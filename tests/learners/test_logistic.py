@@ -1,0 +1,87 @@
+"""Logistic regression: without noise it is scikit-learn's, with noise it owes what it says."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+import dpviz
+from dpviz.accounting.events import Noise, walk
+from dpviz.errors import ParameterError, SchemaError
+from dpviz.models.linear import LinearModel, unit_columns
+from dpviz.privacy.objective_perturbation import ObjectivePerturbation
+from tests.contract.tables import schema_of, table
+from tests.training.test_noisy_histograms import Recording
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("regularization", [0.001, 0.1])
+def test_with_a_huge_epsilon_it_is_the_usual_one(n_classes, regularization):
+    schema = schema_of("mixed", n_classes, n_public=500)
+    data = table(schema, 120)
+    model = dpviz.fit("logistic", data, epsilon=1e6, regularization=regularization, seed=0).model
+    x = np.column_stack([unit_columns(data), np.ones(120)]) / math.sqrt(5)  # four features and the constant
+    usual = LogisticRegression(C=1 / (regularization * 500), fit_intercept=False, tol=1e-12, max_iter=10_000)
+    for k, weights, offset in zip([1] if n_classes == 2 else range(n_classes), model.weights, model.offsets, strict=True):
+        expected = usual.fit(x, data.target == k).coef_[0] / math.sqrt(5)
+        np.testing.assert_allclose([*weights, offset], expected, rtol=1e-3, atol=1e-4)
+
+
+def test_rows_are_at_most_one_long_and_in_an_order_of_their_own():
+    data, source = table(schema_of("mixed", 3), 80), Recording(1)
+    dpviz.fit("logistic", data, epsilon=1.0, source=source, norm_share=0.4)
+    for mechanism, (x, y), _ in source.draws:
+        assert isinstance(mechanism, ObjectivePerturbation)
+        assert x.shape == (80, 5)
+        assert set(y) == {-1.0, 1.0}
+        assert np.linalg.norm(x, axis=1).max() <= 1 + 1e-12
+        assert np.linalg.norm(x[:, :-1], axis=1).max() == pytest.approx(0.8 / math.sqrt(0.64 + 1))
+
+
+def test_each_class_has_an_equal_part_of_epsilon():
+    for n_classes, parts in [(2, 1), (3, 3), (7, 7)]:
+        result = dpviz.fit("logistic", table(schema_of("mixed", n_classes)), epsilon=0.9, seed=0)
+        steps = [step for _, step in walk(result.ledger.event)]
+        assert [type(step) for step in steps] == [Noise] * parts
+        assert [step.epsilon for step in steps] == pytest.approx([0.9 / parts] * parts)
+        assert result.ledger.guarantee.epsilon <= result.claim.epsilon == 0.9
+        assert result.claim.verdict == "holds"
+        assert len(result.model.offsets) == parts
+
+
+def test_the_penalty_knows_the_public_row_count_only():
+    penalties = set()
+    for n_rows in (5, 50):
+        source = Recording(1)
+        dpviz.fit("logistic", table(schema_of(n_public=3000), n_rows), epsilon=1.0, source=source, regularization=0.01)
+        penalties |= {mechanism.penalty for mechanism, _, _ in source.draws}
+    assert penalties == {30.0}
+    with pytest.raises(SchemaError, match="needs a public row count"):
+        dpviz.fit("logistic", table(schema_of(n_public=None)), epsilon=1.0, seed=0)
+
+
+def test_it_learns_and_its_scores_rank():
+    data, fresh = table(schema_of("numbers", 2, n_public=3000), 3000), table(schema_of("numbers"), 1000, seed=8)
+    result = dpviz.fit("logistic", data, epsilon=1.0, seed=0)
+    assert isinstance(result.model, LinearModel)
+    assert result.plan.depth == 0
+    assert result.score(fresh) > 0.8
+    assert roc_auc_score(fresh.target, result.model.scores(fresh)) > 0.85
+
+
+def test_a_smaller_epsilon_adds_more_noise():
+    data = table(schema_of("numbers", 2, n_public=1000), 1000)
+    quiet, loud = (
+        [dpviz.fit("logistic", data, epsilon=epsilon, seed=seed).score(data) for seed in range(15)] for epsilon in (3.0, 0.01)
+    )
+    assert np.mean(quiet) > np.mean(loud) + 0.05
+
+
+@pytest.mark.parametrize("asked", [{"regularization": 0.0}, {"norm_share": 1.5}, {"norm_share": 0.0}])
+def test_settings_outside_their_range_are_refused(asked):
+    with pytest.raises(ParameterError, match=f"The '{next(iter(asked))}' parameter of logistic must be a number in"):
+        dpviz.fit("logistic", table(schema_of()), epsilon=1.0, seed=0, **asked)

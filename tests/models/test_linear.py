@@ -1,0 +1,95 @@
+"""A linear model: scores by hand, classes from scores, and its document."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from dpviz.errors import DocumentError, SchemaError
+from dpviz.models.document import model_body, model_from_json
+from dpviz.models.linear import LinearModel, unit_columns
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from dpviz.table.schema_json import schema_to_dict
+from tests.contract.tables import hostile_schema, schema_of, table
+
+
+def model_of(schema: Schema, seed: int = 1) -> LinearModel:
+    rng = np.random.default_rng(seed)
+    rows = 1 if len(schema.classes) == 2 else len(schema.classes)
+    weights = rng.normal(size=(rows, schema.n_features)).tolist()
+    return LinearModel(schema, tuple(map(tuple, weights)), tuple(rng.normal(size=rows).tolist()))
+
+
+def document(model: LinearModel, **changes) -> str:
+    body = {"format": "dpviz-tree/1", "kind": "linear", **model_body(model), "schema": schema_to_dict(model.schema)}
+    return json.dumps(body | changes)
+
+
+def score_by_hand(model: LinearModel, data: EncodedDataset, row: int, k: int) -> float:
+    score = model.offsets[k]
+    for weight, feature, column in zip(model.weights[k], model.schema.features, data.columns, strict=True):
+        if isinstance(feature, NumericFeature):
+            score += weight * (float(column[row]) - feature.low) / (feature.high - feature.low)
+        elif len(feature.categories) > 1:
+            score += weight * int(column[row]) / (len(feature.categories) - 1)
+    return score
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_scores_and_classes_are_those_worked_out_by_hand(n_classes):
+    schema = schema_of("mixed", n_classes)
+    model, data = model_of(schema), table(schema, 30)
+    by_hand = np.array([[score_by_hand(model, data, row, k) for k in range(len(model.offsets))] for row in range(30)])
+    np.testing.assert_allclose(model.scores(data).reshape(30, -1), by_hand, rtol=1e-12)
+    expected = by_hand[:, 0] > 0 if n_classes == 2 else by_hand.argmax(axis=1)
+    np.testing.assert_array_equal(model.predict(data), expected)
+    assert model.predict(data).dtype == np.uint8
+
+
+def test_features_are_scaled_by_their_declaration_alone():
+    features = (NumericFeature("x", -2, 6), CategoricalFeature("c", ("a", "b", "d")), CategoricalFeature("only", ("one",)))
+    schema = Schema(features, ClassTarget("y", ("n", "p")))
+    columns = (np.array([-2.0, 6.0, 0.0]), np.array([0, 2, 1], dtype=np.uint8), np.zeros(3, dtype=np.uint8))
+    data = EncodedDataset(schema, columns, np.zeros(3, dtype=np.uint8))
+    np.testing.assert_array_equal(unit_columns(data), [[0, 0, 0], [1, 1, 0], [0.25, 0.5, 0]])
+
+
+@pytest.mark.parametrize("schema", [schema_of("mixed"), schema_of("numbers", 4), hostile_schema()], ids=["2", "4", "hostile"])
+def test_a_document_gives_the_model_back(schema):
+    model = model_of(schema)
+    assert model_from_json(document(model)) == model
+
+
+def test_two_classes_have_one_score_named_by_the_second():
+    assert [score["class"] for score in model_body(model_of(schema_of("mixed")))["scores"]] == ["c1"]
+    assert [score["class"] for score in model_body(model_of(schema_of("mixed", 3)))["scores"]] == ["c0", "c1", "c2"]
+
+
+@pytest.mark.parametrize(
+    ("scores", "where"),
+    [
+        (None, "scores"),
+        ([], "scores"),
+        ([3], "scores"),
+        ([{"class": "c0", "offset": 0, "weights": {}}], "scores"),
+        ([{"class": "c1", "offset": 0}], r"scores\[0\]\.weights"),
+        ([{"class": "c1", "offset": "x", "weights": {}}], r"scores\[0\]\.offset"),
+        ([{"class": "c1", "offset": 0, "weights": {"height": 1.0}}], r"scores\[0\]\.weights\.age"),
+    ],
+)
+def test_a_broken_document_is_refused_by_place(scores, where):
+    with pytest.raises(DocumentError, match=where):
+        model_from_json(document(model_of(schema_of("numbers")), scores=scores))
+
+
+def test_rows_of_another_schema_are_refused():
+    with pytest.raises(SchemaError, match="lack the model's columns"):
+        model_of(schema_of("mixed")).scores(table(schema_of("numbers")))
+
+
+def test_weights_fit_the_schema():
+    with pytest.raises(ValueError, match="1 rows of 2 weights and 1 offsets are needed"):
+        LinearModel(schema_of("numbers"), ((1.0,),), (0.0,))

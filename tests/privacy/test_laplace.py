@@ -1,0 +1,60 @@
+"""Laplace noise: its law against integrals, what one row can do to it, and a sampler that follows it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.integrate import quad
+
+from dpviz.accounting.events import Noise
+from dpviz.errors import NotReleasable, ParameterError
+from dpviz.privacy.laplace import LaplaceNoise
+from dpviz.privacy.source import Release, Simulation
+from tests.statistical.goodness import FITS
+
+EPSILONS = st.floats(0.05, 10)
+
+
+@given(EPSILONS, st.floats(0.5, 4), st.integers(-24, 24).map(lambda quarters: quarters / 4))
+def test_tail_is_the_integral_of_the_density(epsilon, l1, start):
+    mechanism = LaplaceNoise(epsilon, l1)
+    near, _ = quad(mechanism.density, min(start, 0.0), max(start, 0.0))
+    assert mechanism.tail(start) == pytest.approx(0.5 - near if start > 0 else 0.5 + near, rel=1e-7, abs=1e-12)
+
+
+@given(EPSILONS, st.floats(-20, 20))
+def test_moving_a_value_by_one_moves_no_density_by_more_than_epsilon(epsilon, noise):
+    mechanism = LaplaceNoise(epsilon)
+    with np.errstate(divide="ignore"):
+        loss = np.log(mechanism.density(noise)) - np.log(mechanism.density(noise - 1))
+    assert abs(loss) <= epsilon * (1 + 1e-9) + 1e-9
+    assert mechanism.density(-3.0) / mechanism.density(-4.0) == pytest.approx(np.exp(epsilon))
+
+
+@pytest.mark.parametrize("factor", [0.7, 1.0, 1.3])
+@pytest.mark.parametrize("l1", [1.0, 3.0])
+def test_draws_follow_the_law_of_this_epsilon_and_of_no_other(factor, l1):
+    noisy = LaplaceNoise(0.8, l1).release(np.full((50, 100), 7), source=Simulation(4), part="count").value
+    claimed = LaplaceNoise(0.8 * factor, l1)
+    fit = stats.kstest(noisy.ravel() - 7, lambda noise: 1 - claimed.tail(noise)).pvalue
+    assert bool(fit > FITS) is (factor == 1.0)
+
+
+def test_noise_comes_with_its_event_and_keeps_the_shape():
+    released = LaplaceNoise(1e9).release(np.arange(6).reshape(2, 3), source=Simulation(0), part="leaf", level=2)
+    np.testing.assert_allclose(released.value, np.arange(6).reshape(2, 3), atol=1e-6)
+    assert released.event == Noise(1e9, "Laplace", "leaf", 2)
+
+
+def test_it_is_never_released():
+    with pytest.raises(NotReleasable, match="Laplace noise on real numbers has no exact sampler"):
+        LaplaceNoise(1.0).release(np.zeros(2), source=Release(), part="leaf")
+
+
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, float("nan"), float("inf")])
+def test_an_epsilon_without_finite_noise_is_refused(epsilon):
+    with pytest.raises(ParameterError, match="'epsilon' parameter of LaplaceNoise must be positive and finite"):
+        LaplaceNoise(epsilon)

@@ -1,0 +1,71 @@
+"""The smooth majority: its law, its unbounded odds, and a sampler that follows the law."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpviz.accounting.events import NonPrivate
+from dpviz.errors import NotReleasable, ParameterError
+from dpviz.privacy.smooth import SmoothMajority
+from dpviz.privacy.source import Release, Simulation
+from tests.oracles import mechanisms as oracle
+from tests.statistical.goodness import FITS, p_value
+
+
+@given(st.lists(st.integers(0, 12), min_size=2, max_size=6), st.floats(0.01, 2))
+def test_the_law_is_the_exponential_mechanism_at_the_smooth_sensitivity(counts, epsilon):
+    best, second = sorted(counts, reverse=True)[:2]
+    scores = [1.0 if count == best else 0.0 for count in counts]
+    exponent = min(epsilon / (2 * math.exp(-(best - second) * epsilon)), 700.0)
+    expected = oracle.exponential_mechanism(scores, exponent, [1.0] * len(counts))
+    np.testing.assert_allclose(SmoothMajority(epsilon).probabilities(np.array(counts)), expected, rtol=1e-9, atol=1e-300)
+
+
+def test_equal_counts_are_equally_likely_however_many_there_are():
+    np.testing.assert_allclose(SmoothMajority(1.0).probabilities(np.zeros(4, dtype=int)), 0.25)
+    law = SmoothMajority(1.0).probabilities(np.array([5, 5, 2]))
+    assert law[0] == law[1]
+    assert law[0] / law[2] == pytest.approx(math.exp(0.5))
+
+
+@pytest.mark.parametrize(("epsilon", "gap", "times"), [(1.0, 1, 2.13), (0.1, 50, 7.8), (2.0, 0, 1.0)])
+def test_one_row_moves_the_law_by_more_than_epsilon(epsilon, gap, times):
+    here, there = (SmoothMajority(epsilon).probabilities(np.array([10 + gap + step, 10]))[1] for step in (0, 1))
+    assert math.log(here / there) >= times * epsilon
+
+
+def test_no_epsilon_covers_the_odds():
+    mechanism = SmoothMajority(0.5)
+    chances = mechanism.probabilities(np.column_stack([np.arange(12), np.zeros(12, dtype=int)]))[:, 1]
+    losses = np.log(chances[:-1]) - np.log(chances[1:])
+    assert (np.diff(losses[1:]) > 0).all()
+    assert losses[-1] > 40 * 0.5
+
+
+def test_huge_gaps_are_certain_without_a_warning():
+    np.testing.assert_array_equal(SmoothMajority(1e6).probabilities(np.array([0, 10**6, 3])), [0, 1, 0])
+    np.testing.assert_allclose(SmoothMajority(0.0).probabilities(np.array([0, 9])), 0.5)
+
+
+@pytest.mark.parametrize("factor", [0.7, 1.0, 1.3])
+def test_draws_follow_the_law_of_this_epsilon_and_of_no_other(factor):
+    counts = np.array([4, 6, 1])
+    source = Simulation(3)
+    draws = np.array([SmoothMajority(0.6).release(counts, source=source, part="leaf").value for _ in range(9000)])
+    assert (p_value(draws, SmoothMajority(0.6 * factor).probabilities(counts)) > FITS) is (factor == 1.0)
+
+
+def test_it_has_no_price_and_is_never_released():
+    released = SmoothMajority(0.6).release(np.array([4, 6]), source=Simulation(3), part="leaf", level=2)
+    assert released.event == NonPrivate(
+        "the smooth sensitivity of the majority gives the exponential mechanism unbounded odds", "leaf", 2
+    )
+    with pytest.raises(NotReleasable, match="exponential mechanism with smooth sensitivity has no exact sampler"):
+        SmoothMajority(0.6).release(np.array([4, 6]), source=Release(), part="leaf")
+    with pytest.raises(ParameterError):
+        SmoothMajority(-1.0)

@@ -1,0 +1,47 @@
+"""Uniform choices and points: uniform, free, and never the same twice in a release."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpviz.accounting.events import NoCost
+from dpviz.privacy.source import Release, Simulation
+from dpviz.privacy.uniform import UniformChoice, UniformPoint
+from tests.statistical.goodness import FITS, p_value
+
+SOURCES = pytest.mark.parametrize("source", [Simulation(3), Release()], ids=lambda source: source.name)
+
+
+@SOURCES
+def test_every_choice_is_equally_likely(source):
+    draws = np.array([UniformChoice().release(5, source=source, part="node").value for _ in range(4000)])
+    assert set(draws) == set(range(5))
+    assert p_value(draws, UniformChoice().probabilities(5)) > FITS
+    assert p_value(draws, np.array([0.25, 0.25, 0.2, 0.15, 0.15])) < FITS
+
+
+@SOURCES
+def test_a_point_is_uniform_in_its_range(source):
+    points = [UniformPoint().release((-2.0, 3.0), source=source, part="node").value for _ in range(4000)]
+    assert stats.kstest(points, stats.uniform(-2, 5).cdf).pvalue > FITS
+    assert stats.kstest(points, stats.uniform(-2, 5.6).cdf).pvalue < FITS
+
+
+@SOURCES
+@pytest.mark.parametrize("between", [(-8e307, 8e307), (0.0, 5e-324), (1e16, 1e16 + 2)])
+def test_a_point_never_leaves_an_extreme_range(source, between):
+    for _ in range(50):
+        assert between[0] <= UniformPoint().release(between, source=source, part="node").value <= between[1]
+
+
+def test_they_cost_nothing():
+    assert UniformChoice().release(3, source=Simulation(0), part="node", level=1).event == NoCost("node", 1)
+    assert UniformPoint().release((0.0, 1.0), source=Simulation(0), part="node", level=2).event == NoCost("node", 2)
+
+
+def test_a_seed_repeats_them_and_a_release_does_not():
+    first, again = (UniformPoint().release((0.0, 1.0), source=Simulation(9), part="node").value for _ in range(2))
+    assert first == again
+    assert len({UniformPoint().release((0.0, 1.0), source=Release(), part="node").value for _ in range(10)}) == 10
