@@ -10,6 +10,7 @@
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit import audit
+from dpviz.evaluation.poisoning import poisoning_curve
 from dpviz.evaluation.sweep import sweep
 from dpviz.evaluation.verify import verify
 from dpviz.io.csv import read_csv
@@ -41,6 +42,7 @@ __all__ = [
     "learners",
     "load_schema",
     "model_from_json",
+    "poisoning_curve",
     "propose_schema",
     "read_csv",
     "save_schema",

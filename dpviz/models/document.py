@@ -22,6 +22,7 @@ from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import DocumentError
 from dpviz.models.base import Model
 from dpviz.models.constant import Constant
+from dpviz.models.forest import Forest
 from dpviz.models.linear import LinearModel, scores_of
 from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
@@ -153,9 +154,20 @@ def _read_tree(document: dict[str, Any], schema: Schema) -> Tree:
     return Tree(schema, _read_node(_get(document, "root", dict, ""), schema, "root", 0))
 
 
+def _write_forest(forest: Forest) -> dict[str, Any]:
+    return {"roots": [_write_node(forest.schema, tree.root) for tree in forest.trees]}
+
+
+def _read_forest(document: dict[str, Any], schema: Schema) -> Forest:
+    roots = enumerate(_get(document, "roots", list, ""))
+    return Forest(schema, tuple(Tree(schema, _read_node(root, schema, f"roots[{place}]", 0)) for place, root in roots))
+
+
 def _read_node(item: dict[str, Any], schema: Schema, where: str, depth: int) -> Node:
     if depth > _DEEPEST:
         raise DocumentError(f"The tree is deeper than {_DEEPEST} levels.", where=where, remedy="Export the model again.")
+    if not isinstance(item, dict):
+        raise DocumentError(f"{item!r:.60} is not allowed here.", where=where, remedy="Export the model again.")
     if "leaf" in item:
         return Leaf(_index(_get(item, "leaf", str, where), schema.classes, f"{where}.leaf"))
     rule = _read_rule(item, schema, where)
@@ -219,11 +231,13 @@ def _read_weights(item: dict[str, Any], schema: Schema, where: str) -> tuple[flo
 
 _WRITERS: dict[str, Callable[[Any], dict[str, Any]]] = {
     Tree.kind: _write_tree,
+    Forest.kind: _write_forest,
     Constant.kind: _write_constant,
     LinearModel.kind: _write_linear,
 }
 _READERS: dict[str, Callable[[dict[str, Any], Schema], Model]] = {
     Tree.kind: _read_tree,
+    Forest.kind: _read_forest,
     Constant.kind: _read_constant,
     LinearModel.kind: _read_linear,
 }

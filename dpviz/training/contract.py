@@ -79,6 +79,8 @@ class LearnerSpec:
         Drawn as a line to compare with.
     spends_epsilon : bool
         False for a learner without privacy: epsilon changes nothing and there is nothing to draw again.
+    one_voter_per_row : bool
+        Its model votes, and a row reaches one voter only, whose choice depends on its own rows alone: votes certify predictions.
     published : (str, str) or None
         (version, method) of its column in the papers' accuracy tables.
     exact : bool
@@ -98,6 +100,7 @@ class LearnerSpec:
     is_baseline: bool = False
     spends_epsilon: bool = True
     exact: bool = True
+    one_voter_per_row: bool = False
     published: tuple[str, str] | None = None
 
 

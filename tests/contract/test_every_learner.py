@@ -19,12 +19,12 @@ from tests.contract.tables import hostile_schema, reordered, schema_of, table
 
 ALL = dpviz.learners()
 #: Exact by design: no noise, so no seed changes anything, and the loss is infinite.
-EXACT = ("cart",)
+EXACT = ("cart", "dpa")
 #: Publish something exact beside their mechanisms, or use a sensitivity that is no bound: their ledger is infinite.
-INFINITE = ("cart", "privatree", "privatree-star", "privatree-corrected", "bdpt", "dpgdf")
+INFINITE = ("cart", "dpa", "privatree", "privatree-star", "privatree-corrected", "bdpt", "dpgdf")
 #: Train where no feature can be split; the others refuse by name.
-SPLIT_NOTHING = ("cart", "majority", "logistic")
-NEED_NO_ROW_COUNT = ("cart", "majority", "diffprivlib-tree", "bdpt", "dpgdf")
+SPLIT_NOTHING = ("cart", "dpa", "majority", "logistic")
+NEED_NO_ROW_COUNT = ("cart", "dpa", "majority", "diffprivlib-tree", "bdpt", "dpgdf")
 #: Mechanisms without an exact sampler.
 UNRELEASABLE = (
     "joint exponential quantiles",
@@ -123,7 +123,7 @@ def test_extreme_ranges_are_trained_on_or_refused_by_name(name, low, high):
         result = fit(name, data)
     except DpvizError as problem:
         assert problem.remedy  # noqa: PT017
-        assert name in ("cart", *NEED_CATEGORIES)
+        assert name in ("cart", "dpa", *NEED_CATEGORIES)
     else:
         assert set(result.model.predict(data)) <= {0, 1}
 

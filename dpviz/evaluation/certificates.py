@@ -1,0 +1,141 @@
+"""What privacy proves about poisoning: bounds on a mean after an attacker added or removed k rows.
+
+Let M be (epsilon, delta)-private under add/remove one row and A(M(D)) lie in [0, 1], for example accuracy on a fixed clean
+test set. An event that had probability u has after one row at most T(u) = min(e^eps u, 1 - e^-eps (1 - u)), and after k rows
+at most T applied k times. Taken over the events {A <= a} this bounds the mean of A from below, and an explicit chain of laws
+attains it (this project). It is never below the published bound e^(-k eps) E[A] (PrivaTree, Corollaries 2 and 3).
+
+A higher bound on a bad thing, such as the success of a backdoor, is 1 minus the lower bound on its absence.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+#: Order statistics that a band looks at. Fixed here, before anything is drawn.
+BAND_POINTS = 12
+
+#: (values, increasing; probability of at most each of them)
+Law = tuple[np.ndarray, np.ndarray]
+
+
+def survival(below: np.ndarray, rows: int, epsilon: float) -> np.ndarray:
+    """1 - T^k(u): how probable an event of probability 1 - u remains at least.
+
+    Parameters
+    ----------
+    below : ndarray
+        Probabilities u in [0, 1].
+    rows : int
+        k, rows added or removed.
+    epsilon : float
+        Privacy loss per row, finite.
+
+    Notes
+    -----
+    While u <= 1/(1 + e^eps) a row multiplies u by e^eps, from then on it multiplies 1 - u by e^-eps. Any split of the k rows
+    into these two is an upper bound on T^k, so a rounding error of the turning point can only make the result smaller.
+    """
+    u = np.asarray(below, dtype=np.float64)
+    if rows == 0 or epsilon == 0:
+        return 1 - u
+    with np.errstate(divide="ignore"):
+        log_u = np.log(u)
+    turning = np.ceil((-np.logaddexp(0.0, epsilon) - log_u) / epsilon)
+    growing = np.clip(turning, 0, rows)
+    left = np.maximum(0.0, -np.expm1(log_u + growing * epsilon))
+    return np.where(growing > 0, left, 1 - u) * np.exp(-(rows - growing) * epsilon)
+
+
+def group_delta(rows: int, epsilon: float, delta: float) -> float:
+    """The delta of k rows together: delta (e^(k eps) - 1) / (e^eps - 1), at most 1."""
+    if delta == 0 or rows == 0:
+        return 0.0
+    if epsilon == 0:
+        return min(1.0, rows * delta)
+    if rows * epsilon > 700:  # beyond floating point, and far beyond 1
+        return 1.0
+    return min(1.0, delta * math.expm1(rows * epsilon) / math.expm1(epsilon))
+
+
+def tight_bound(law: Law, rows: int, epsilon: float, delta: float = 0.0) -> float:
+    """Lower bound on the mean after `rows` additions and removals, for a law of A on the rows as they are.
+
+    With delta the k rows are taken in one step (group privacy) and the group's delta is subtracted from every event.
+    Decreasing in `rows`; the mean itself at 0 rows; the value itself for a constant.
+    """
+    values, at_most = law
+    before = np.concatenate([[0.0], at_most[:-1]])
+    if delta:
+        remains = np.clip(survival(before, min(rows, 1), rows * epsilon) - group_delta(rows, epsilon, delta), 0, 1)
+    else:
+        remains = survival(before, rows, epsilon)
+    return float(np.diff(values, prepend=0.0) @ remains)
+
+
+def published_bound(mean: float, rows: int, epsilon: float, delta: float = 0.0) -> float:
+    """e^(-k eps) E[A]: Corollary 2 (and 3 for 1 minus attack success); with delta, e^(-k eps) (E[A] - the group's delta)."""
+    return math.exp(-rows * epsilon) * max(0.0, mean - group_delta(rows, epsilon, delta))
+
+
+def law_of(draws: np.ndarray) -> Law:
+    """The law of the draws themselves."""
+    values, counts = np.unique(draws, return_counts=True)
+    at_most = counts.cumsum() / len(draws)
+    at_most[-1] = 1.0
+    return values, at_most
+
+
+def band_law(draws: np.ndarray, beta: float) -> Law:
+    """A law that lies below the true one everywhere, with confidence 1 - beta: its bounds hold for all k at once.
+
+    The probability of falling below the i-th smallest of R draws is at most the (1 - beta/m) quantile of Beta(i, R - i + 1),
+    at each of m order statistics (log-spaced, fixed before drawing) with confidence 1 - beta/m. What may lie below the
+    smallest one is put at 0.
+    """
+    from scipy.special import betaincinv
+
+    draws = np.sort(draws)
+    size = len(draws)
+    places = np.unique(np.round(np.geomspace(1, size, BAND_POINTS)).astype(np.int64))
+    quantiles = betaincinv(places, size - places + 1, 1 - beta / len(places))
+    at_most = np.append(np.maximum.accumulate(quantiles), 1.0)
+    return np.append(0.0, draws[places - 1]), at_most
+
+
+def certified_rows(votes: np.ndarray) -> np.ndarray:
+    """Additions and removals that cannot change each prediction of a vote in which a row reaches one voter only.
+
+    Parameters
+    ----------
+    votes : ndarray of shape (n_rows, n_classes)
+        The prediction is the class with most votes, the lowest index among equals.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), int64
+        min over c' != c of floor((n_c - n_c' - [c' < c]) / 2). Source: Levine & Feizi 2021, Theorem 1. A voter without rows
+        abstains; a row makes it vote, which moves a gap by one instead of two, so the bound covers it.
+    """
+    votes = votes.astype(np.int64)
+    chosen = votes.argmax(axis=1)
+    classes = np.arange(votes.shape[1])
+    gap = votes.max(axis=1, keepdims=True) - votes - (classes[None, :] < chosen[:, None])
+    gap[classes[None, :] == chosen[:, None]] = np.iinfo(np.int64).max
+    return gap.min(axis=1) // 2
+
+
+def mean_limits(draws: np.ndarray, beta: float) -> tuple[float, float]:
+    """(lower, upper) limits of the mean of independent draws in [0, 1], each failing with probability at most beta / 2.
+
+    Empirical Bernstein. Source: Maurer & Pontil 2009, Theorem 11; the draws need not have one law.
+    """
+    size = len(draws)
+    mean = float(np.mean(draws))
+    if size < 2:
+        return 0.0, 1.0
+    log = math.log(4 / beta)
+    reach = math.sqrt(2 * float(np.var(draws, ddof=1)) * log / size) + 7 * log / (3 * (size - 1))
+    return max(0.0, mean - reach), min(1.0, mean + reach)
