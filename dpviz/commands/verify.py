@@ -1,0 +1,126 @@
+"""Verify claims: the exact law of whole trees on every small data set, against what is claimed under add/remove one row.
+
+VERIFIED is the largest log ratio of the probability of an output over all neighbouring pairs searched: a lower bound on the
+true epsilon. COMPOSED is what the learner's own steps add up to: an upper bound. Verdicts: "holds" (on what was searched),
+"unproven" (composed exceeds claimed), "violated" (a counterexample to the claim), "ledger violated" (a bug in dpviz).
+
+Exit code 1 when a ledger is violated, 2 when the question cannot be answered.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.commands import console
+from dpviz.commands.files import check_output, write_whole
+from dpviz.commands.parameters import parse_parameters
+from dpviz.errors import DpvizError
+from dpviz.evaluation.findings import AuditResult
+from dpviz.evaluation.verdicts import StoredRun, run_to_json
+from dpviz.evaluation.verify import NAMED_PAIRS, QUICK_UNIVERSES, verify
+from dpviz.evaluation.verify_all import verify_all
+from dpviz.learners import get_learner
+
+NAME = "verify"
+HELP = "check claims on every small data set"
+BROKEN = 1
+
+_HEADER = ("LEARNER", "EPSILON", "CLAIMED", "COMPOSED", "VERIFIED", "VERDICT", "SEARCHED", "REASON")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """One learner, or all."""
+    parser.add_argument("learner", nargs="?", metavar="LEARNER", help="see `learners`")
+    parser.add_argument("--epsilon", type=float, metavar="E", help=f"claimed privacy loss, {NEIGHBOURS} (default: 1)")
+    parser.add_argument(
+        "--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the learner; may be repeated"
+    )
+    parser.add_argument("--all", action="store_true", help="every learner at two epsilons, every flag also flipped")
+    parser.add_argument("--quick", action="store_true", help="smaller universes, no audits")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="with --all: where to write what was found")
+    parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
+
+
+def run(args: Namespace) -> int:
+    """Search, print a table, and say by the exit code whether our own ledgers stand."""
+    if args.all == (args.learner is not None):
+        raise DpvizError("Give one learner, or --all.", where="verify", remedy="See `learners` for their names.")
+    return _all(args) if args.all else _one(args)
+
+
+def _one(args: Namespace) -> int:
+    if args.out is not None:
+        raise DpvizError("--out is for --all.", where="--out", remedy="Leave it out, or verify all learners.")
+    spec = get_learner(args.learner)
+    params = parse_parameters(spec, args.param)
+    console.doing(f"Verifying {spec.title}")
+    places = (*QUICK_UNIVERSES, *NAMED_PAIRS) if args.quick else None
+    found = verify(spec, epsilon=1.0 if args.epsilon is None else args.epsilon, universes=places, **params)
+    console.show_table(_HEADER, [_cells(found)])
+    _show_pair(found)
+    return BROKEN if found.verdict == "ledger violated" else 0
+
+
+def _all(args: Namespace) -> int:
+    if args.param or args.epsilon is not None:
+        raise DpvizError("--all sets epsilon and parameters itself.", where="--all", remedy="Leave --epsilon and --param out.")
+    if args.out is not None:
+        check_output(args.out, force=args.force)
+    found = verify_all(
+        date=datetime.now(UTC).date().isoformat(),
+        quick=args.quick,
+        progress=lambda share, text: console.doing(f"{share:.0%} {text}"),
+    )
+    if args.out is not None:
+        write_whole(args.out, run_to_json(found), force=args.force)
+    _show_run(found)
+    return BROKEN if found.has_broken_ledger else 0
+
+
+def _show_run(found: StoredRun) -> None:
+    console.show_title(f"Learners ({NEIGHBOURS})")
+    console.show_table(_HEADER, [_cells(result) for result in found.worst()])
+    console.show_title("Mechanisms by themselves")
+    console.show_table(_HEADER, [_cells(result) for result in found.mechanisms])
+    if found.audits:
+        console.show_title("Attacked by sampling: lower bound on epsilon")
+        rows = [(_named(a.learner, a.params), f"{a.epsilon:g}", f"{a.bound:.3f}", a.verdict, a.event) for a in found.audits]
+        console.show_table(("LEARNER", "EPSILON", "AUDITED", "VERDICT", "LOOKED AT"), rows)
+    if found.refusals:
+        console.show_title("Not listed")
+        cells = [(_named(item.learner, item.params), f"{item.epsilon:g}", item.reason) for item in found.refusals]
+        console.show_table(("LEARNER", "EPSILON", "REASON"), cells)
+
+
+def _cells(found: AuditResult) -> Sequence[str]:
+    return (
+        _named(found.learner, found.params),
+        f"{found.epsilon:g}",
+        f"{found.claimed:g}",
+        f"{found.composed:.4g}",
+        f"{found.log_ratio:.4f}",
+        found.verdict,
+        found.searched,
+        found.because,
+    )
+
+
+def _named(learner: str, params: dict[str, Any]) -> str:
+    return " ".join([learner, *(f"{name}={value}" for name, value in params.items())])
+
+
+def _show_pair(found: AuditResult) -> None:
+    pair = found.worst_pair
+    if pair is None:
+        return
+    console.show_title("The pair of data sets that shows it")
+    rows = [("without", *row) for row in pair.first] + [("with", *row) for row in pair.second]
+    console.show_table(("", *pair.columns), rows)
+    console.show_title("Probability of the output that tells them apart")
+    console.show_pairs([("without", f"{pair.probabilities[0]:.6g}"), ("with", f"{pair.probabilities[1]:.6g}")])
+    console.show_pairs([("output", str(found.output))])

@@ -1,0 +1,97 @@
+"""The command `verify`: a table, the pair that shows it, and an exit code for our own ledgers."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from dpviz.commands import verify as command
+from dpviz.evaluation.universe import Universe
+from dpviz.evaluation.verdicts import StoredRun, run_from_json
+from dpviz.evaluation.verify import verify
+from tests.evaluation.planted import HALF_NOISE
+
+TINY = (Universe((2, 2), max_rows=2),)
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch):
+    monkeypatch.setattr(command, "QUICK_UNIVERSES", TINY)
+    monkeypatch.setattr(command, "NAMED_PAIRS", ())
+
+
+def test_one_learner_is_a_line_with_claim_ledger_and_what_was_found(run):
+    code, out, err = run("verify", "privatree", "--epsilon", "1", "--param", "grow_complete=true", "--quick")
+    assert (code, err) == (0, "")
+    assert re.search(r"^LEARNER +EPSILON +CLAIMED +COMPOSED +VERIFIED +VERDICT +SEARCHED +REASON$", out, re.MULTILINE)
+    assert re.search(
+        r"^privatree grow_complete=True +1 +1 +1\.5 +1\.\d{4} +violated +2 features of 2 categories", out, re.MULTILINE
+    )
+    assert "Features of one row are not disjoint data" in out
+
+
+def test_the_pair_is_shown_with_both_chances(run):
+    out = run("verify", "privatree", "--quick")[1]
+    assert "The pair of data sets that shows it" in out
+    assert len(re.findall(r"^without .*=", out, re.MULTILINE)) == 1
+    assert len(re.findall(r"^with .*=", out, re.MULTILINE)) == 2
+    assert re.search(r"^without +0$", out, re.MULTILINE)
+    assert re.search(r"^with +0\.\d+$", out, re.MULTILINE)
+
+
+def _broken(*args, **asked):
+    return verify(HALF_NOISE, universes=TINY)
+
+
+def test_a_violated_ledger_is_exit_code_one(run, monkeypatch):
+    monkeypatch.setattr(command, "verify", _broken)
+    code, out, _ = run("verify", "pf-tree")
+    assert code == 1
+    assert "ledger violated" in out
+
+
+def test_all_learners_are_tables_and_a_file(run, monkeypatch, tmp_path):
+    found = StoredRun("1", "2026-01-31", (verify("pf-tree", universes=TINY),))
+    monkeypatch.setattr(command, "verify_all", lambda **asked: replace(found, date=asked["date"]))
+    path = tmp_path / "verdicts.json"
+    code, out, err = run("verify", "--all", "--out", path)
+    assert (code, err) == (0, "")
+    assert "Learners (add/remove one row)" in out
+    stored = run_from_json(path.read_bytes())
+    assert [item.learner for item in stored.results] == ["pf-tree"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", stored.date)
+    monkeypatch.setattr(command, "verify_all", lambda **asked: replace(found, results=(_broken(),)))
+    assert run("verify", "--all")[0] == 1
+
+
+@pytest.mark.slow
+def test_every_ledger_of_ours_stands_on_the_quick_universes(run, monkeypatch):
+    monkeypatch.undo()
+    code, out, _ = run("verify", "--all", "--quick")
+    assert code == 0
+    assert "ledger violated" not in out
+    assert re.search(r"^pf-tree +1 .* holds ", out, re.MULTILINE)
+    assert re.search(r"^privatree +1 .* inf .* violated ", out, re.MULTILINE)
+    assert re.search(r"^exponential mechanism with smooth sensitivity +1 .* violated ", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ((), "Give one learner, or --all."),
+        (("pf-tree", "--all"), "Give one learner, or --all."),
+        (("pf-treee",), "Did you mean 'pf-tree'?"),
+        (("pf-tree", "--epsilon", "0"), "must be a number in [0.001, 20]. Got 0.0."),
+        (("pf-tree", "--epsilon", "much"), "invalid float value: 'much'"),
+        (("pf-tree", "--param", "colour=1"), "no parameter of 'pf-tree' called 'colour'"),
+        (("pf-tree", "--out", "x.json"), "--out is for --all."),
+        (("--all", "--epsilon", "1"), "--all sets epsilon and parameters itself."),
+        (("--all", "--out", "no/such/folder/x.json"), "There is no folder"),
+    ],
+)
+def test_what_cannot_be_asked_is_one_line(refused, words, text):
+    assert text in refused("verify", *words)
+
+
+def test_a_learner_that_cannot_be_listed_is_refused_with_the_way_out(refused):
+    assert "audit it by sampling" in refused("verify", "bdpt", "--quick")
