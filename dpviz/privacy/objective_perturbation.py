@@ -79,9 +79,9 @@ class ObjectivePerturbation:
     def sample(self, rows: SignedRows, rng: np.random.Generator) -> np.ndarray:
         """Draw b, then minimise."""
         x, y = rows
-        direction: np.ndarray = rng.standard_normal(x.shape[1])
-        direction *= rng.gamma(x.shape[1], 1 / self.beta) / np.linalg.norm(direction)
-        return minimiser(x, y, self.penalty_used, direction)
+        direction = np.asarray(rng.standard_normal(x.shape[1]))
+        noise = direction * (rng.gamma(x.shape[1], 1 / self.beta) / np.linalg.norm(direction))
+        return minimiser(x, y, self.penalty_used, noise)
 
     def sample_exactly(self, rows: SignedRows) -> np.ndarray:
         """Always raises NotReleasable: the guarantee is about the exact minimiser, and a computer finds a close one."""
