@@ -1,0 +1,116 @@
+"""What leaves as a release: exact samplers, no seed, and no number that came from rows except through a mechanism."""
+
+import json
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.learners import get_learner
+from dpviz.privacy.source import Simulation
+from dpviz.table.candidates import multiscale_grid
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from tests.contract.tables import schema_of, table
+
+RELEASABLE = [name for name in dpviz.learners() if get_learner(name).exact and get_learner(name).spends_epsilon]
+releasable = pytest.mark.parametrize("name", RELEASABLE)
+
+
+def _is_sound(name):
+    return dpviz.fit(name, table(schema_of("mixed"), 30), epsilon=1.0, depth=2, seed=0).claim.is_sound
+
+
+#: The others disclose exact things, and say so.
+SOUND = [name for name in RELEASABLE if get_learner(name).task == "classes" and _is_sound(name)]
+
+
+def release(name, data):
+    return dpviz.fit(name, data, epsilon=1.0, max_depth=2, depth=2, seed=None)
+
+
+def _model_keys():
+    return {"root", "leaf", "trees"}
+
+
+def without_model(document):
+    """Everything in a document but what the model predicts by."""
+    return {key: value for key, value in document.items() if key not in _model_keys()}
+
+
+def numbers_in(value):
+    match value:
+        case dict():
+            return [number for item in value.values() for number in numbers_in(item)]
+        case list():
+            return [number for item in value for number in numbers_in(item)]
+        case bool() | str() | None:
+            return []
+        case _:
+            return [value]
+
+
+def test_the_default_learner_can_be_released():
+    assert "pf-tree" in SOUND
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_around_the_model_a_release_is_the_same_whatever_the_rows_are(name):
+    # other rows, other extremes, another number of rows: nothing but the model may show it
+    schema = schema_of("mixed")
+    few, many = table(schema, 37, seed=1), table(schema, 1013, seed=2)
+    narrow = EncodedDataset(schema, tuple(column[:9] for column in few.columns), np.zeros(9, dtype=np.uint8))
+    around = [_ledger_as_set(without_model(json.loads(release(name, data).to_json()))) for data in (few, many, narrow)]
+    assert around[0] == around[1] == around[2]
+
+
+def _ledger_as_set(document):
+    """The ledger has a row per node, so its length is that of the released model; what a row says must not depend on rows."""
+    rows = {(row["mechanism"], row["part"], row["epsilon"], row["note"]) for row in document["privacy"]["ledger"]}
+    return {**document, "privacy": {**document["privacy"], "ledger": rows}}
+
+
+def test_every_threshold_of_a_release_comes_from_the_schema():
+    schema = Schema((NumericFeature("x", 0.0, 100.0), NumericFeature("z", -7.0, 9.0)), ClassTarget("y", ("n", "p")), n_public=300)
+    rng = np.random.default_rng(4)
+    x, z = 41 + rng.random(300) * 0.137, rng.random(300) * 0.731
+    data = EncodedDataset(schema, (x, z), (x > 41.07).astype(np.uint8))
+    allowed = {float(t) for feature in multiscale_grid(schema).features for t in feature.thresholds}
+    for _ in range(5):
+        document = json.loads(release("pf-tree", data).to_json())
+        thresholds = numbers_in(document["root"])
+        assert set(thresholds) <= allowed
+        assert not set(thresholds) & {*x.tolist(), *z.tolist()}
+
+
+@releasable
+def test_a_bound_read_from_the_rows_is_named_in_the_release(name):
+    read = Schema(
+        (NumericFeature("height", -2.5, 7.5, read_from_data=("low", "high")), CategoricalFeature("colour", ("red", "green"))),
+        ClassTarget("y", ("n", "p")),
+        n_public=200,
+    )
+    declared = Schema((NumericFeature("height", -2.5, 7.5), read.features[1]), read.target, n_public=200)
+    found, none = (
+        json.loads(release(name, table(schema, 60)).to_json())["privacy"]["disclosures"] for schema in (read, declared)
+    )
+    assert {(item["code"], item["field"]) for item in found} >= {("schema-low", "height"), ("schema-high", "height")}
+    assert not [item for item in none if item["code"].startswith("schema-")]
+
+
+@releasable
+def test_no_seed_stands_in_a_release(name):
+    document = json.loads(release(name, table(schema_of("categories"), 40)).to_json())
+    assert document["privacy"]["noise"] == {"source": "release"}
+    assert "seed" not in json.dumps(document)
+
+
+@releasable
+def test_a_seed_used_again_is_a_simulation_and_never_a_release(name):
+    data = table(schema_of("categories"), 40)
+    again = [dpviz.fit(name, data, epsilon=1.0, depth=2, seed=5) for _ in range(2)]
+    assert again[0].to_json() == again[1].to_json()
+    by_source = dpviz.fit(name, data, epsilon=1.0, depth=2, source=Simulation(5))
+    for result in (*again, by_source):
+        assert not result.released
+        assert json.loads(result.to_json())["privacy"]["noise"]["warning"] == "A simulation, not a release."
