@@ -31,6 +31,17 @@ class DpvizError(Exception):
         place = f"{where}: " if where else ""
         super().__init__(f"{place}{what} {remedy}".strip())
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """So that an error made in a worker process arrives whole, whatever its own `__init__` takes."""
+        return _as_it_was, (type(self), self.args, self.__dict__)
+
+
+def _as_it_was(kind: type[DpvizError], args: tuple[Any, ...], attributes: dict[str, Any]) -> DpvizError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(attributes)
+    return error
+
 
 class CsvError(DpvizError):
     """A file is not a table dpviz can read. `code` names the kind; `row` (1 = header) and `column` are None when unknown."""

@@ -6,6 +6,8 @@ leaves as a release does not come from here but from OpenDP's samplers (`dpviz/p
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 
 
@@ -20,8 +22,23 @@ def child_seeds(seed: int, count: int) -> list[int]:
     return [int(child.generate_state(1, np.uint64)[0] >> 1) for child in children]
 
 
+def seed_from(*parts: int) -> int:
+    """One seed (63 bits) from several numbers: the same for the same ones, otherwise independent."""
+    return int(np.random.SeedSequence(parts).generate_state(1, np.uint64)[0] >> 1)
+
+
 def entropy() -> int:
     """128 bits from the operating system, other ones at each call: for names and noise that nobody may guess."""
     found = np.random.SeedSequence().entropy
     assert isinstance(found, int)
     return found
+
+
+def secret_codes(count: int, size: int) -> np.ndarray:
+    """`size` uniform codes below `count` <= 128 from the operating system's secret bytes, uint8: nobody can reckon them back."""
+    fair = 256 - 256 % count  # a byte from here on would favour the low codes
+    codes = np.empty(0, dtype=np.uint8)
+    while len(codes) < size:
+        drawn = np.frombuffer(os.urandom(2 * (size - len(codes)) + 64), dtype=np.uint8)
+        codes = np.concatenate([codes, drawn[drawn < fair] % np.uint8(count)])
+    return codes[:size].copy()

@@ -1,0 +1,41 @@
+"""A table for sweeps, and the small sweep whose frame is kept. To write it anew after an intended change, read the diff and run
+
+python -m tests.evaluation.tables
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+import dpviz
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+
+GOLDEN = Path(__file__).with_name("sweep.csv")
+SCHEMA = Schema(
+    (NumericFeature("age", 18, 90, whole=True), CategoricalFeature("ward", ("north", "south", "east"))),
+    ClassTarget("outcome", ("well", "ill")),
+    n_public=300,
+)
+
+
+def rows(n: int = 300) -> EncodedDataset:
+    """Rows written as arithmetic, so that no generator's version matters."""
+    place = np.arange(n)
+    age = (18 + place * 7 % 73).astype(np.int32)
+    ward = (place * 5 % 3).astype(np.uint8)
+    ill = (age > 55) ^ (place % 9 == 0) | (ward == 2) & (age > 40)
+    return EncodedDataset(SCHEMA, (age, ward), ill.astype(np.uint8))
+
+
+def golden_text() -> str:
+    """The small sweep as CSV, to ten digits."""
+    names = ["pf-tree", "privatree-corrected", "cart"]
+    frame = dpviz.sweep(names, rows(), epsilon=[0.5, 5.0], max_depth=[2, 3], n_rows=[100, None], folds=2, repeats=2, seed=7)
+    return frame.to_csv(index=False, float_format="%.10g", lineterminator="\n")
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(golden_text(), encoding="utf-8")

@@ -1,0 +1,73 @@
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, roc_auc_score
+
+from dpviz.evaluation.metrics import auc, balanced_accuracy, metrics
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import ClassTarget, NumericFeature, Schema
+
+
+@dataclass
+class Guess:
+    """Predicts what it was told to."""
+
+    labels: np.ndarray
+
+    def predict(self, data):
+        return self.labels
+
+
+@dataclass
+class Scorer(Guess):
+    values: np.ndarray
+
+    def scores(self, data):
+        return self.values
+
+
+def table(target, n_classes):
+    classes = tuple("abcdef"[:n_classes])
+    schema = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", classes), n_public=50)
+    return EncodedDataset(schema, (np.zeros(len(target)),), np.asarray(target, dtype=np.uint8))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_accuracies_are_those_of_scikit_learn(rng, n_classes):
+    for _ in range(20):
+        target, labels = rng.integers(0, n_classes, (2, 60))
+        found = metrics(Guess(labels), table(target, n_classes), table(target, n_classes))
+        assert found["accuracy"] == pytest.approx(accuracy_score(target, labels))
+        assert found["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(target, labels))
+
+
+def test_a_class_that_does_not_occur_does_not_count():
+    assert balanced_accuracy(np.array([0, 0, 1]), np.array([0, 2, 1]), 3) == pytest.approx(0.75)
+
+
+def test_the_majority_is_that_of_the_training_rows():
+    found = metrics(Guess(np.zeros(4)), table([1, 1, 1, 0], 2), table([0, 0, 0, 1], 2))
+    assert found["majority"] == 0.25
+
+
+def test_auc_is_that_of_scikit_learn_and_needs_scores(rng):
+    target = rng.integers(0, 2, 80)
+    scores = rng.random(80) + 0.3 * target
+    data = table(target, 2)
+    expected = pytest.approx(roc_auc_score(target, scores))
+    assert auc(Scorer(target, scores), data) == expected
+    assert auc(Scorer(target, np.column_stack([-scores, scores])), data) == expected
+    assert np.isnan(auc(Guess(target), data))
+
+
+def test_auc_of_more_classes_is_one_against_the_rest(rng):
+    target = rng.integers(0, 3, 90)
+    scores = rng.dirichlet(np.ones(3), 90)
+    expected = roc_auc_score(target, scores, multi_class="ovr", average="macro")
+    assert auc(Scorer(target, scores), table(target, 3)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("target", "n_classes"), [([1, 1, 1], 2), ([0, 1, 1], 3)])
+def test_auc_is_unknown_where_a_class_does_not_occur(target, n_classes):
+    assert np.isnan(auc(Scorer(np.zeros(3), np.zeros((3, n_classes))), table(target, n_classes)))
