@@ -20,9 +20,9 @@ from dpviz.commands import console
 from dpviz.commands.files import check_output, write_whole
 from dpviz.commands.parameters import parse_parameters
 from dpviz.errors import DpvizError
-from dpviz.evaluation.findings import AuditResult
+from dpviz.evaluation.findings import AuditResult, worst_of
 from dpviz.evaluation.verdicts import StoredRun, run_to_json
-from dpviz.evaluation.verify import NAMED_PAIRS, QUICK_UNIVERSES, verify
+from dpviz.evaluation.verify import NAMED_PAIRS, QUICK_UNIVERSES, verify_each
 from dpviz.evaluation.verify_all import verify_all
 from dpviz.learners import get_learner
 
@@ -60,10 +60,12 @@ def _one(args: Namespace) -> int:
     params = parse_parameters(spec, args.param)
     console.doing(f"Verifying {spec.title}")
     places = (*QUICK_UNIVERSES, *NAMED_PAIRS) if args.quick else None
-    found = verify(spec, epsilon=1.0 if args.epsilon is None else args.epsilon, universes=places, **params)
-    console.show_table(_HEADER, [_cells(found)])
-    _show_pair(found)
-    return BROKEN if found.verdict == "ledger violated" else 0
+    found = verify_each(spec, epsilon=1.0 if args.epsilon is None else args.epsilon, universes=places, **params)
+    worst = worst_of(found)
+    console.show_table(_HEADER, [_cells(worst)])
+    _show_places(found)
+    _show_pair(worst)
+    return BROKEN if worst.verdict == "ledger violated" else 0
 
 
 def _all(args: Namespace) -> int:
@@ -112,6 +114,22 @@ def _cells(found: AuditResult) -> Sequence[str]:
 
 def _named(learner: str, params: dict[str, Any]) -> str:
     return " ".join([learner, *(f"{name}={value}" for name, value in params.items())])
+
+
+def _show_places(found: Sequence[AuditResult]) -> None:
+    console.show_title("Where it was searched")
+    rows = [
+        (
+            f"{place.log_ratio:.4f}",
+            place.verdict,
+            f"{place.n_sets:,}",
+            f"{place.n_pairs:,}",
+            f"{place.seconds:.1f}",
+            place.searched,
+        )
+        for place in found
+    ]
+    console.show_table(("VERIFIED", "VERDICT", "DATA SETS", "PAIRS", "SECONDS", "SEARCHED"), rows)
 
 
 def _show_pair(found: AuditResult) -> None:

@@ -30,6 +30,12 @@ def test_one_learner_is_a_line_with_claim_ledger_and_what_was_found(run):
     assert "Features of one row are not disjoint data" in out
 
 
+def test_every_place_searched_is_listed_with_its_size(run):
+    out = run("verify", "pf-tree", "--quick")[1]
+    assert re.search(r"^VERIFIED +VERDICT +DATA SETS +PAIRS +SECONDS +SEARCHED$", out, re.MULTILINE)
+    assert re.search(r"^0\.\d{4} +holds +45 +72 +\d+\.\d +2 features of 2 categories, 2 classes", out, re.MULTILINE)
+
+
 def test_the_pair_is_shown_with_both_chances(run):
     out = run("verify", "privatree", "--quick")[1]
     assert "The pair of data sets that shows it" in out
@@ -40,11 +46,11 @@ def test_the_pair_is_shown_with_both_chances(run):
 
 
 def _broken(*args, **asked):
-    return verify(HALF_NOISE, universes=TINY)
+    return [verify(HALF_NOISE, universes=TINY)]
 
 
 def test_a_violated_ledger_is_exit_code_one(run, monkeypatch):
-    monkeypatch.setattr(command, "verify", _broken)
+    monkeypatch.setattr(command, "verify_each", _broken)
     code, out, _ = run("verify", "pf-tree")
     assert code == 1
     assert "ledger violated" in out
@@ -60,7 +66,7 @@ def test_all_learners_are_tables_and_a_file(run, monkeypatch, tmp_path):
     stored = run_from_json(path.read_bytes())
     assert [item.learner for item in stored.results] == ["pf-tree"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", stored.date)
-    monkeypatch.setattr(command, "verify_all", lambda **asked: replace(found, results=(_broken(),)))
+    monkeypatch.setattr(command, "verify_all", lambda **asked: replace(found, results=tuple(_broken())))
     assert run("verify", "--all")[0] == 1
 
 
