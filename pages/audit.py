@@ -1,6 +1,6 @@
 """Page "Audit": which learners keep the epsilon they claim, and the pair of data sets that shows which do not."""
 
-from dpviz.app import audit_ask, audit_results, audit_screen, parts
+from dpviz.app import audit_ask, audit_results, audit_screen, audit_why, parts
 
 parts.page("Audit", "Do private learners keep the privacy they promise, and how do we know?")
 
@@ -11,7 +11,7 @@ search = audit_ask.ask(what)
 
 result = audit_screen.verdict(search, what)
 if result is not None:
-    audit_screen.why(result)
+    audit_why.why(result)
     audit_screen.worst_pair(result)
     audit_screen.everything(search, what)
 audit_screen.rules(what)

@@ -11,6 +11,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app import audit_results as results
 from dpviz.app.audit_results import PLACES, Known, Search
 from dpviz.app.audit_view import audit_view, choice_in
+from dpviz.app.audit_why import has_own_text
 from dpviz.app.controls import EPSILONS
 from dpviz.app.parts import error
 from dpviz.app.tree_parts import watch
@@ -63,11 +64,17 @@ def _flag_key(learner: str, flag: str) -> str:
     return f"audit-{learner}.{flag}"
 
 
-def _first_learner(lines: list[AuditLine]) -> int:
-    """Position of the first whose claim is violated, else 0; settled once in a session, so that the widget stays the same."""
+def _first_learner(lines: list[AuditLine], what: Known) -> int:
+    """Position of the learner shown at first, settled once in a session so that the widget stays the same.
+
+    The first one with a violated claim, if possible one whose failure has a text of its own.
+    """
     if _FIRST not in st.session_state:
-        broken = (results.subject_of(line.key)[0] for line in lines if line.verdict == "violated" and not line.setting)
-        st.session_state[_FIRST] = next(broken, learners()[0])
+        broken = [line.key for line in lines if line.verdict == "violated" and not line.setting]
+        found = {key: what.worst(key) for key in broken}
+        told = [key for key, result in found.items() if result is not None and has_own_text(result)]
+        chosen = next(iter((*told, *broken)), None)
+        st.session_state[_FIRST] = results.subject_of(chosen)[0] if chosen else learners()[0]
     return learners().index(st.session_state[_FIRST])
 
 
@@ -76,7 +83,7 @@ def _ask_search(lines: list[AuditLine], what: Known) -> Search:
     with st.container(border=True):
         left, right = st.columns(2, gap="large")
         with left:
-            learner, params = _ask_learner(lines)
+            learner, params = _ask_learner(lines, what)
         with right:
             epsilon, place = _ask_epsilon(what), _ask_place()
         search = Search(learner, params, epsilon, place)
@@ -89,9 +96,9 @@ def _bound(key: str) -> dict[str, Any]:
     return {"key": key, "bind": "query-params", "persist_state": "session"}
 
 
-def _ask_learner(lines: list[AuditLine]) -> tuple[str, dict[str, Any]]:
+def _ask_learner(lines: list[AuditLine], what: Known) -> tuple[str, dict[str, Any]]:
     look = {"format_func": lambda name: get_learner(name).title, **_bound(_LEARNER)}
-    learner = st.selectbox("Learner", learners(), _first_learner(lines), **look)
+    learner = st.selectbox("Learner", learners(), _first_learner(lines, what), **look)
     given = {name: _ask_flag(learner, name, default) for name, default in _flags(learner).items()}
     return learner, {name: value for name, value in given.items() if value != _flags(learner)[name]}
 

@@ -9,22 +9,23 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app import audit_results as results
-from dpviz.app.audit_results import PLACES, Known, Search
+from dpviz.app.audit_results import Known, Search
 from dpviz.app.audit_view import audit_view
 from dpviz.app.parts import error, plain
-from dpviz.app.prose import prose, sections
+from dpviz.app.prose import prose
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit import AuditedBound
 from dpviz.evaluation.findings import AuditResult
-from dpviz.evaluation.question import Question
 from dpviz.figures import audit
-from dpviz.figures.audit_html import pair_tables
+from dpviz.figures.audit_html import drawing, pair_tables
 from dpviz.figures.audit_output import output_in_words, output_tree
-from dpviz.figures.audit_text import LOOKS, chance_text, lead_sentence, pair_sentence, times_text
+from dpviz.figures.audit_text import LOOKS, lead_sentence, pair_sentence
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.tree_svg import tree_svg
 
 TEXTS = "audit"
+#: A tree with more leaves is described on request.
+MOST_LEAVES = 4
 _QUIET = {"displayModeBar": False, "responsive": True}
 _BOXES = {"green": st.success, "orange": st.warning, "red": st.error, "gray": st.info}
 _ICONS = {
@@ -85,7 +86,8 @@ def _verdict_box(result: AuditResult) -> None:
 def _freshness(search: Search, what: Known, result: AuditResult) -> None:
     """Which search this result comes from, and whether the widgets ask for another."""
     source = "Searched now" if search.subject in what.now else "From the stored run"
-    size = f"{result.n_sets:,} data sets, {result.n_pairs:,} neighbouring pairs"
+    pairs = "1 neighbouring pair" if result.n_pairs == 1 else f"{result.n_pairs:,} neighbouring pairs"
+    size = f"{result.n_sets:,} data sets, {pairs}"
     st.caption(f"{source}, at ε = {number_text(result.epsilon)}. Found in: {plain(result.searched)} ({size}).")
     if result.epsilon != search.epsilon:
         asked = number_text(search.epsilon)
@@ -114,11 +116,14 @@ def worst_pair(result: AuditResult) -> None:
 
 
 def _output(result: AuditResult) -> None:
-    tree = output_tree(result)
-    words = output_in_words(result)
+    tree, words = output_tree(result), output_in_words(result)
     if tree is not None:
-        audit_view(tree_svg(tree, widths=None, selected=None, narrow=True, title=words), key="audit-output")
-    st.caption(plain(words))
+        audit_view(drawing(tree_svg(tree, widths=None, selected=None, narrow=True, title=words)), key="audit-output")
+    if tree is None or tree.n_leaves <= MOST_LEAVES:
+        st.caption(plain(words))
+    else:
+        with st.expander(f"All {tree.n_leaves} leaves in words", icon=":material/notes:"):
+            st.markdown(plain(words))
 
 
 def _chart(figure: Any, sentence: str, rows: list[dict[str, str]], key: str, note: str = "") -> None:
@@ -146,48 +151,6 @@ def _place_row(result: AuditResult) -> dict[str, str]:
         "composed ε": number_text(result.composed),
         "found": f"≥ {number_text(result.log_ratio)}" if math.isfinite(result.log_ratio) else "∞",
         "verdict": LOOKS[result.verdict].word,
-    }
-
-
-def why(result: AuditResult) -> None:
-    """Why the claim fails, in two sentences with the numbers of the pair on screen."""
-    section = _section_of(result)
-    if section is None:
-        return
-    with st.container(border=True):
-        st.markdown("**Why this claim fails**" if result.verdict == "violated" else "**Why this claim is unproven**")
-        st.markdown(prose(TEXTS, section, **_numbers(result)))
-        st.caption(f"About: {plain(_source_of(result))}.")
-
-
-def _section_of(result: AuditResult) -> str | None:
-    """The text for this claim and this finding: one about the claim's source first, else one for any claim."""
-    if result.verdict not in ("violated", "unproven"):
-        return None
-    kind = "" if result.verdict == "unproven" else ", impossible" if math.isinf(result.log_ratio) else ", adds up"
-    general = f"{result.verdict}{kind}"
-    return next((name for name in (f"{general}: {_source_of(result)}", general) if name in sections(TEXTS)), None)
-
-
-def _source_of(result: AuditResult) -> str:
-    """What the claim was read from, as the learner says."""
-    place = next((place for place in PLACES if place.title == result.searched), PLACES[0])
-    question = Question.ask(result.learner, place.schema, epsilon=result.epsilon, depth=place.depth, given=result.params)
-    return question.claim.source
-
-
-def _numbers(result: AuditResult) -> dict[str, str]:
-    low, high = sorted(result.worst_pair.probabilities) if result.worst_pair else (0.0, 0.0)
-    adds = result.worst_pair is not None and result.worst_pair.probabilities[1] >= result.worst_pair.probabilities[0]
-    return {
-        "claimed": f"{number_text(result.claimed)} ({NEIGHBOURS})",
-        "composed": number_text(result.composed),
-        "times": times_text(result.log_ratio),
-        "allowed": times_text(result.claimed),
-        "low": chance_text(low),
-        "high": chance_text(high),
-        "direction": "adding the marked row" if adds else "taking the marked row away",
-        "because": plain(result.because),
     }
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Colours reach 3:1 on light and dark grounds.
 _FOUND, _TOO_MUCH, _ALLOWED, _COMPOSED = "#2f86c1", "#c2410c", "#12806a", "#7d8a8f"
+#: Below this, ticks would be rows of zeros; the bars carry their numbers anyway.
+SMALLEST_TICK = 1e-3
 _BARS = ("found", "claimed", "composed")
 
 
@@ -34,6 +36,7 @@ def probability_figure(result: AuditResult) -> Figure:
     if limit is not None:
         _mark_limit(figure, max(chances, key=chances.__getitem__), limit)
     axis = {"title": "probability of this tree", "tickformat": ".3~p", "range": [0, 1.45 * longest], "nticks": 5}
+    axis["showticklabels"] = longest >= SMALLEST_TICK
     figure.update_layout(xaxis=axis)
     return figure
 

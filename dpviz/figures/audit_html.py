@@ -68,6 +68,11 @@ def _number_cell(name: str, value: float | None) -> str:
     return f'<td role="cell" data-label="{name}" class="dpa-number">{words}</td>'
 
 
+def drawing(svg: str) -> str:
+    """A drawing that scrolls, by keyboard too, where it is too large."""
+    return f'<div class="dpa-drawing" tabindex="0" role="group" aria-label="Drawing of the tree">{svg}</div>'
+
+
 def extra_row(pair: WorstPair) -> Row:
     """The one row that the second data set has more."""
     (row,) = (Counter(pair.second) - Counter(pair.first)).elements()

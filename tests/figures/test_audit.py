@@ -134,6 +134,11 @@ class TestFigures:
             assert audit.limit_note(result) == ""
             assert all(trace.type == "bar" for trace in audit.probability_figure(result).data)
 
+    def test_ticks_are_left_out_where_they_would_be_rows_of_zeros(self) -> None:
+        tiny = replace(VIOLATED, worst_pair=pair(1e-9, 4e-9))
+        assert audit.probability_figure(tiny).layout.xaxis.showticklabels is False
+        assert audit.probability_figure(VIOLATED).layout.xaxis.showticklabels is True
+
     def test_only_too_much_is_hatched(self) -> None:
         hatched = {name: [bar.marker.pattern.shape for bar in audit.ratio_figure(result).data] for name, result in EVERY.items()}
         assert hatched["holds"] == hatched["unproven"] == ["", "", ""]

@@ -91,6 +91,10 @@ class TestWhatIsStored:
 
     def test_the_first_learner_shown_is_one_whose_claim_is_violated(self, page: Callable[..., AppTest]) -> None:
         assert page().selectbox(key="audit-learner").value == IMPOSSIBLE.learner
+        other = replace(IMPOSSIBLE, learner="pf-tree")
+        assert page(StoredRun("1", "2030-01-02", (other,))).selectbox(key="audit-learner").value == other.learner
+        both = page(StoredRun("1", "2030-01-02", (other, IMPOSSIBLE)))  # one with an explanation of its own goes first
+        assert both.selectbox(key="audit-learner").value == IMPOSSIBLE.learner
         assert page(StoredRun("1", "2030-01-02", (HOLDS,))).selectbox(key="audit-learner").value == learners()[0]
 
     def test_what_holds_and_neighbours_mean_is_on_the_page(self, page: Callable[..., AppTest]) -> None:
