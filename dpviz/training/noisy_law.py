@@ -53,7 +53,7 @@ def least_gini_law(
 
 def _wins(tables: list[Table], feature: int, noise: GeometricNoise) -> np.ndarray:
     """Probability that `feature` has the least impurity, by category that goes left."""
-    ginis, masses = _feature_law(tables[feature], noise)
+    ginis, masses, _ = _feature_law(tables[feature], noise)
     others = np.ones(len(ginis))
     for table, count in Counter(tables[:feature]).items():  # identical columns have one law: count them
         others *= _chance_above(table, tables[feature], noise, strictly=True) ** count
@@ -62,26 +62,27 @@ def _wins(tables: list[Table], feature: int, noise: GeometricNoise) -> np.ndarra
     return others @ masses
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)  # each holds some 0.2 MB
 def _chance_above(table: Table, of: Table, noise: GeometricNoise, *, strictly: bool) -> np.ndarray:
     """Probability that the impurity of a feature with this table is above (or equal to) each impurity of another."""
-    theirs, mass = _feature_law(table, noise)
-    above = np.append(mass.sum(axis=1)[::-1].cumsum()[::-1], 0.0)
+    theirs, _, above = _feature_law(table, noise)
     return above[np.searchsorted(theirs, _feature_law(of, noise)[0], side="right" if strictly else "left")]
 
 
-@lru_cache(maxsize=1024)
-def _feature_law(table: Table, noise: GeometricNoise) -> tuple[np.ndarray, np.ndarray]:
-    """(increasing impurities, probability of each by category that goes left: shape (n, 2)) of one feature."""
+@lru_cache(maxsize=256)  # each holds about 1 MB
+def _feature_law(table: Table, noise: GeometricNoise) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(increasing impurities, probability of each by category that goes left, of shape (n, 2), probability of each or more)."""
     laws = [_clipped_law(count, noise) for count in (*table[0], *table[1])]
     grid = np.meshgrid(*(np.arange(len(law)) for law in laws), indexing="ij", sparse=True)
     noisy = np.stack(np.broadcast_arrays(*grid), axis=-1).reshape(-1, 2, 2)
     mass = np.einsum("a,b,c,d->abcd", *laws).ravel()
-    share = noisy[:, :, 1] / np.maximum(noisy.sum(axis=2), 1)
+    share = noisy[:, :, 1] / np.maximum(noisy[:, :, 0] + noisy[:, :, 1], 1)
     left = (share[:, 1] < share[:, 0]).astype(np.int64)  # equal shares keep the declared order
     rows = np.arange(len(noisy))
-    ginis, place = np.unique(weighted_gini(noisy[rows, left], noisy.sum(axis=1)), return_inverse=True)
-    return ginis, np.bincount(place * 2 + left, weights=mass, minlength=2 * len(ginis)).reshape(-1, 2)
+    ginis, place = np.unique(weighted_gini(noisy[rows, left], noisy[:, 0] + noisy[:, 1]), return_inverse=True)
+    masses = np.bincount(place * 2 + left, weights=mass, minlength=2 * len(ginis)).reshape(-1, 2)
+    above = np.append((masses[:, 0] + masses[:, 1])[::-1].cumsum()[::-1], 0.0)
+    return ginis, masses, above
 
 
 def _clipped_law(count: int, noise: GeometricNoise) -> np.ndarray:
