@@ -141,6 +141,7 @@ def lead(cells: Iterable[Cell], name: str = DEFAULT) -> Iterator[tuple[str, floa
             yield data, epsilon, ours, cell
 
 
-def private_learners() -> list[str]:
-    """All learners that the tables can hold: those that predict classes, baselines included."""
-    return [name for name in learners() if get_learner(name).task == "classes"]
+def tabled_learners() -> list[str]:
+    """The default learner, every learner with a column in the papers' tables, and the private baselines."""
+    specs = {name: get_learner(name) for name in learners()}
+    return [name for name, spec in specs.items() if name == DEFAULT or spec.published or (spec.is_baseline and spec.spends_epsilon)]
