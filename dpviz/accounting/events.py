@@ -35,6 +35,18 @@ class Noise:
 
 
 @dataclass(frozen=True, slots=True)
+class Approximate:
+    """A step of cost (epsilon, delta), priced by whoever made it. Steps in sequence add both, disjoint rows take both maxima."""
+
+    epsilon: float
+    delta: float
+    mechanism: str
+    part: str
+    level: int | None = None
+    kind: ClassVar[str] = "approximate"
+
+
+@dataclass(frozen=True, slots=True)
 class NoCost:
     """A step that touches no row, e.g. a random split of a declared range."""
 
@@ -67,7 +79,7 @@ class Parallel:
     events: tuple[Event, ...]
 
 
-Spend = Select | Noise | NoCost | NonPrivate
+Spend = Select | Noise | Approximate | NoCost | NonPrivate
 Event = Spend | Sequential | Parallel
 
 

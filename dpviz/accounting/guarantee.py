@@ -3,7 +3,8 @@
 Epsilons are floats, and floats are rationals: sums and maxima are formed as fractions and rounded *up* once at the end,
 so a reported epsilon is never below the true one.
 
-Source: sequential and parallel composition, McSherry 2009, Theorems 3 and 4 (PrivaTree's Theorems 1 and 2).
+Source: sequential and parallel composition, McSherry 2009, Theorems 3 and 4 (PrivaTree's Theorems 1 and 2); with a delta,
+Dwork & Roth 2014, Theorem 3.16.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpviz.accounting.events import Event, NoCost, NonPrivate, Parallel, Sequential
+from dpviz.accounting.events import Approximate, Event, NoCost, NonPrivate, Parallel, Sequential
 from dpviz.errors import DpvizError, ParameterError
 
 #: Printed wherever an epsilon is printed.
@@ -46,7 +47,8 @@ def guarantee(event: Event) -> PrivacyLoss:
     Utility: nothing done costs 0; anything published exactly costs infinity.
     """
     cost = _cost(event)
-    return PrivacyLoss(math.inf if cost is None else round_up(cost))
+    delta = min(1.0, round_up(_delta(event)))
+    return PrivacyLoss(math.inf if cost is None else round_up(cost), delta)
 
 
 def _cost(event: Event) -> Fraction | None:
@@ -73,6 +75,21 @@ def _costs(events: tuple[Event, ...]) -> list[Fraction] | None:
     costs = [_cost(step) for step in events]
     finite = [cost for cost in costs if cost is not None]
     return finite if len(finite) == len(costs) else None
+
+
+def _delta(event: Event) -> Fraction:
+    """Exact delta: sums in sequence, the largest of disjoint rows, 0 for pure steps."""
+    match event:
+        case Sequential(events):
+            return sum(map(_delta, events), Fraction(0))
+        case Parallel(events):
+            return max(map(_delta, events), default=Fraction(0))
+        case Approximate(_, delta):
+            if not 0 <= delta <= 1:
+                raise DpvizError(f"An event must cost a delta in [0, 1]. Got {event!r}.")
+            return Fraction(delta)
+        case _:
+            return Fraction(0)
 
 
 def round_up(value: Fraction) -> float:

@@ -46,7 +46,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class BudgetPlan:
-    """How a learner will spend `epsilon` on a tree of `depth`.
+    """How a learner will spend `epsilon` (and `delta`, 0 for a pure guarantee) on a tree of `depth`.
 
     `notes` explain public rules that were applied, with their numbers.
     """
@@ -55,6 +55,7 @@ class BudgetPlan:
     depth: int
     shares: tuple[Share, ...]
     notes: tuple[str, ...] = ()
+    delta: float = 0.0
 
     def of(self, part: str, level: int | None = None, group: str = "") -> float:
         """Epsilon of one mechanism for this part, level and group; 0 when the plan has none."""

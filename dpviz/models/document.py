@@ -20,6 +20,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.accounting.ledger import Ledger
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import DocumentError
+from dpviz.models.additive import AdditiveModel, additive_body, additive_from
 from dpviz.models.base import Model
 from dpviz.models.constant import Constant
 from dpviz.models.forest import Forest
@@ -234,10 +235,12 @@ _WRITERS: dict[str, Callable[[Any], dict[str, Any]]] = {
     Forest.kind: _write_forest,
     Constant.kind: _write_constant,
     LinearModel.kind: _write_linear,
+    AdditiveModel.kind: additive_body,
 }
 _READERS: dict[str, Callable[[dict[str, Any], Schema], Model]] = {
     Tree.kind: _read_tree,
     Forest.kind: _read_forest,
     Constant.kind: _read_constant,
     LinearModel.kind: _read_linear,
+    AdditiveModel.kind: additive_from,
 }
