@@ -61,7 +61,7 @@ def _speed(args: Namespace) -> int:
 
 
 def _tables(args: Namespace) -> int:
-    names = args.learner or bench_tables.private_learners()
+    names = args.learner or bench_tables.tabled_learners()
     for name in names:
         get_learner(name)
     published = bench_tables.read_published(args.published or args.data.parent / "reference" / "privatree_tables.csv")

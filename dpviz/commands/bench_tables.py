@@ -143,5 +143,5 @@ def lead(cells: Iterable[Cell], name: str = DEFAULT) -> Iterator[tuple[str, floa
 
 def tabled_learners() -> list[str]:
     """The default learner, every learner with a column in the papers' tables, and the private baselines."""
-    specs = {name: get_learner(name) for name in learners()}
-    return [name for name, spec in specs.items() if name == DEFAULT or spec.published or (spec.is_baseline and spec.spends_epsilon)]
+    specs = (get_learner(name) for name in learners())
+    return [spec.name for spec in specs if spec.name == DEFAULT or spec.published or (spec.is_baseline and spec.spends_epsilon)]
