@@ -55,15 +55,20 @@ class Cell:
 
 
 def read_published(path: Path) -> Published:
-    """The papers' tables from a CSV with the columns version, epsilon, dataset, method, mean, stderr; runtimes left out."""
+    """The papers' tables from a CSV with the columns version, epsilon, group, dataset, method, mean, stderr; no runtimes.
+
+    Data that stand there twice, with and without their categories (group "mixed"), are told apart by the suffix `_cat`.
+    """
     table = read_csv(path)
-    names = ("version", "epsilon", "dataset", "method", "mean", "stderr")
+    names = ("group", "version", "epsilon", "dataset", "method", "mean", "stderr")
     columns = [table.column(name) for name in names]
+    rows = [[c.texts[c.codes[row]] if c.codes[row] >= 0 else "" for c in columns] for row in range(table.n_rows)]
+    numerical = {row[3] for row in rows if row[0] == "numerical"}
     found = {}
-    for row in range(table.n_rows):
-        version, epsilon, data, method, mean, error = (c.texts[c.codes[row]] if c.codes[row] >= 0 else "" for c in columns)
+    for group, version, epsilon, data, method, mean, error in rows:
+        name = f"{data}_cat" if group == "mixed" and data in numerical else data
         if _is_number(epsilon) and _is_number(mean):
-            found[version, float(epsilon), data, method] = float(mean), float(error or 0)
+            found[version, float(epsilon), name, method] = float(mean), float(error or 0)
     if not found:
         raise DpvizError("There is no published accuracy in it.", where=str(path), remedy="Give the papers' tables as CSV.")
     return found
@@ -113,9 +118,7 @@ def _cell(name: str, learner: str, epsilon: float, rows: pd.DataFrame, published
     by_fold = rows.groupby("fold").accuracy.mean()
     spec = get_learner(learner)
     version, method = spec.published or ("", "")
-    known = published.get((version, epsilon, name.removesuffix("_cat"), method))
-    if name.endswith("_cat"):
-        known = None  # the tables list such data twice under one name
+    known = published.get((version, epsilon, name, method))
     error = float(by_fold.std(ddof=1) / math.sqrt(len(by_fold))) if len(by_fold) > 1 else math.nan
     return Cell(name, epsilon, learner, float(by_fold.mean()), error, known)
 

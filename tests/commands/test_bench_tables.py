@@ -21,6 +21,9 @@ arXiv,0.1,uci,toy,PrivaTree,.9,.01
 arXiv,0.1,uci,toy,DPGDF,-,
 arXiv,runtime,uci,toy,PrivaTree,<1,0
 arXiv,1,uci,toy,decision tree,.20,.001
+arXiv,1,numerical,both,PrivaTree,.7,.01
+arXiv,1,mixed,both,PrivaTree,.8,.01
+arXiv,1,mixed,one,PrivaTree,.9,.01
 """
 
 
@@ -49,6 +52,9 @@ def test_runtimes_and_gaps_are_no_published_accuracy(folder: Path) -> None:
     assert read_published(folder / "published.csv") == {
         ("arXiv", 0.1, "toy", "PrivaTree"): (0.9, 0.01),
         ("arXiv", 1.0, "toy", "decision tree"): (0.2, 0.001),
+        ("arXiv", 1.0, "both", "PrivaTree"): (0.7, 0.01),
+        ("arXiv", 1.0, "both_cat", "PrivaTree"): (0.8, 0.01),
+        ("arXiv", 1.0, "one", "PrivaTree"): (0.9, 0.01),
     }
 
 
