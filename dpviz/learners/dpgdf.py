@@ -2,11 +2,12 @@
 
 Half of epsilon buys splits, equal over the levels: the exponential mechanism on weighted Gini with its global sensitivity of
 one half. The other half labels leaves, of disjoint rows. Numeric features are left out; a table without a category is
-refused. Splits are one category against the rest, as in the papers' tables (the original makes one child per category).
+refused. Splits are one category against the rest, as in the code behind the papers' tables; that code never offers a category
+again on the same path, here it stays in the list, at no gain.
 Not private twice over: the rule of the leaves has unbounded odds (`dpviz/privacy/smooth.py`), and the tree stops where a node
 is pure or holds fewer than eleven rows, which discloses exact counts.
 
-Source: Xin, Yang, Wang & Huang 2019, IEEE Access 7; as measured by Vos et al. 2023.
+Source: Xin, Yang, Wang & Huang 2019, ICASSP; as measured by Vos et al. 2023.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ LEARNER = LearnerSpec(
     name=NAME,
     title="DPGDF",
     idea="Categories only; leaves labelled with smooth sensitivity.",
-    citation="Xin, Yang, Wang & Huang 2019, IEEE Access 7",
+    citation="Xin, Yang, Wang & Huang 2019, ICASSP",
     plan=plan,
     fit=fit_by_growing(prepare),
     prepare=prepare,
