@@ -1,0 +1,155 @@
+"""What a lesson is made of: controls that a link can set, lock or hide, a question that is asked first, a picture and its twins.
+
+`?lock=epsilon,seed` shows controls that cannot be moved, `?hide=answer,epsilon` leaves parts out; a hidden control keeps what
+the link says. Names are those of a lesson's own controls, and question, answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from dpviz.app.prose import prose, sections
+from dpviz.figures.guarantee_text import number_text
+
+QUESTION, ANSWER = "question", "answer"
+ANSWERED = "_lessons_answered"
+_SKIPPED = "_lessons_skipped"
+_QUIET = {"displayModeBar": False, "responsive": True}
+#: Pixels; two such boxes stand side by side on a telephone.
+NUMBER_WIDTH = 160
+#: Numbers for a lesson's texts, computed, by the names in braces.
+Numbers = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """One lesson on screen.
+
+    Attributes
+    ----------
+    lesson : str
+        Name of its file and of its texts.
+    locked, hidden : frozenset of str
+        What the link locks and hides.
+    opened : bool
+        The question has been answered or skipped: controls may be moved.
+    shown : dict
+        Value of every control by its key, for the teacher's link.
+    """
+
+    lesson: str
+    locked: frozenset[str]
+    hidden: frozenset[str]
+    opened: bool = True
+    shown: dict[str, list[str]] = field(default_factory=dict)
+
+    def say(self, section: str, **values: str) -> str:
+        """A section of the lesson's text."""
+        return prose(f"learn/{self.lesson}", section, **values)
+
+    def key(self, name: str) -> str:
+        """Of the widget `name`, and of its value in the link."""
+        return f"{self.lesson}.{name}"
+
+    def may_move(self, name: str) -> bool:
+        """True for a control that is neither locked nor waiting for a guess."""
+        return self.opened and name not in self.locked
+
+    def slider(self, name: str, label: str, options: Sequence[float], default: float) -> float:
+        """One of `options`, by a slider."""
+        named = {number_text(option): option for option in options}
+        if name in self.hidden:
+            return self._note(name, next((named[text] for text in self._in_link(name) if text in named), default))
+        return self._note(
+            name, st.select_slider(label, options, value=default, format_func=number_text, **self._look(name)), number_text
+        )
+
+    def number(self, name: str, label: str, low: int, high: int, default: int) -> int:
+        """A whole number from `low` to `high`."""
+        if name in self.hidden:
+            given = (int(text) for text in self._in_link(name) if text.isdecimal())
+            return self._note(name, next((value for value in given if low <= value <= high), default))
+        return self._note(name, int(st.number_input(label, low, high, default, width=NUMBER_WIDTH, **self._look(name))))
+
+    def several(self, name: str, label: str, options: Sequence[str], default: Sequence[str], *, in_link: bool) -> list[str]:
+        """Any of `options`, by buttons; what is made up by the person stays out of the link."""
+        if name in self.hidden:
+            given = [text for text in self._in_link(name) if text in options] if in_link else []
+            return given or list(default)
+        look = self._look(name) if in_link else self._look(name) | {"bind": None}
+        chosen = list(st.pills(label, options, selection_mode="multi", default=list(default), **look))
+        if in_link:
+            self.shown[self.key(name)] = chosen or [""]  # an empty choice is said too
+        return sorted(chosen, key=list(options).index)
+
+    def button(self, label: str, control: str, on_click: Callable[..., None], *args: Any, reason: str = "", icon: str) -> None:
+        """A button that moves a control; out of use when that is locked, or for a `reason`, which is then said."""
+        if control in self.hidden:
+            return
+        stopped = bool(reason) or not self.may_move(control)
+        st.button(label, on_click=on_click, args=args, disabled=stopped, icon=icon, help=reason or None)
+
+    def picture(self, figure: Any, words: str, rows: list[dict[str, str]], *, name: str = "picture") -> None:
+        """A chart with its sentence, which is also its alt text, and a table that says the same."""
+        st.plotly_chart(figure, config=_QUIET, key=f"{self.lesson}-{name}", alt=words)
+        st.markdown(words)
+        with st.expander("As a table", icon=":material/table_rows:"):
+            st.dataframe(rows, hide_index=True, alt=words)
+
+    def _look(self, name: str) -> dict[str, Any]:
+        stopped = not self.may_move(name)
+        return {"key": self.key(name), "bind": "query-params", "persist_state": "session", "disabled": stopped}
+
+    def _in_link(self, name: str) -> list[str]:
+        return st.query_params.get_all(self.key(name))
+
+    def _note(self, name: str, value: Any, text: Callable[[Any], str] = str) -> Any:
+        self.shown[self.key(name)] = [text(value)]
+        return value
+
+
+def ask(desk: Desk, numbers: Numbers) -> bool:
+    """Ask, and answer once a guess is made. True when the controls may be moved."""
+    if QUESTION in desk.hidden:
+        return True
+    options = _options(desk.lesson, numbers)
+    st.markdown(f"**Guess first.** {desk.say('question', **numbers)}")
+    guess = st.radio(
+        "Your guess",
+        list(options),
+        index=None,
+        format_func=options.__getitem__,
+        key=desk.key("guess"),
+        persist_state="session",
+    )
+    if guess is not None:
+        st.session_state.setdefault(ANSWERED, set()).add(desk.lesson)
+        _answer(desk, guess, numbers)
+        return True
+    skipped = desk.lesson in st.session_state.get(_SKIPPED, ())
+    if not skipped:
+        st.button("Skip the question", key=desk.key("skip"), type="tertiary", on_click=_skip, args=(desk.lesson,))
+    return skipped
+
+
+def _options(lesson: str, numbers: Numbers) -> dict[str, str]:
+    """Name of each option -> its words, in the order of the file."""
+    lines = (line.partition(": ") for line in sections(f"learn/{lesson}")["options"].splitlines())
+    return {name: text.format_map(numbers) for name, _, text in lines}
+
+
+def _answer(desk: Desk, guess: str, numbers: Numbers) -> None:
+    if ANSWER in desk.hidden:
+        st.info(prose("learn/page", "noted"), icon=":material/edit_note:")
+    elif guess == "right":
+        st.success(desk.say("right", **numbers), icon=":material/check_circle:")
+    else:
+        st.info(desk.say("wrong", **numbers), icon=":material/lightbulb:")
+
+
+def _skip(lesson: str) -> None:
+    st.session_state.setdefault(_SKIPPED, set()).add(lesson)
