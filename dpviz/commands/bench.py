@@ -1,8 +1,8 @@
 """Measure dpviz on this machine.
 
 `bench speed` compares times and memory of fits with scikit-learn's tree of the same depth, in one process and one run.
-`bench tables` puts measured accuracy beside the papers' tables. The numbers are for people: the exit code is 0 whether a
-target is met or not. Targets are set for 10,000 rows and more.
+`bench tables` puts measured accuracy beside the papers' tables, `bench poisoning` poisoning guarantees. The numbers are for
+people: the exit code is 0 whether a target is met or not. Targets are set for 10,000 rows and more.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from datetime import date
 from pathlib import Path
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.commands import bench_speed, bench_tables, console
+from dpviz.commands import bench_poisoning, bench_speed, bench_tables, console
 from dpviz.commands.bench_data import bench_data
 from dpviz.commands.bench_page import tables_page
+from dpviz.commands.bench_poisoning_run import run_poisoning
 from dpviz.commands.bench_speed import DEPTH, EPSILON, Line, measure
 from dpviz.commands.files import write_whole
 from dpviz.learners import get_learner
@@ -25,7 +26,7 @@ HELP = "measure time and memory"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Two topics: speed and tables."""
+    """Three topics: speed, tables and poisoning."""
     topics = parser.add_subparsers(metavar="TOPIC", required=True, title="topics")
     speed = topics.add_parser("speed", help="time and memory of fits", description=bench_speed.__doc__)
     speed.add_argument("--data", type=Path, metavar="DIR", help="folder with a MANIFEST.csv (default: the loan sample)")
@@ -41,6 +42,19 @@ def add_arguments(parser: ArgumentParser) -> None:
     tables.add_argument("--workers", type=_count, default=1, metavar="N", help="processes (default: 1)")
     tables.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
     tables.set_defaults(topic=_tables)
+    poisoning = topics.add_parser("poisoning", help="guarantees beside the papers' tables", description=bench_poisoning.__doc__)
+    poisoning.add_argument("--data", type=Path, metavar="DIR", required=True, help="folder with a MANIFEST.csv")
+    poisoning.add_argument("--only", action="append", metavar="NAME", help="this data set of the manifest; may be repeated")
+    poisoning.add_argument("--published", type=Path, metavar="CSV", help="the papers' tables (default: beside DIR, if there)")
+    poisoning.add_argument("--splits", type=_count, default=3, metavar="N", help="splits to certify on (default: 3)")
+    poisoning.add_argument(
+        "--hundreds", type=_count, default=100, metavar="N", help="draws per split, in hundreds (default: 100)"
+    )
+    poisoning.add_argument("--workers", type=_count, default=1, metavar="N", help="processes (default: 1)")
+    poisoning.add_argument(
+        "--out", type=Path, metavar="MD", help="also write the page as Markdown, and the figures' data beside it"
+    )
+    poisoning.set_defaults(topic=run_poisoning)
 
 
 def run(args: Namespace) -> int:
