@@ -24,7 +24,10 @@ from dpviz.models.additive import AdditiveModel, additive_body, additive_from
 from dpviz.models.base import Model
 from dpviz.models.constant import Constant
 from dpviz.models.forest import Forest
+from dpviz.models.hashed_forest import HashedForest
 from dpviz.models.linear import LinearModel, scores_of
+from dpviz.models.packed_forest import PackedForest
+from dpviz.models.packed_text import packed_body, packed_from, refuse_hashed
 from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 from dpviz.table.schema_json import Part, parse_json, require_format, schema_from_dict, schema_to_dict
@@ -236,6 +239,8 @@ _WRITERS: dict[str, Callable[[Any], dict[str, Any]]] = {
     Constant.kind: _write_constant,
     LinearModel.kind: _write_linear,
     AdditiveModel.kind: additive_body,
+    PackedForest.kind: packed_body,
+    HashedForest.kind: refuse_hashed,
 }
 _READERS: dict[str, Callable[[dict[str, Any], Schema], Model]] = {
     Tree.kind: _read_tree,
@@ -243,4 +248,5 @@ _READERS: dict[str, Callable[[dict[str, Any], Schema], Model]] = {
     Constant.kind: _read_constant,
     LinearModel.kind: _read_linear,
     AdditiveModel.kind: additive_from,
+    PackedForest.kind: packed_from,
 }

@@ -1,0 +1,129 @@
+"""RGV forest: many greedy trees, each with the whole epsilon. Its privacy is of a weaker kind.
+
+Trees are much like those of FS: a random choice of features at every node, splits by the exponential mechanism, noisy class
+counts at the leaves. Each tree spends all of epsilon on all rows. The paper's definition protects the *values* of a row, and
+not whether the row is there; against adding or removing one row the trees add up to trees times epsilon.
+
+The paper reckons the number of trees from the data by formulas (110 to 1385 of them); here it is a number you set. Numbers are
+cut at ten equal widths, categories at prefixes of their declared order, and counts carry geometric noise.
+
+Source: Rana, Gupta & Venkatesh 2015, ICDM, "Differentially private random forest with high utility"; as compared by Fletcher
+& Islam 2017.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isqrt
+
+import numpy as np
+
+from dpviz.accounting.claim import Claim, Verdict
+from dpviz.accounting.events import Event, Sequential
+from dpviz.accounting.guarantee import split_budget
+from dpviz.accounting.plan import BudgetPlan, Share
+from dpviz.models.forest import Forest
+from dpviz.models.tree import Tree
+from dpviz.privacy.exponential import ExponentialMechanism
+from dpviz.privacy.geometric import GeometricNoise
+from dpviz.privacy.sensitivity import Sensitivity
+from dpviz.privacy.source import NoiseSource
+from dpviz.privacy.uniform import UniformChoice
+from dpviz.table.candidates import CandidateGrid, equal_width_grid
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import Schema
+from dpviz.training.contract import Grown, LearnerSpec
+from dpviz.training.growing import Decision, Label, Split, grow
+from dpviz.training.histograms import NodeRows, root_rows
+from dpviz.training.params import Settings, control
+from dpviz.training.scores import best_correct_rows
+
+NAME = "rgv-forest"
+TREES = 110
+BINS = 10
+MAX = Sensitivity(1.0, monotone=False, source="a row changes the rows of the largest class of one child by at most one")
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """How many trees."""
+
+    trees: int = control(
+        TREES,
+        label="Trees",
+        help="Each spends all of epsilon again: against adding or removing a row, epsilon counts that many times.",
+        kind="whole",
+        low=1,
+        high=1500,
+    )
+
+
+def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
+    """All of epsilon in every tree, in equal parts over its levels and its leaves."""
+    equal_width_grid(schema, BINS)
+    depth = settings.fixed_or_max_depth
+    parts = split_budget(settings.epsilon, (1.0,) * (depth + 1))
+    names = ("node",) * depth + ("leaf",)
+    shares = (
+        Share(name, level, part, touches=params.trees, set_by="rule: all of epsilon in every tree")
+        for level, (name, part) in enumerate(zip(names, parts, strict=True))
+    )
+    note = f"{params.trees} trees of epsilon {settings.epsilon:g} each: its definition does not protect whether a row is there."
+    return BudgetPlan(settings.epsilon, depth, tuple(shares), (note,))
+
+
+def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
+    """Grow one tree after the other."""
+    grid = equal_width_grid(data.schema, BINS)
+    root = root_rows(data, grid)
+    grown = [grow(root, lambda node: _step(grid, node, plan, source)) for _ in range(params.trees)]
+    forest = Forest(data.schema, tuple(Tree(data.schema, node) for node, _ in grown))
+    return Grown(forest, Sequential(tuple(event for _, event in grown)))
+
+
+def _step(grid: CandidateGrid, node: NodeRows, plan: BudgetPlan, source: NoiseSource) -> Decision:
+    if node.level == plan.depth:
+        noise = GeometricNoise(plan.of("leaf", plan.depth))
+        counts = noise.release(node.class_counts, source=source, part="leaf", level=node.level)
+        return Label(int(counts.value.argmax()), counts.event)
+    candidates, chance = _candidates(grid, node.level, source)
+    mechanism = ExponentialMechanism(plan.of("node", node.level), MAX)
+    utilities = best_correct_rows(node.left_counts[candidates], node.class_counts)
+    chosen = mechanism.release(utilities, source=source, part="node", level=node.level)
+    feature, index = grid.locate(int(candidates[chosen.value]))
+    return Split(feature, index, Sequential((chance, chosen.event)))
+
+
+def _candidates(grid: CandidateGrid, level: int, source: NoiseSource) -> tuple[np.ndarray, Event]:
+    """Numbers of the candidates of a random sqrt(n_features) of the features, and the (free) event of choosing these."""
+    bounds = grid.first_candidates
+    able = [feature for feature in range(len(bounds) - 1) if bounds[feature] < bounds[feature + 1]]
+    chosen, event = [], None
+    for _ in range(max(1, isqrt(len(able)))):
+        drawn = UniformChoice().release(len(able), source=source, part="node", level=level)
+        chosen.append(able.pop(drawn.value))
+        event = drawn.event
+    assert event is not None
+    return np.concatenate([np.arange(bounds[feature], bounds[feature + 1]) for feature in sorted(chosen)]), event
+
+
+def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
+    """The paper's epsilon, of another kind; violated under add/remove one row."""
+    because = (
+        "The paper's definition protects the values of a row, not whether it is there; "
+        f"against adding or removing one row its {params.trees} trees add up."
+    )
+    verdict: Verdict = "violated" if params.trees > 1 else "holds"
+    return Claim(plan.epsilon, "Rana, Gupta & Venkatesh 2015 (weaker definition)", verdict, because)
+
+
+LEARNER = LearnerSpec(
+    name=NAME,
+    title="RGV forest (weaker privacy)",
+    idea="Many greedy trees, each with all of epsilon; protects the values of a row, not whether it is there.",
+    citation="Rana, Gupta & Venkatesh 2015, ICDM, Differentially private random forest with high utility",
+    plan=plan,
+    fit=fit,
+    claim=claim,
+    Params=Params,
+)

@@ -1,0 +1,154 @@
+"""Random trees too large to hold: every split, and the label of every leaf without rows, is derived when a row meets it.
+
+One child per category and a depth of nine make tens of millions of leaves per tree. A tree is therefore a key: a node's
+feature and split point are functions of the key and the path. Leaves that held rows are listed with their labels; the label
+of any other leaf is a function of a secret key and the leaf. Whoever sees the list sees which leaves held rows, so a forest
+of this kind predicts and is not published.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpviz.models.base import require_same_columns
+from dpviz.models.packed_forest import values_of
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
+
+#: Rows times features that fall through trees at once.
+_CELLS_AT_ONCE = 4_000_000
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def mixed(values: np.ndarray) -> np.ndarray:
+    """Well-spread uint64 from uint64, one to one. Source: the finaliser of SplitMix64 (Steele, Lea & Flood 2014)."""
+    with np.errstate(over="ignore"):
+        values = values + _GOLDEN
+        values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return values ^ (values >> np.uint64(31))
+
+
+def fractions(values: np.ndarray) -> np.ndarray:
+    """Numbers in [0, 1) from uint64."""
+    return (values >> np.uint64(11)) * 2.0**-53
+
+
+def starting_box(schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+    """(low, high) of every feature at a root: the declared range, whole numbers inside it, or the first and last code."""
+    sides = [_side(feature) for feature in schema.features]
+    return np.array([low for low, _ in sides]), np.array([high for _, high in sides])
+
+
+def _side(feature: NumericFeature | CategoricalFeature) -> tuple[float, float]:
+    if isinstance(feature, CategoricalFeature):
+        return 0.0, float(len(feature.categories) - 1)
+    if is_cut_between(feature):
+        return float(np.ceil(feature.low)), float(np.floor(feature.high))
+    return feature.low, feature.high
+
+
+def is_cut_between(feature: NumericFeature | CategoricalFeature) -> bool:
+    """True for whole numbers that are told apart: they are cut between two of them."""
+    return isinstance(feature, NumericFeature) and feature.whole and feature.high - feature.low < 2**53
+
+
+def nth_free(free: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Position of the place-th (from 0) True in each row of `free`, shape (n_rows, n_features)."""
+    return (free.cumsum(axis=1) == place[:, None] + 1).argmax(axis=1)
+
+
+def leaves_reached(schema: Schema, depth: int, values: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """The leaf (a uint64 that stands for the path) each row of `values` reaches in the tree of its key."""
+    step = max(1, _CELLS_AT_ONCE // schema.n_features)
+    parts = (slice(start, start + step) for start in range(0, len(values), step))
+    found = [_Falling(schema, values[part], keys[part]).to(depth) for part in parts]
+    return np.concatenate(found) if found else np.empty(0, dtype=np.uint64)
+
+
+class _Falling:
+    """Rows on their way down, each with the box of its node."""
+
+    def __init__(self, schema: Schema, values: np.ndarray, keys: np.ndarray) -> None:
+        low, high = starting_box(schema)
+        self.values, self.node = values, mixed(keys)
+        self.low, self.high = (np.tile(side, (len(values), 1)) for side in (low, high))
+        self.many = np.array([isinstance(feature, CategoricalFeature) for feature in schema.features])
+        self.whole = np.array([is_cut_between(feature) for feature in schema.features])
+
+    def to(self, depth: int) -> np.ndarray:
+        for _ in range(depth):
+            free = self.high > self.low
+            rows = np.flatnonzero(free.any(axis=1))
+            if len(rows):
+                self._step(rows, free[rows])
+        return self.node
+
+    def _step(self, rows: np.ndarray, free: np.ndarray) -> None:
+        here = self.node[rows]
+        feature = nth_free(free, (fractions(mixed(here ^ np.uint64(1))) * free.sum(axis=1)).astype(np.int64))
+        low, high = self.low[rows, feature], self.high[rows, feature]
+        cut = low + fractions(mixed(here ^ np.uint64(2))) * (high - low)
+        cut = np.where(self.whole[feature], np.floor(cut) + 0.5, cut)
+        value, many = self.values[rows, feature], self.many[feature]
+        above = value > cut
+        self.node[rows] = mixed(here ^ (np.where(many, value, above).astype(np.uint64) << np.uint64(8)))
+        ceiling, floor = (np.where(self.whole[feature], cut + side, cut) for side in (-0.5, 0.5))
+        self.high[rows, feature] = np.where(many, low, np.where(above, high, ceiling))
+        self.low[rows, feature] = np.where(many, low, np.where(above, floor, low))
+
+
+@dataclass(frozen=True, eq=False)
+class HashedForest:
+    """Random trees by their keys; each has one vote.
+
+    Attributes
+    ----------
+    keys : ndarray of shape (n_trees,), uint64
+    leaves : ndarray of uint64, increasing
+        Leaves that held rows. Private: it shows where rows are.
+    labels : ndarray of the same length, uint8
+    label_key : int
+        Labels every other leaf, uniformly over the classes.
+    """
+
+    schema: Schema
+    depth: int
+    keys: np.ndarray
+    leaves: np.ndarray
+    labels: np.ndarray
+    label_key: int
+
+    kind = "hashed-forest"
+
+    def __post_init__(self) -> None:
+        for array in (self.keys, self.leaves, self.labels):
+            array.flags.writeable = False
+
+    def votes(self, data: EncodedDataset) -> np.ndarray:
+        """Trees that choose each class: int64 of shape (n_rows, n_classes)."""
+        require_same_columns(self.schema, data.schema)
+        votes = np.zeros((data.n_rows, len(self.schema.classes)), dtype=np.int64)
+        values, rows = values_of(data), np.arange(data.n_rows)
+        for key in self.keys:
+            leaves = leaves_reached(self.schema, self.depth, values, np.full(data.n_rows, key))
+            votes[rows, self._labels_of(leaves)] += 1
+        return votes
+
+    def _labels_of(self, leaves: np.ndarray) -> np.ndarray:
+        others = mixed(leaves ^ mixed(np.array([self.label_key], dtype=np.uint64)))
+        labels = (fractions(others) * len(self.schema.classes)).astype(np.uint8)
+        if not len(self.leaves):
+            return labels
+        place = np.minimum(np.searchsorted(self.leaves, leaves), len(self.leaves) - 1)
+        return np.where(self.leaves[place] == leaves, self.labels[place], labels)
+
+    def predict(self, data: EncodedDataset) -> np.ndarray:
+        """Class codes of shape (n_rows,), uint8: most votes, the lowest code among equals."""
+        return self.votes(data).argmax(axis=1).astype(np.uint8)
+
+    def scores(self, data: EncodedDataset) -> np.ndarray:
+        """Share of the votes for each class: float64 of shape (n_rows, n_classes)."""
+        return self.votes(data) / len(self.keys)

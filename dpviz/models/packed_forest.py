@@ -1,0 +1,216 @@
+"""Forests of large trees, packed into arrays: hundreds of thousands of leaves stay cheap, and a row falls through in no time.
+
+A categorical feature may split into one child per category here; `trees` shows each tree with rules of two sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+
+from dpviz.models.base import require_same_columns
+from dpviz.models.tree import Branch, Leaf, Node, SubsetRule, ThresholdRule, Tree
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, Schema
+
+LEAF = -1
+
+
+@dataclass(frozen=True, eq=False)
+class PackedTrees:
+    """Splits of many trees over the columns of `schema`, without labels.
+
+    Attributes
+    ----------
+    tree : ndarray of shape (n_nodes,), int32
+        Which tree each node belongs to, increasing. Within a tree, nodes stand breadth first; the root comes first.
+    feature : ndarray of shape (n_nodes,), int16
+        Position of the feature that is asked for, LEAF at a leaf.
+    threshold : ndarray of shape (n_nodes,), float64
+        Values (of a category: codes) up to it go to the first child, others to the second; NaN: one child per category.
+    first_child : ndarray of shape (n_nodes,), int64
+        The other children follow; 0 at a leaf.
+    """
+
+    schema: Schema
+    n_trees: int
+    tree: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    first_child: np.ndarray
+
+    def __post_init__(self) -> None:
+        for array in self._arrays:
+            array.flags.writeable = False
+
+    @property
+    def _arrays(self) -> tuple[np.ndarray, ...]:
+        return self.tree, self.feature, self.threshold, self.first_child
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PackedTrees):
+            return NotImplemented
+        same = (self.schema, self.n_trees) == (other.schema, other.n_trees)
+        return same and all(map(_equal, self._arrays, other._arrays))
+
+    @cached_property
+    def roots(self) -> np.ndarray:
+        """The first node of every tree, shape (n_trees,)."""
+        return np.searchsorted(self.tree, np.arange(self.n_trees))
+
+    @cached_property
+    def leaves(self) -> np.ndarray:
+        """Nodes that are leaves, increasing."""
+        return np.flatnonzero(self.feature == LEAF)
+
+    @cached_property
+    def leaf_number(self) -> np.ndarray:
+        """Place of each leaf among `leaves`, shape (n_nodes,); -1 at a split."""
+        number = np.full(len(self.feature), -1, dtype=np.int64)
+        number[self.leaves] = np.arange(len(self.leaves))
+        return number
+
+    def n_children(self) -> np.ndarray:
+        """Children of every node, int64 of shape (n_nodes,)."""
+        sizes = np.array([len(f.categories) if isinstance(f, CategoricalFeature) else 2 for f in self.schema.features])
+        return np.where(self.feature == LEAF, 0, np.where(np.isnan(self.threshold), sizes[self.feature], 2))
+
+    def leaf_of(self, values: np.ndarray, start: np.ndarray) -> np.ndarray:
+        """The leaf number that each row of `values` (n_rows, n_features) reaches from node `start` (n_rows,)."""
+        node = start.astype(np.int64)
+        going = np.flatnonzero(self.feature[node] != LEAF)
+        while len(going):
+            here = node[going]
+            value, threshold = values[going, self.feature[here]], self.threshold[here]
+            step = np.where(np.isnan(threshold), value, value > threshold).astype(np.int64)
+            node[going] = self.first_child[here] + step
+            going = going[self.feature[node[going]] != LEAF]
+        return self.leaf_number[node]
+
+
+def _equal(one: np.ndarray | None, other: np.ndarray | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+
+
+def values_of(data: EncodedDataset) -> np.ndarray:
+    """Columns side by side, float64 of shape (n_rows, n_features)."""
+    return np.column_stack([column.astype(np.float64) for column in data.columns])
+
+
+@dataclass(frozen=True, eq=False)
+class PackedForest:
+    """Packed trees with a label at every leaf; each tree has one vote.
+
+    Attributes
+    ----------
+    splits : PackedTrees
+    labels : ndarray of shape (n_leaves,), uint8
+        Class codes, in the order of `splits.leaves`.
+    tallies : ndarray of shape (n_leaves, n_classes), int64, or None
+        Released noisy counts. Where they are given, trees add up their counts and `labels` are the largest of each leaf.
+    """
+
+    splits: PackedTrees
+    labels: np.ndarray
+    tallies: np.ndarray | None = None
+
+    kind = "packed-forest"
+
+    def __post_init__(self) -> None:
+        self.labels.flags.writeable = False
+        if self.tallies is not None:
+            self.tallies.flags.writeable = False
+
+    @property
+    def schema(self) -> Schema:
+        """What its features and target are."""
+        return self.splits.schema
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PackedForest):
+            return NotImplemented
+        pairs = ((getattr(self, item.name), getattr(other, item.name)) for item in fields(self) if item.name != "splits")
+        return self.splits == other.splits and all(_equal(one, two) for one, two in pairs)
+
+    def votes(self, data: EncodedDataset) -> np.ndarray:
+        """Trees that choose each class, or the sum of noisy counts: int64 of shape (n_rows, n_classes)."""
+        require_same_columns(self.schema, data.schema)
+        values, n_classes = values_of(data), len(self.schema.classes)
+        votes = np.zeros((data.n_rows, n_classes), dtype=np.int64)
+        rows = np.arange(data.n_rows)
+        for root in self.splits.roots:
+            leaf = self.splits.leaf_of(values, np.full(data.n_rows, root))
+            if self.tallies is None:
+                votes[rows, self.labels[leaf]] += 1
+            else:
+                votes += self.tallies[leaf]
+        return votes
+
+    def predict(self, data: EncodedDataset) -> np.ndarray:
+        """Class codes of shape (n_rows,), uint8: most votes, the lowest code among equals."""
+        return self.votes(data).argmax(axis=1).astype(np.uint8)
+
+    def scores(self, data: EncodedDataset) -> np.ndarray:
+        """Share of the votes for each class: float64 of shape (n_rows, n_classes); noisy counts below 0 count as 0."""
+        votes = np.maximum(self.votes(data), 0)
+        return votes / np.maximum(votes.sum(axis=1, keepdims=True), 1)
+
+    @property
+    def trees(self) -> Sequence[Tree]:
+        """Every tree, made when asked for: one child per category becomes a chain of rules."""
+        return _Trees(self)
+
+    def node(self, place: int) -> Node:
+        """The subtree below a node, as rules of two sides."""
+        splits = self.splits
+        if splits.feature[place] == LEAF:
+            return Leaf(int(self.labels[splits.leaf_number[place]]))
+        feature, threshold = int(splits.feature[place]), float(splits.threshold[place])
+        first, declared = int(splits.first_child[place]), self.schema.features[feature]
+        if not isinstance(declared, CategoricalFeature):
+            return Branch(ThresholdRule(feature, threshold), self.node(first), self.node(first + 1))
+        if not np.isnan(threshold):
+            codes = tuple(range(int(threshold) + 1))
+            return Branch(SubsetRule(feature, codes), self.node(first), self.node(first + 1))
+        chain = self.node(first + len(declared.categories) - 1)
+        for code in reversed(range(len(declared.categories) - 1)):
+            chain = Branch(SubsetRule(feature, (code,)), self.node(first + code), chain)
+        return chain
+
+
+def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """starts[0], starts[0] + 1, ..., `lengths[0]` of them, then from starts[1] on, and so forth."""
+    ends = lengths.cumsum()
+    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
+
+
+class _Trees(Sequence[Tree]):
+    """Trees of a packed forest, unpacked one by one."""
+
+    def __init__(self, forest: PackedForest) -> None:
+        self._forest = forest
+
+    def __len__(self) -> int:
+        return self._forest.splits.n_trees
+
+    @overload
+    def __getitem__(self, index: int) -> Tree: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Tree]: ...
+    def __getitem__(self, index: int | slice) -> Tree | Sequence[Tree]:
+        roots = self._forest.splits.roots[index]
+        if isinstance(index, slice):
+            return tuple(self._tree(int(root)) for root in roots)
+        return self._tree(int(roots))
+
+    def __iter__(self) -> Iterator[Tree]:
+        return (self[place] for place in range(len(self)))
+
+    def _tree(self, root: int) -> Tree:
+        return Tree(self._forest.schema, self._forest.node(root))

@@ -1,0 +1,143 @@
+"""Labels of many leaves at once. Leaves of one tree hold disjoint rows, so one label costs what all of them cost.
+
+A leaf without rows has equal counts, so every rule here labels it uniformly: nothing about the data is needed for it, and
+only leaves that hold rows are listed. Which leaves those are must not be seen: *every* leaf of a published tree has a label.
+
+Source: Fletcher & Islam 2017, Algorithm 2, line 25; its addendum of August 2021 for permute-and-flip.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from dpviz.privacy.exponential import ExponentialMechanism
+from dpviz.privacy.sensitivity import Sensitivity
+from dpviz.privacy.source import NoiseSource
+from dpviz.privacy.uniform_arrays import combination, product_law
+from dpviz.randomness import secret_codes
+
+#: Leaves whose law is computed at once.
+_AT_ONCE = 8192
+
+
+@dataclass(frozen=True, eq=False)
+class LeafCounts:
+    """Exact rows per class of the leaves that hold any.
+
+    Attributes
+    ----------
+    n_leaves : int
+        All leaves, with rows or without. Public.
+    leaves : ndarray of int64, increasing
+        Numbers of the leaves that hold rows. Private.
+    counts : ndarray of shape (len(leaves), n_classes), int64
+        Private.
+    """
+
+    n_leaves: int
+    leaves: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def of(cls, leaf_of_row: np.ndarray, target: np.ndarray, n_leaves: int, n_classes: int) -> LeafCounts:
+        """Count rows by leaf and class."""
+        leaves, place = np.unique(leaf_of_row, return_inverse=True)
+        counts = np.bincount(place * n_classes + target, minlength=len(leaves) * n_classes)
+        return cls(n_leaves, leaves, counts.reshape(len(leaves), n_classes))
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return self.counts.shape[1]
+
+    def dense(self) -> np.ndarray:
+        """Counts of every leaf, shape (n_leaves, n_classes)."""
+        counts = np.zeros((self.n_leaves, self.n_classes), dtype=np.int64)
+        counts[self.leaves] = self.counts
+        return counts
+
+
+class LabelRule(Protocol):
+    """A mechanism that labels one leaf by its class counts."""
+
+    title: ClassVar[str]
+
+    def probabilities(self, counts: np.ndarray) -> np.ndarray:
+        """Exact law over the last axis."""
+
+    def sample_exactly(self, counts: np.ndarray) -> int:
+        """One label by an exact sampler; raises NotReleasable when there is none."""
+
+
+MAJORITY = Sensitivity(1.0, monotone=False, source="a row can make one class a largest one, or stop it from being one")
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalMajority:
+    """The exponential mechanism on 1 for the largest counts and 0 otherwise, with its global sensitivity 1.
+
+    Sound, and hardly better than a coin: the odds of the majority are exp(eps/2) however large it is.
+    Source: Fletcher & Islam 2017, Equation (9).
+    """
+
+    epsilon: float
+    title: ClassVar[str] = "exponential mechanism on the majority"
+
+    def probabilities(self, counts: np.ndarray) -> np.ndarray:
+        """Exact law over the last axis, same shape as `counts`."""
+        return self._mechanism.probabilities(_is_largest(counts))
+
+    def sample_exactly(self, counts: np.ndarray) -> int:
+        """One class by OpenDP."""
+        return self._mechanism.sample_exactly(_is_largest(counts))
+
+    @property
+    def _mechanism(self) -> ExponentialMechanism:
+        return ExponentialMechanism(self.epsilon, MAJORITY)
+
+
+def _is_largest(counts: np.ndarray) -> np.ndarray:
+    return (counts == counts.max(axis=-1, keepdims=True)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class LabelLeaves:
+    """One label per leaf, each drawn by `rule` on its own."""
+
+    rule: LabelRule
+    title: ClassVar[str] = "labels of leaves"
+
+    def choose(self, counts: LeafCounts, *, source: NoiseSource) -> np.ndarray:
+        """Class codes of all leaves, uint8 of shape (n_leaves,)."""
+        labels = combination(source.draw(self, counts), np.full(counts.n_leaves, counts.n_classes))
+        return labels.astype(np.uint8)
+
+    def sample(self, counts: LeafCounts, rng: np.random.Generator) -> np.ndarray:
+        """Labels; leaves without rows by a uniform draw."""
+        labels = rng.integers(counts.n_classes, size=counts.n_leaves, dtype=np.uint8)
+        labels[counts.leaves] = self._drawn(counts.counts, rng)
+        return labels
+
+    def _drawn(self, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        points = rng.random(len(counts))
+        parts = (slice(start, start + _AT_ONCE) for start in range(0, len(counts), _AT_ONCE))
+        drawn = [(points[part, None] > self._below(counts[part])).sum(axis=1) for part in parts]
+        return np.concatenate(drawn) if drawn else np.empty(0, dtype=np.int64)
+
+    def _below(self, counts: np.ndarray) -> np.ndarray:
+        """Cumulated probabilities without the last, which is one."""
+        return self.rule.probabilities(counts).cumsum(axis=1)[:, :-1]
+
+    def sample_exactly(self, counts: LeafCounts) -> np.ndarray:
+        """Labels by the rule's exact sampler; leaves without rows by the operating system's secret bytes."""
+        self.rule.sample_exactly(np.zeros(counts.n_classes, dtype=np.int64))  # refuses, whatever the rows
+        labels = secret_codes(counts.n_classes, counts.n_leaves)
+        labels[counts.leaves] = [self.rule.sample_exactly(row) for row in counts.counts]
+        return labels
+
+    def probabilities(self, counts: LeafCounts) -> np.ndarray:
+        """Exact law of all labels together; raises NotListed for too many leaves."""
+        return product_law(list(self.rule.probabilities(counts.dense())), "Labels of leaves")
