@@ -19,26 +19,15 @@ from dpviz.training.contract import LearnerSpec, fit_by_growing
 from dpviz.training.growing import Growth
 from dpviz.training.noisy_histograms import STOPPING_DISCLOSURE, NoisyHistogramGrower, quantile_grid
 from dpviz.training.params import Settings, control
-from dpviz.training.privatree_budget import (
-    PARTS,
-    bins_control,
-    distribute,
-    distribution_of,
-    leaf_error_control,
-    privatree_plan,
-    shares_control,
-)
+from dpviz.training.privatree_budget import QuantileParams, distribute, distribution_of, privatree_plan
 
 NAME = "privatree"
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(QuantileParams):
     """PrivaTree's parameters."""
 
-    max_leaf_error: float = leaf_error_control()
-    bins: int = bins_control("Quantile")
-    shares: tuple[float, ...] | None = shares_control(PARTS)
     grow_complete: bool = control(
         False,
         label="Grow complete",

@@ -7,8 +7,6 @@ Source: Vos et al. 2023 (arXiv 2305.15394), the column PrivaTree* of Tables II, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from dpviz.accounting.claim import Claim, Disclosure
@@ -21,26 +19,12 @@ from dpviz.training.contract import LearnerSpec, fit_by_growing
 from dpviz.training.growing import Growth
 from dpviz.training.noisy_histograms import STOPPING_DISCLOSURE, NoisyHistogramGrower, quantile_grid
 from dpviz.training.params import Settings
-from dpviz.training.privatree_budget import (
-    PARTS,
-    bins_control,
-    distribute,
-    distribution_of,
-    leaf_error_control,
-    privatree_plan,
-    shares_control,
-)
+from dpviz.training.privatree_budget import QuantileParams, distribute, distribution_of, privatree_plan
 
 NAME = "privatree-star"
 
 
-@dataclass(frozen=True, slots=True)
-class Params:
-    """As PrivaTree; the quantile share goes to the nodes."""
-
-    max_leaf_error: float = leaf_error_control()
-    bins: int = bins_control("Quantile")
-    shares: tuple[float, ...] | None = shares_control(PARTS)
+Params = QuantileParams
 
 
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:

@@ -51,6 +51,15 @@ def shares_control(parts: tuple[str, ...]) -> tuple[float, ...] | None:
 
 
 @dataclass(frozen=True, slots=True)
+class QuantileParams:
+    """Parameters of PrivaTree on quantile bins, private ones or exact ones."""
+
+    max_leaf_error: float = leaf_error_control()
+    bins: int = bins_control("Quantile")
+    shares: tuple[float, ...] | None = shares_control(PARTS)
+
+
+@dataclass(frozen=True, slots=True)
 class Distribution:
     """Epsilon of one mechanism of each kind, and the notes that explain it."""
 
