@@ -6,14 +6,14 @@ For simulated and public rows only: so many trees of private rows spend so many 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dpviz.errors import DpvizError, ParameterError
-from dpviz.evaluation.workers import spread
+from dpviz.evaluation.workers import light, spread
 from dpviz.learners import fit, get_learner, require_task
 from dpviz.models.base import Model
 from dpviz.randomness import child_seeds
@@ -109,7 +109,7 @@ def draw(
     count = draws if get_learner(name).spends_epsilon else 1
     seeds = child_seeds(seed, count)
     chunks = (seeds[start : start + CHUNK] for start in range(0, count, CHUNK))
-    task = _Task(name, _lean(train), tuple(map(_lean, tests)), asked)
+    task = _Task(name, light(train), tuple(map(light, tests)), asked)
     found: list[np.ndarray] = []
     composed = 0.0
     for rows, loss in spread(task.run, _until(stop, chunks), workers):
@@ -133,13 +133,6 @@ def _require(name: str, train: EncodedDataset, tests: Sequence[EncodedDataset], 
         raise ParameterError("draws", "draws", draws, "a whole number of at least 1")
     if not tests or not all(test.n_rows for test in tests):
         raise DpvizError("There are no rows to score.", remedy="Give at least one test row.")
-
-
-def _lean(data: EncodedDataset) -> EncodedDataset:
-    """The same rows, light enough to be sent; the fingerprint goes along, so that workers need not compute it."""
-    lean = replace(data, report=None, _binnings={})
-    lean.__dict__["fingerprint"] = data.fingerprint
-    return lean
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,8 @@ processes, or a cluster's. For Dask, say: `with joblib.parallel_config(backend="
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import cache
-from itertools import islice, takewhile
-from threading import Event, current_thread, main_thread
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +19,7 @@ import numpy as np
 from dpviz.errors import DpvizError
 from dpviz.evaluation.grid import FOUND, KEYS, Batch, Row, SweepGrid, n_fits, pending
 from dpviz.evaluation.metrics import metrics
+from dpviz.evaluation.workers import light, spread
 from dpviz.learners import fit
 from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
@@ -35,8 +31,6 @@ __all__ = ["KEYS", "Batch", "Row", "SweepGrid", "as_frame", "pending", "run_batc
 
 #: Held-out share of a single split.
 TEST_SHARE = 0.2
-#: Arrays above this many bytes go to the workers once, through shared memory.
-_SHARED_ABOVE = "100K"
 _MOST_SPLITS = 32
 _MOST_SPLIT_BYTES = 2**29
 
@@ -136,56 +130,8 @@ def run_batches(
 ) -> Iterator[list[Row]]:
     """Rows batch by batch, as they finish. After a stop no batch is started any more. Raises what `fit` raises."""
     grid.require_plans(data.schema)
-    lean = _without_bins(data)
     todo = (batch for batch in batches if stop is None or not stop())  # workers take from here a little ahead of need
-    if workers == 1:
-        yield from (_run(grid, lean, batch) for batch in todo)
-    else:
-        yield from _run_in_parallel(grid, lean, todo, workers)
-
-
-def _without_bins(data: EncodedDataset) -> EncodedDataset:
-    """The same rows, light enough to be sent; the fingerprint goes along, so that workers need not compute it."""
-    lean = replace(data, report=None, _binnings={})
-    lean.__dict__["fingerprint"] = data.fingerprint
-    return lean
-
-
-def _run_in_parallel(grid: SweepGrid, data: EncodedDataset, todo: Iterator[Batch], workers: int) -> Iterator[list[Row]]:
-    from joblib import Parallel, delayed
-
-    home, left = os.getpid(), Event()
-    tasks = (delayed(_run_away)(home, grid, data, batch) for batch in takewhile(lambda _: not left.is_set(), todo))
-    look = {"n_jobs": workers, "pre_dispatch": f"{2 * workers}", "max_nbytes": _SHARED_ABOVE}
-    try:
-        parallel = Parallel(return_as="generator_unordered", **look)
-    except ValueError:  # a backend that can only hand over everything at once: give it a little at a time
-        while wave := list(islice(tasks, 4 * workers)):
-            yield from Parallel(**look)(wave)
-        return
-    results = parallel(tasks)
-    try:
-        for found in results:  # noqa: UP028 - `yield from` would close joblib's generator before the lines below
-            yield found
-    finally:  # a caller that leaves early waits for what is under way: breaking it off would end workers others use
-        left.set()
-        for _ in results:
-            pass
-
-
-def _run_away(home: int, grid: SweepGrid, data: EncodedDataset, batch: Batch) -> list[Row]:
-    if os.getpid() != home:
-        _enter_worker()
-    return _run(grid, data, batch)
-
-
-@cache
-def _enter_worker() -> None:
-    """Once per worker process: the screen comes first, and Ctrl-C is for the process that asked."""
-    if hasattr(os, "nice"):
-        os.nice(5)
-    if current_thread() is main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    yield from spread(partial(_run, grid, light(data)), todo, workers, in_order=False)
 
 
 def _run(grid: SweepGrid, data: EncodedDataset, batch: Batch) -> list[Row]:

@@ -8,10 +8,13 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cache
-from itertools import islice
-from threading import current_thread, main_thread
+from itertools import islice, takewhile
+from threading import Event, current_thread, main_thread
 from typing import TypeVar
+
+from dpviz.table.dataset import EncodedDataset
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -20,36 +23,49 @@ R = TypeVar("R")
 _SHARED_ABOVE = "100K"
 
 
-def spread(work: Callable[[T], R], tasks: Iterable[T], workers: int = 1) -> Iterator[R]:
+def spread(work: Callable[[T], R], tasks: Iterable[T], workers: int = 1, *, in_order: bool = True) -> Iterator[R]:
     """`work` on each task, one result after the other.
 
     Parameters
     ----------
     work : callable
-        A function of a module, so that it can be sent.
+        A function of a module (or a method, or a partial of one), so that it can be sent.
     tasks : iterable
         Taken a little ahead of need; when it ends early, so does the work.
     workers : int
         1 works in this process; more are joblib's n_jobs, on the backend that is active there.
+    in_order : bool
+        False gives results as they finish.
     """
     if workers == 1:
         yield from map(work, tasks)
         return
     from joblib import Parallel, delayed
 
-    away = (delayed(_run_away)(os.getpid(), work, task) for task in tasks)
+    home, left = os.getpid(), Event()
+    away = (delayed(_run_away)(home, work, task) for task in takewhile(lambda _: not left.is_set(), tasks))
     look = {"n_jobs": workers, "pre_dispatch": f"{2 * workers}", "max_nbytes": _SHARED_ABOVE}
     try:
-        parallel = Parallel(return_as="generator", **look)
+        parallel = Parallel(return_as="generator" if in_order else "generator_unordered", **look)
     except ValueError:  # a backend that can only hand over everything at once: give it a little at a time
         while wave := list(islice(away, 4 * workers)):
             yield from Parallel(**look)(wave)
         return
     results = parallel(away)
     try:
-        yield from results
-    finally:
-        results.close()
+        for found in results:  # noqa: UP028 - `yield from` would close joblib's generator before the lines below
+            yield found
+    finally:  # a caller that leaves early waits for what is under way: breaking it off would end workers others use
+        left.set()
+        for _ in results:
+            pass
+
+
+def light(data: EncodedDataset) -> EncodedDataset:
+    """The same rows, light enough to be sent; the fingerprint goes along, so that workers need not compute it."""
+    lean = replace(data, report=None, _binnings={})
+    lean.__dict__["fingerprint"] = data.fingerprint
+    return lean
 
 
 def _run_away(home: int, work: Callable[[T], R], task: T) -> R:
@@ -60,8 +76,8 @@ def _run_away(home: int, work: Callable[[T], R], task: T) -> R:
 
 @cache
 def _enter_worker() -> None:
-    """Once per worker process."""
+    """Once per worker process: the screen comes first, and Ctrl-C is for the process that asked."""
     if hasattr(os, "nice"):
-        os.nice(10)
+        os.nice(5)
     if current_thread() is main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)

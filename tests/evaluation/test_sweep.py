@@ -13,6 +13,7 @@ from dpviz.errors import ParameterError, SchemaError, UnknownName, WrongTask
 from dpviz.evaluation import sweep as sweeping
 from dpviz.evaluation.grid import FOUND, KEYS, Batch, SweepGrid, n_fits, pending
 from dpviz.evaluation.sweep import as_frame, run_batches
+from dpviz.evaluation.workers import light
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, NumericTarget, Schema
 from tests.evaluation.tables import GOLDEN, SCHEMA, golden_text, rows
@@ -259,6 +260,6 @@ def test_leaving_early_ends_the_work(data):
 
 def test_what_is_sent_to_workers_is_light_and_keeps_its_fingerprint(data):
     data.binning("anything", lambda: np.zeros(10))
-    lean = sweeping._without_bins(data)
+    lean = light(data)
     assert not lean._binnings
     assert lean.__dict__["fingerprint"] == data.fingerprint == replace(lean, report=None).fingerprint
