@@ -8,9 +8,11 @@ kept for whoever asks. The core knows nothing of Streamlit; the last function gi
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotDoneYet
-from threading import Event, Lock
+from queue import SimpleQueue
+from threading import Event, Lock, Thread
+from time import monotonic
 from typing import Any
 
 import streamlit as st
@@ -22,8 +24,43 @@ from dpviz.randomness import entropy
 WORKERS = 2
 #: At most this many results are kept for sessions that may come back for them.
 MOST_KEPT = 64
+#: Before this share is done nothing is said about the time left.
+LEAST_SHARE = 0.03
 _NAME = "_session_name"
 Work = Callable[[Callable[[float], None], Event], Any]
+
+
+class Threads:
+    """A pool whose threads end with the server: `concurrent.futures` would let it wait for whatever is under way."""
+
+    def __init__(self, workers: int) -> None:
+        self._line: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        self._threads = [Thread(target=self._serve, name=f"dpviz_{number}", daemon=True) for number in range(workers)]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, run: Callable[[], Any]) -> Future[Any]:
+        """Put `run` in line."""
+        future: Future[Any] = Future()
+        self._line.put((future, run))
+        return future
+
+    def _serve(self) -> None:
+        while (item := self._line.get()) is not None:
+            future, run = item
+            future.set_running_or_notify_cancel()
+            try:
+                future.set_result(run())
+            except BaseException as error:  # kept for whoever asks for the result
+                future.set_exception(error)
+            del item, future, run
+
+    def close(self) -> None:
+        """Do what is in line, then end."""
+        for _ in self._threads:
+            self._line.put(None)
+        for thread in self._threads:
+            thread.join()
 
 
 class Job:
@@ -32,17 +69,19 @@ class Job:
     def __init__(self, key: str, work: Work) -> None:
         self.key = key
         self.share = 0.0
+        self._began: float | None = None
         self._work = work
         self._stop = Event()
         self._future: Future[Any] | None = None
 
-    def start(self, pool: ThreadPoolExecutor) -> None:
+    def start(self, pool: Threads) -> None:
         """Put the work in line."""
         self._future = pool.submit(self._run)
 
     def _run(self) -> Any:
         if self._stop.is_set():
             raise Cancelled
+        self._began = monotonic()
         return self._work(self._tell, self._stop)
 
     def _tell(self, share: float) -> None:
@@ -51,6 +90,18 @@ class Job:
     def stop(self) -> None:
         """Ask it to stop: work in line never starts; work under way ends when it next looks, and may keep what it has."""
         self._stop.set()
+
+    @property
+    def has_begun(self) -> bool:
+        """False while it waits in line."""
+        return self._began is not None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Estimated from what is done; None while that is too little to tell."""
+        if self._began is None or self.share < LEAST_SHARE:
+            return None
+        return (monotonic() - self._began) * (1 - self.share) / self.share
 
     @property
     def is_stopped(self) -> bool:
@@ -83,7 +134,7 @@ class Jobs:
     """The jobs of all sessions: one per (session, lane), on a pool of `workers` threads."""
 
     def __init__(self, workers: int = WORKERS) -> None:
-        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="dpviz")
+        self._pool = Threads(workers)
         self._jobs: dict[tuple[str, str], Job] = {}
         self._lock = Lock()
 
@@ -111,6 +162,10 @@ class Jobs:
         job = self._jobs.get((session, lane))
         return job if job is not None and job.key == key else None
 
+    def current(self, session: str, lane: str) -> Job | None:
+        """The lane's job, whatever it is for."""
+        return self._jobs.get((session, lane))
+
     def forget(self, session: str, lane: str) -> None:
         """Stop the lane's job and drop it with its result."""
         with self._lock:
@@ -122,13 +177,19 @@ class Jobs:
         """Stop everything and wait for the threads to end."""
         for session, lane in list(self._jobs):
             self.forget(session, lane)
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool.close()
 
 
 @st.cache_resource(show_spinner=False)
 def shared_jobs() -> Jobs:
     """The pool of this server."""
     return Jobs()
+
+
+@st.cache_resource(show_spinner=False)
+def long_jobs() -> Jobs:
+    """For work of many seconds that keeps every core busy by itself: one at a time, so that trees never wait for it."""
+    return Jobs(workers=1)
 
 
 def session_name() -> str:

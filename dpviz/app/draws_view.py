@@ -1,0 +1,52 @@
+"""Dots with a mark that goes from draw to draw: one step, or play and pause. Its behaviour is in `draws_view.js`."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dpviz.evaluation.comparison import SharedDraws
+from dpviz.figures.compare_style import Look
+from dpviz.figures.dots import NARROW, STYLE, WIDE, DotRow, dots_svg, scale_of
+
+_HTML = """
+<div class="draws">
+  <div class="stage"></div>
+  <div class="bar" role="group" aria-label="Draw by draw">
+    <button type="button" data-do="step">Step</button>
+    <button type="button" data-do="play" aria-pressed="false">Play</button>
+    <button type="button" data-do="clear" disabled>Clear</button>
+    <output class="said"></output>
+  </div>
+  <p class="calm" hidden>Play is left out because this device asks for less motion. Step shows the same draws.</p>
+</div>
+"""
+
+
+def draws_view(rows: list[DotRow], drawn: SharedDraws, looks: list[Look], *, percent: bool, key: str) -> None:
+    """Show dots, with the draws in `drawn` to step through. Paused at first; nothing here runs the page anew."""
+    values = [value for row in rows for value in row.dots] + [value for draw in drawn.outcomes for value in draw]
+    drawings = {}
+    for name, width in (("wide", WIDE), ("narrow", NARROW)):
+        scale = scale_of(values, width)
+        places = [[round(scale.x(value), 1) for value in draw] for draw in drawn.outcomes]
+        drawings[name] = {"svg": dots_svg(rows, scale, percent=percent), "x": places}
+    said = [draw_words(number, drawn, looks, percent) for number in range(len(drawn.outcomes))]
+    _component()(key=key, data={**drawings, "said": said})
+
+
+def draw_words(number: int, drawn: SharedDraws, looks: list[Look], percent: bool) -> str:
+    """One draw in words: every learner's outcome on the split it was made on."""
+    outcomes = zip(looks, drawn.outcomes[number], strict=True)
+    values = (f"{look.title} {value:.1%}" if percent else f"{look.title} {value:.3f}" for look, value in outcomes)
+    return f"Draw {number + 1} of {len(drawn.outcomes)}, split {drawn.folds[number] + 1}: {', '.join(values)}"
+
+
+@cache
+def _component() -> Any:
+    here = Path(__file__)
+    css, js = (here.with_suffix(suffix).read_text(encoding="utf-8") for suffix in (".css", ".js"))
+    return st.components.v2.component("dpviz_draws", html=_HTML, css=css + STYLE, js=js)

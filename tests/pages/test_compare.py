@@ -1,0 +1,224 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from dpviz.app import compare_run
+from dpviz.app.compare_ask import epsilons_between, row_sizes
+from dpviz.app.jobs import Job
+from dpviz.evaluation.grid import FOUND, KEYS
+from dpviz.learners import get_learner
+from dpviz.table.role import DataRole
+from tests.pages.opened import in_use, opened, said_in_boxes, texts
+
+#: A small question, as a link holds it.
+SMALL = {"draws": "3", "splits": "1", "steps": "1", "epsilons": ["0.1", "1"]}
+
+
+@pytest.fixture(autouse=True)
+def in_this_process(monkeypatch):
+    """What workers do is tested with the engine; here one thread is enough."""
+    monkeypatch.setattr(compare_run, "WORKERS", 1)
+
+
+def titles(*names):
+    return [get_learner(name).title for name in names]
+
+
+def page(role=DataRole.SIMULATED, *, schema=None, names=("pf-tree", "cart"), **url):
+    return opened("compare", role, schema=schema, learners=titles(*names), **(SMALL | url))
+
+
+def finished(test):
+    """The page once its work is done."""
+    running = test.session_state["_compare"].running
+    if running is not None:
+        assert running.job.wait(60)
+    return test.run()
+
+
+def filled(*given, **more):
+    test = finished(page(*given, **more))
+    assert not test.exception, [found.message for found in test.exception]
+    return test
+
+
+def button(test, label):
+    return next(found for found in test.button if found.label.startswith(label))
+
+
+def frame_of(test):
+    (frame,) = test.session_state["_compare"].pools.values()
+    return frame
+
+
+def test_the_first_curves_of_rows_anyone_may_see_come_by_themselves():
+    test = filled()
+    assert len(frame_of(test)) == 2 * 3 + 1
+    assert len(test.get("plotly_chart")) == 2
+    assert len(test.get("bidi_component")) == 1
+    assert len(test.dataframe) == 3
+    assert not [found for found in test.button if found.label.startswith("Compute")]
+
+
+def test_every_picture_has_words_and_a_table():
+    test = filled()
+    curves, differences = test.get("plotly_chart")
+    assert "accuracy of 2 learners. ε = 1 asked: PF-tree reaches accuracy" in curves.proto.alt
+    assert "in points" in differences.proto.alt
+    assert json.loads(curves.proto.spec)["data"]
+    assert all(len(table.value) for table in test.dataframe)
+    assert "add/remove one row" in " ".join(test.dataframe[0].value.columns)
+
+
+def test_what_a_dot_is_stands_before_the_dots():
+    test = filled()
+    kinds = [element.type for element in test.main]
+    said = [getattr(element, "value", "") for element in test.main]
+    explained = next(place for place, text in enumerate(said) if "Each dot is one of 25" in str(text))
+    assert explained < kinds.index("bidi_component")
+
+
+def test_the_probability_is_printed_with_what_it_means():
+    said = texts(filled())
+    assert "beats Decision tree" in said
+    assert "with probability **" in said
+    assert "A tie counts half" in said
+    assert "the splits are taken as given" in said
+
+
+def test_a_false_claim_is_named_with_its_reason():
+    test = filled(names=("pf-tree", "privatree-corrected"))
+    names = [trace.get("name") for trace in json.loads(test.get("plotly_chart")[0].proto.spec)["data"]]
+    assert "PrivaTree (corrected), claim violated" in names
+    assert "(violated)" in texts(test)
+
+
+def test_composed_epsilons_list_who_leaves_the_axis():
+    test = filled(names=("pf-tree", "privatree"))
+    assert "Off the axis" not in texts(test)
+    test.toggle(key="composed").set_value(True).run()
+    said = texts(test)
+    assert "Off the axis: nothing bounds what their steps compose to." in said
+    assert "- PrivaTree:" in said
+    axis = json.loads(test.get("plotly_chart")[0].proto.spec)["layout"]["xaxis"]["title"]["text"]
+    assert axis == "ε the steps compose to (add/remove one row)"
+
+
+def test_changed_settings_keep_the_last_curves_and_say_so():
+    test = filled()
+    before = test.get("plotly_chart")[0].proto.spec
+    test.select_slider(key="draws").set_value(5).run()
+    assert ("info", "The curves below are for the settings before.") in said_in_boxes(test)
+    assert test.get("plotly_chart")[0].proto.spec == before
+    button(test, "Compute 4 fits").click().run()  # two more draws at each of two epsilons
+    test = finished(test)
+    assert len(frame_of(test)) == 2 * 5 + 1
+    assert "settings before" not in texts(test)
+
+
+def test_going_back_to_earlier_settings_computes_nothing():
+    test = filled()
+    test.select_slider(key="draws").set_value(5).run()
+    test.select_slider(key="draws").set_value(3).run()
+    assert not [found for found in test.button if found.label.startswith("Compute")]
+    assert "settings before" not in texts(test)
+
+
+def test_another_learner_only_adds_its_own_fits():
+    test = filled()
+    test.multiselect(key="learners").set_value(["pf-tree", "cart", "privatree-star"]).run()
+    assert button(test, "Compute 6 fits")
+
+
+def test_a_stop_keeps_what_is_done(monkeypatch):
+    def half(grid, data, batches, *, workers, stop):
+        yield from original(grid, data, batches[:3], workers=workers)
+        test.session_state["_compare"].running.job.stop()
+
+    original = compare_run.run_batches
+    test = filled()
+    monkeypatch.setattr(compare_run, "run_batches", half)
+    test.select_slider(key="splits").set_value(3).run()
+    button(test, "Compute").click().run()
+    test = finished(test)
+    assert "Stopped: 18 fits are missing" in texts(test)
+    monkeypatch.setattr(compare_run, "run_batches", original)
+    button(test, "Go on with 18 fits").click().run()
+    test = finished(test)
+    assert "Stopped" not in texts(test)
+
+
+def test_while_it_runs_the_page_says_how_far_it_is(monkeypatch):
+    monkeypatch.setattr(compare_run, "starts_by_itself", lambda loaded: False)
+    test = page()
+    monkeypatch.setattr(Job, "start", lambda self, pool: None)  # waits in line for ever
+    button(test, "Compute 7 fits").click().run()
+    assert not test.exception
+    assert "Waiting for other curves on this server" in test.get("progress")[0].proto.text
+    button(test, "Cancel").click().run()
+    assert not test.exception
+    assert button(test, "Compute 7 fits")
+
+
+def test_private_rows_are_warned_about_and_never_computed_on_unasked():
+    test = page(DataRole.PRIVATE)
+    said = texts(test)
+    assert "not covered by the tree's ε" in said
+    assert "_compare" not in test.session_state or test.session_state["_compare"].running is None
+    assert button(test, "Compute 7 fits").disabled
+    test.checkbox(key="keep-private").check().run()
+    assert not button(test, "Compute 7 fits").disabled
+    button(test, "Compute 7 fits").click().run()
+    test = finished(test)
+    assert "not covered by the tree's ε" in texts(test)
+    assert "not to be published" in texts(test)
+
+
+def test_the_seed_of_private_curves_is_hidden_and_that_of_others_is_zero():
+    private, public = page(DataRole.PRIVATE), page(DataRole.PUBLIC)
+    assert private.session_state["_compare_secret"] > 2**32
+    assert "_compare_secret" not in public.session_state
+
+
+def test_the_download_holds_fits_and_no_rows():
+    test = filled()
+    frame = frame_of(test)
+    assert list(frame.columns) == [*KEYS, *FOUND]
+    assert len(test.get("download_button")) == 1
+
+
+@pytest.mark.parametrize(("view", "places"), [("over depth", 3), ("over number of rows", 6)])
+def test_other_views_have_curves_of_their_own(view, places):
+    test = filled(names=("pf-tree",), view=view, deepest="3", **{"one-epsilon": "1.0"})
+    (spec, *_) = [json.loads(chart.proto.spec) for chart in test.get("plotly_chart")]
+    (line,) = [trace for trace in spec["data"] if trace.get("name") == "PF-tree"]
+    assert len(test.dataframe[0].value) == places
+    assert line["mode"] == "lines+markers"
+
+
+def test_rows_of_a_private_table_are_taken_from_the_public_count_alone():
+    loaded = in_use(DataRole.PRIVATE)
+    bare = replace(loaded, schema=replace(loaded.schema, n_public=None))
+    assert row_sizes(bare) == (None,)
+    assert row_sizes(replace(loaded, schema=replace(loaded.schema, n_public=1000))) == (25, 50, 100, 200, 400, None)
+
+
+def test_epsilons_keep_both_ends():
+    assert epsilons_between(0.01, 5.0) == (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0)
+    assert epsilons_between(0.02, 5.0, "1") == (0.02, 0.1, 1.0, 5.0)
+    assert epsilons_between(1.0, 1.0) == (1.0,)
+
+
+def test_a_problem_is_said_with_its_remedy():
+    schema = replace(in_use(DataRole.SIMULATED).schema, n_public=None)
+    test = filled(schema=schema)
+    ((_, problem),) = [(kind, text) for kind, text in said_in_boxes(test) if kind == "error"]
+    assert "public row count" in problem
+    assert "What to do" in problem
+
+
+def test_no_learner_chosen_is_said():
+    test = filled()
+    test.multiselect(key="learners").set_value([]).run()
+    assert ("info", "Choose at least one learner in the sidebar.") in said_in_boxes(test)
