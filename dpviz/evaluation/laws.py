@@ -29,7 +29,7 @@ from dpviz.training.histograms import NodeRows
 Tick = Callable[[float], None]
 
 #: Runs of a whole learner that are listed at most, all data sets of a universe together.
-MOST_RUNS = 200_000
+MOST_RUNS = 60_000
 
 
 @dataclass(frozen=True, eq=False)

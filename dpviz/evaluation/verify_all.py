@@ -65,7 +65,7 @@ def verify_all(
 
 def _questions() -> Iterator[tuple[LearnerSpec, float, dict[str, Any]]]:
     for spec in registry().values():
-        for params in ({}, *_flipped(spec)):
+        for params in ({}, *_flipped(spec), *_single_tree(spec)):
             yield from ((spec, epsilon, params) for epsilon in EPSILONS)
 
 
@@ -74,6 +74,12 @@ def _flipped(spec: LearnerSpec) -> list[dict[str, Any]]:
     default = spec.Params()
     flags = [name for name, about in controls_of(spec.Params).items() if about.kind == "flag"]
     return [{name: not getattr(default, name)} for name in flags]
+
+
+def _single_tree(spec: LearnerSpec) -> list[dict[str, Any]]:
+    """The smallest forest: one tree can be listed where a hundred cannot."""
+    trees = controls_of(spec.Params).get("trees")
+    return [] if trees is None else [{"trees": int(max(1, trees.low))}]
 
 
 def verify_mechanisms(epsilon: float) -> list[AuditResult]:
