@@ -25,7 +25,15 @@ def test_colours_reach_three_to_one_on_both_grounds(colour):
 
 @pytest.mark.parametrize(
     ("share", "words"),
-    [(0, "0 %"), (1, "100 %"), (0.37, "37 %"), (0.029, "2.9 %"), (4e-4, "under 0.1 %"), (0.9999, "over 99.9 %"), (0.995, "99.5 %")],
+    [
+        (0, "0 %"),
+        (1, "100 %"),
+        (0.37, "37 %"),
+        (0.029, "2.9 %"),
+        (4e-4, "under 0.1 %"),
+        (0.9999, "over 99.9 %"),
+        (0.995, "99.5 %"),
+    ],
 )
 def test_percents_never_say_never_or_always_wrongly(share, words):
     assert lessons.percent(share) == words

@@ -61,7 +61,6 @@ def choose() -> Lesson:
     """Which of the six; the first unless the link says otherwise."""
     st.caption(prose("learn/page", "intro", neighbours=NEIGHBOURS))
     name = st.segmented_control("Lesson", _NAMES, default=_NAMES[0], required=True, key=_KEY, bind="query-params")
-    _to_the_top()(key="lesson-top", data={"lesson": name})
     return LESSONS[_NAMES.index(name or _NAMES[0])]
 
 
@@ -91,6 +90,7 @@ def teach(lesson: Lesson) -> None:
     _way_on(lesson)
     if not desk.locked and not desk.hidden:
         _teacher(lesson, desk)
+    _to_the_top()(key="lesson-top", data={"lesson": lesson.name})
 
 
 def progress() -> None:

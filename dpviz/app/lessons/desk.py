@@ -19,8 +19,8 @@ QUESTION, ANSWER = "question", "answer"
 ANSWERED = "_lessons_answered"
 _SKIPPED = "_lessons_skipped"
 _QUIET = {"displayModeBar": False, "responsive": True}
-#: Pixels; two such boxes stand side by side on a telephone.
-NUMBER_WIDTH = 160
+#: Pixels; four such boxes stand side by side, two on a telephone.
+NUMBER_WIDTH = 120
 #: Numbers for a lesson's texts, computed, by the names in braces.
 Numbers = dict[str, str]
 

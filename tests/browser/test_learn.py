@@ -1,0 +1,147 @@
+"""The lessons in a real browser: a walk by keyboard alone, links that bring a lesson back, a teacher's link, a telephone."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from dpviz.app.lessons.course import LESSONS
+from dpviz.app.prose import prose
+
+pytestmark = pytest.mark.browser
+
+NAMES = [lesson.name for lesson in LESSONS]
+
+
+def _idle(page: Any) -> None:
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+
+
+def _title(page: Any, lesson: Any) -> None:
+    page.get_by_role("heading", name=prose(f"learn/{lesson.text}", "title"), exact=True).wait_for()
+    page.get_by_text("Guess first.").wait_for()
+    _idle(page)
+
+
+def _guess_by_keyboard(page: Any) -> None:
+    page.get_by_role("radiogroup", name="Your guess").get_by_role("radio").first.focus()
+    page.keyboard.press("Space")
+    page.get_by_text("Try it.").wait_for()
+    _idle(page)
+
+
+def _move_by_keyboard(page: Any) -> None:
+    """The first control of every lesson is a slider, or stands before one."""
+    before = page.url
+    page.get_by_role("slider").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("before => location.href !== before", arg=before)
+    _idle(page)
+
+
+def test_a_walk_through_the_six_lessons_by_keyboard_alone(page: Any, app: str) -> None:
+    outside: list[str] = []
+    page.on("request", lambda request: outside.append(request.url) if "//localhost" not in request.url else None)
+    page.set_viewport_size({"width": 1440, "height": 700})
+    page.goto(f"{app}/learn")
+    for place, lesson in enumerate(LESSONS):
+        _title(page, lesson)
+        assert page.get_by_role("slider").first.is_disabled()
+        _guess_by_keyboard(page)
+        assert page.get_by_text(f"{place + 1} of {len(LESSONS)} questions answered").count() == 1
+        _move_by_keyboard(page)
+        if place + 1 < len(LESSONS):
+            button = page.get_by_role("button", name=f"Next: {NAMES[place + 1]}")
+            button.focus()
+            page.keyboard.press("Enter")
+            _title(page, LESSONS[place + 1])
+            page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop === 0")
+    assert [url for url in outside if url.startswith("http")] == []
+
+
+def test_a_person_edits_two_tables_and_grows_a_tree(page: Any, app: str) -> None:
+    page.goto(f"{app}/learn?lesson=Noise")
+    _title(page, LESSONS[1])
+    _guess_by_keyboard(page)
+    page.locator("[class*=st-key-noise-missing] button", has_text="5").click()
+    page.get_by_text("The tables differ in 2 rows").wait_for()
+    page.get_by_role("radio", name="Growing").click()
+    _title(page, LESSONS[4])
+    _guess_by_keyboard(page)
+    for step in ("1", "2", "3"):
+        page.get_by_role("button", name="Draw the next node").click()
+        page.wait_for_url(f"**/learn?*growing.steps={step}*")
+    page.get_by_text("The tree is complete.").wait_for()
+    _idle(page)
+    page.locator("svg.dp-tree:visible [data-path=root]").click()
+    page.get_by_role("heading", name="What was drawn at the root").wait_for()
+
+
+def test_a_permalink_restores_lesson_settings_and_seed(page: Any, app: str) -> None:
+    page.goto(f"{app}/learn?lesson=Growing&growing.epsilon=4&growing.seed=12&growing.steps=2")
+    _title(page, LESSONS[4])
+    assert page.get_by_role("spinbutton", name="Seed").input_value() == "12"
+    assert page.get_by_text("So far one row has paid ε = 4 (add/remove one row)").count() == 1
+    drawn = page.get_by_text("; drawn: “").first.text_content()
+    _guess_by_keyboard(page)
+    link = page.url
+    assert "guess" not in link
+    fresh = page.context.new_page()
+    fresh.goto(link)
+    _title(fresh, LESSONS[4])
+    assert fresh.get_by_text("; drawn: “").first.text_content() == drawn
+
+
+def test_a_teachers_link_is_built_followed_and_kept(page: Any, app: str) -> None:
+    page.goto(f"{app}/learn?odds.epsilon=2")
+    _title(page, LESSONS[0])
+    page.get_by_role("button", name="Make a teacher's link").click()
+    for box, option in (("Lock", "epsilon"), ("Hide", "answer")):
+        page.get_by_role("combobox", name=box).click()
+        page.get_by_role("option", name=option, exact=True).click()
+        page.get_by_text(re.compile(f"{box.lower()}={option}")).wait_for()
+        page.keyboard.press("Tab")  # closes the list
+        _idle(page)
+    link = page.get_by_test_id("stCode").text_content().strip()
+    assert link.startswith(f"{app}/learn?lesson=Epsilon&odds.epsilon=2&lock=epsilon&hide=answer")
+
+    student = page.context.new_page()
+    student.goto(link)
+    _title(student, LESSONS[0])
+    _guess_by_keyboard(student)
+    assert student.get_by_role("slider").first.is_disabled()
+    assert student.get_by_text("This link keeps the answer").count() == 1
+    assert student.get_by_text("ε = 2 (add/remove one row): odds").count() >= 1
+    assert {"lock=epsilon", "hide=answer", "odds.epsilon=2"} <= set(student.url.partition("?")[2].split("&"))
+    assert student.get_by_role("button", name="Make a teacher's link").count() == 0
+
+
+def test_a_hidden_setting_stays_in_the_address(page: Any, app: str) -> None:
+    page.goto(f"{app}/learn?odds.epsilon=2&hide=epsilon")
+    _title(page, LESSONS[0])
+    _guess_by_keyboard(page)
+    assert page.get_by_role("slider").count() == 0
+    assert page.get_by_text("ε = 2 (add/remove one row): odds").count() >= 1
+    assert "odds.epsilon=2" in page.url
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_lesson_has_a_serious_accessibility_fault_or_scrolls_sideways_on_a_telephone(
+    chromium: Any, app: str, scheme: str
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    page = context.new_page()
+    faults = []
+    for lesson in LESSONS:
+        page.goto(f"{app}/learn?lesson={lesson.name.replace(' ', '+')}")
+        _title(page, lesson)
+        _guess_by_keyboard(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        found = Axe().run(page, context={"exclude": [["[data-testid=stSidebarNavItems]"]]}).response["violations"]
+        faults += [f"{lesson.name}: {one['id']}: {one['nodes'][0]['html'][:200]}" for one in found if one["impact"] != "minor"]
+    context.close()
+    assert faults == []
