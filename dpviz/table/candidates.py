@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -208,6 +208,7 @@ def multiscale_fractions() -> np.ndarray:
     return np.unique(np.concatenate([lower, 1 - lower]))
 
 
+@lru_cache(maxsize=1024)  # a sweep makes the same grid for every fit
 def _multiscale(feature: Feature) -> FeatureCandidates:
     if isinstance(feature, CategoricalFeature):
         return partition_candidates(len(feature.categories))
