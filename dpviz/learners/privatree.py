@@ -64,7 +64,7 @@ def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
         return Claim(plan.epsilon, source, "violated", because)
     if schema.n_features == 1:
         return Claim(plan.epsilon, source, "holds", "With a single feature every row is counted once per level.")
-    because = "Features of one row are not disjoint data: their costs add up. Two features of two categories are a counterexample."
+    because = "Features of one row are not disjoint data: costs add up. Two features of two categories are a counterexample."
     return Claim(plan.epsilon, source, "violated", because)
 
 
