@@ -1,0 +1,271 @@
+"""Worlds to plan in: places from which training rows and fresh test rows can be drawn again and again.
+
+Either rows that may be looked at, split and resampled; or rows simulated from a schema alone, with marginals that are uniform
+or given and a tree planted in them. The second reads no row of anybody, so it may be used before private rows are touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from dpviz.errors import ParameterError, SchemaError
+from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree
+from dpviz.randomness import generator, seed_from
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, Schema
+
+#: Fresh rows an outcome is measured on.
+TEST_ROWS = 2_000
+#: Share of the rows at hand that is kept aside.
+TEST_SHARE = 0.2
+#: A planted rule sends at least this share of its rows to each side.
+LEAST_SIDE = 0.2
+#: Below the root a planted rule sends about this share of its rows to the class its subtree stands for: with equal halves no
+#: rule above would be worth anything by itself (an exclusive or), and no tree grown from the root could find it.
+AIM = 0.7
+#: Up to here any subset of the categories may be planted; of more, the first ones as declared.
+FEW_CATEGORIES = 10
+
+#: Feature name -> weights: of equal-width bins over the declared range, or of the categories. Absent: uniform.
+Marginals = Mapping[str, tuple[float, ...]]
+Split = tuple[EncodedDataset, EncodedDataset]
+
+
+class World(Protocol):
+    """Where rows come from."""
+
+    @property
+    def schema(self) -> Schema:
+        """Of the rows drawn."""
+
+    @property
+    def n_rows(self) -> int:
+        """Training rows of a draw, unless other numbers are asked for."""
+
+    def draw(self, n_rows: int | None = None, *, seed: int) -> Split:
+        """(train, test), the same for the same seed; `n_public` of train is its number of rows as the schema would declare it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Resampled:
+    """Rows at hand. Each draw keeps another fifth aside; more rows than are left are drawn with repetition."""
+
+    data: EncodedDataset
+
+    def __post_init__(self) -> None:
+        if self.data.n_rows < 10:
+            raise ParameterError("a plan", "rows", self.data.n_rows, "at least 10, so that some can be kept aside")
+
+    @property
+    def schema(self) -> Schema:
+        """Of the rows at hand."""
+        return self.data.schema
+
+    @property
+    def n_rows(self) -> int:
+        """Rows not kept aside."""
+        return self.data.n_rows - self._n_test
+
+    @property
+    def _n_test(self) -> int:
+        return min(TEST_ROWS, round(self.data.n_rows * TEST_SHARE))
+
+    def repeats(self, n_rows: int) -> bool:
+        """True when so many training rows need repetition."""
+        return n_rows > self.n_rows
+
+    def draw(self, n_rows: int | None = None, *, seed: int) -> Split:
+        """A fifth (at most 2,000 rows) is kept aside, the rest trained on: all, fewer, or more with repetition."""
+        rng = generator(seed)
+        order = rng.permutation(self.data.n_rows)
+        test, rest = order[: self._n_test], order[self._n_test :]
+        wanted = len(rest) if n_rows is None else n_rows
+        train = rest[:wanted] if wanted <= len(rest) else rng.choice(rest, wanted)
+        shares = (len(rows) / self.data.n_rows for rows in (train, test))
+        drawn = (self.data.take(np.sort(rows), share=share) for rows, share in zip((train, test), shares, strict=True))
+        return next(drawn), next(drawn)
+
+
+@dataclass(frozen=True, eq=False)
+class Planted:
+    """Rows simulated from a schema: independent features, and a class that follows `rule` with some probability.
+
+    Attributes
+    ----------
+    declared : Schema
+    rule : Tree
+        The planted tree.
+    follows : float
+        Probability that a row has the class the tree says; otherwise each other class is equally likely. It is the best accuracy
+        anything can reach here, as long as it is at least 1 / n_classes.
+    n_rows : int
+    marginals : mapping
+    """
+
+    declared: Schema
+    rule: Tree
+    follows: float
+    n_rows: int
+    marginals: Marginals
+
+    @property
+    def schema(self) -> Schema:
+        """With the number of training rows as the public one."""
+        return replace(self.declared, n_public=self.n_rows, read_from_data=())
+
+    def draw(self, n_rows: int | None = None, *, seed: int) -> Split:
+        """Fresh rows on both sides."""
+        rng = generator(seed)
+        wanted = self.n_rows if n_rows is None else n_rows
+        return self._rows(wanted, rng), self._rows(TEST_ROWS, rng)
+
+    def _rows(self, count: int, rng: np.random.Generator) -> EncodedDataset:
+        columns = tuple(_drawn(feature, self.marginals, count, rng) for feature in self.declared.features)
+        schema = replace(self.declared, n_public=count, read_from_data=())
+        rows = EncodedDataset(schema, columns, np.zeros(count, dtype=np.uint8))
+        said = self.rule.predict(rows)
+        n_classes = len(schema.classes)
+        other = (said + rng.integers(1, n_classes, count)) % n_classes
+        return replace(rows, target=np.where(rng.random(count) < self.follows, said, other).astype(np.uint8), _binnings={})
+
+    @cached_property
+    def most_frequent(self) -> float:
+        """Share of the most frequent class, estimated from many rows: what guessing reaches."""
+        rows = self._rows(50_000, generator(seed_from(self.n_rows, 7)))
+        return float(rows.class_counts().max() / rows.n_rows)
+
+
+def plant(
+    schema: Schema, *, n_rows: int, strength: float, depth: int = 2, marginals: Marginals | None = None, seed: int
+) -> Planted:
+    """A world made of a schema alone.
+
+    Parameters
+    ----------
+    schema : Schema
+        With a class target.
+    n_rows : int
+        Training rows.
+    strength : float
+        0: the class is chance; 1: the planted tree is always right. In between the class follows the tree with probability
+        1/n_classes + strength (1 - 1/n_classes).
+    depth : int
+        Levels of the planted tree, fewer where features run out.
+    marginals : mapping, optional
+        Feature name -> weights of equal-width bins or of the categories; uniform where absent.
+    seed : int
+        Chooses the planted tree.
+
+    Raises
+    ------
+    ParameterError, SchemaError
+        For what cannot be simulated.
+    """
+    for name, value, low, high in (("strength", strength, 0, 1), ("depth", depth, 1, 6), ("n_rows", n_rows, 2, 10**7)):
+        if not low <= value <= high:
+            raise ParameterError("a simulated world", name, value, f"in [{low}, {high:,}]")
+    n_classes = len(schema.classes)
+    marginals = {} if marginals is None else dict(marginals)
+    for name, weights in marginals.items():
+        _require_weights(schema.feature(name), weights)
+    root = _planted(schema, marginals, depth, 0, frozenset(), generator(seed))
+    if isinstance(root, Leaf):
+        raise SchemaError(
+            "No feature can be divided: each has a single value.",
+            remedy="Declare a wider range or more categories for at least one feature.",
+        )
+    return Planted(schema, Tree(schema, root), 1 / n_classes + strength * (1 - 1 / n_classes), n_rows, marginals)
+
+
+def marginals_of(data: EncodedDataset, bins: int = 20) -> Marginals:
+    """Each feature's own distribution in rows that may be looked at, in so many bins."""
+    found = {}
+    for feature, column in zip(data.schema.features, data.columns, strict=True):
+        if isinstance(feature, CategoricalFeature):
+            counts = np.bincount(column, minlength=len(feature.categories))
+        else:
+            counts, _ = np.histogram(column, bins, (feature.low, feature.high))
+        found[feature.name] = tuple(counts.astype(float).tolist())
+    return found
+
+
+def _require_weights(feature: Feature, weights: tuple[float, ...]) -> None:
+    wanted = len(feature.categories) if isinstance(feature, CategoricalFeature) else None
+    right = len(weights) == wanted if wanted else len(weights) > 0
+    if not right or min(weights) < 0 or not 0 < sum(weights) < float("inf"):
+        count = f"{wanted} non-negative numbers, one per category" if wanted else "non-negative numbers, one per bin"
+        raise ParameterError("a simulated world", feature.name, weights, f"{count}, not all 0")
+
+
+def _drawn(feature: Feature, marginals: Marginals, count: int, rng: np.random.Generator) -> np.ndarray:
+    weights = marginals.get(feature.name)
+    if isinstance(feature, CategoricalFeature):
+        n = len(feature.categories)
+        codes = rng.integers(n, size=count) if weights is None else _chosen(weights, count, rng)
+        return codes.astype(np.uint8 if n <= 256 else np.uint16)
+    values = feature.low + (feature.high - feature.low) * _within(weights or (1.0,), count, rng)
+    return _settled(feature, values)
+
+
+def _within(weights: tuple[float, ...], count: int, rng: np.random.Generator) -> np.ndarray:
+    """Places in [0, 1): a bin by weight, then anywhere in it."""
+    return (_chosen(weights, count, rng) + rng.random(count)) / len(weights)
+
+
+def _chosen(weights: tuple[float, ...], count: int, rng: np.random.Generator) -> np.ndarray:
+    edges = np.cumsum(weights) / np.sum(weights)
+    return np.minimum(np.searchsorted(edges, rng.random(count), side="right"), len(weights) - 1)
+
+
+def _settled(feature: NumericFeature, values: np.ndarray) -> np.ndarray:
+    if not feature.whole:
+        return values
+    return np.clip(np.round(values), np.ceil(feature.low), np.floor(feature.high))
+
+
+def _planted(
+    schema: Schema, marginals: Marginals, depth: int, label: int, used: frozenset[int], rng: np.random.Generator
+) -> Node:
+    """A subtree whose sibling leaves differ. Most of its rows have the class `label`: its parent's rule is worth finding."""
+    places = [place for place in range(schema.n_features) if place not in used]
+    aim = AIM if used else 0.5
+    rules = (_rule(schema, marginals, place, aim, rng) for place in rng.permutation(places))
+    rule = next((rule for rule in rules if rule is not None), None) if depth else None
+    if rule is None:
+        return Leaf(label)
+    other = (label + 1 + int(rng.integers(len(schema.classes) - 1))) % len(schema.classes)
+    below = used | {rule.feature}
+    left, right = (_planted(schema, marginals, depth - 1, side, below, rng) for side in (label, other))
+    return Branch(rule, left, right)
+
+
+def _rule(schema: Schema, marginals: Marginals, place: int, aim: float, rng: np.random.Generator) -> Rule | None:
+    """A rule on this feature that sends about `aim` of the rows to the left; None when none comes near."""
+    feature = schema.features[int(place)]
+    sample = _drawn(feature, marginals, 2_000, rng)
+    rules = (
+        _subsets(feature, int(place), rng) if isinstance(feature, CategoricalFeature) else _cuts(feature, int(place), sample, aim)
+    )
+    if not rules:
+        return None
+    shares = np.array([rule.goes_left(sample).mean() for rule in rules])
+    best = int(np.abs(shares - aim).argmin())
+    return rules[best] if LEAST_SIDE <= shares[best] <= 1 - LEAST_SIDE else None
+
+
+def _subsets(feature: CategoricalFeature, place: int, rng: np.random.Generator) -> list[Rule]:
+    """The first categories of an order: a random one when they are few, the declared one when they are many."""
+    count = len(feature.categories)
+    order = rng.permutation(count).tolist() if count <= FEW_CATEGORIES else list(range(count))
+    return [SubsetRule(place, tuple(sorted(order[:k]))) for k in range(1, count)]
+
+
+def _cuts(feature: NumericFeature, place: int, sample: np.ndarray, aim: float) -> list[Rule]:
+    cut = float(np.quantile(sample, aim))
+    cuts = (np.floor(cut) - 0.5, np.floor(cut) + 0.5) if feature.whole else (cut,)
+    return [ThresholdRule(place, float(value)) for value in cuts]
