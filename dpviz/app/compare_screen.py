@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _QUIET = {"displayModeBar": False, "responsive": True}
-_EVERY = 0.7
+_EVERY = 1.0
 _NOT_COVERED = (
     "**Curves computed on private rows are not covered by the tree's ε.** Every fit spends ε again, and accuracy is counted on "
     "the rows themselves. They are for whoever may see the rows: do not publish them. To publish curves, use simulated "

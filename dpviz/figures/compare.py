@@ -126,8 +126,8 @@ def _hover(point: Point, along: str) -> str:
 
 def _place_words(along: str, x: float) -> str:
     if along == "epsilon":
-        return "no ε" if math.isinf(x) else f"ε = {number_text(x)} asked"
-    return f"at most {x:.0f} levels" if along == "max_depth" else f"{x:,.0f} training rows"
+        return "at no ε" if math.isinf(x) else f"at ε = {number_text(x)} ({NEIGHBOURS})"
+    return f"with at most {x:.0f} levels" if along == "max_depth" else f"with {x:,.0f} training rows"
 
 
 def _layout(along: str, metric: str, composed: bool, ends: tuple[float, float]) -> dict[str, Any]:
@@ -166,7 +166,7 @@ def headline(curves: Sequence[Curve], *, along: str, x: float, metric: str, leve
         return "No learner whose claim holds was fitted here."
     best, point = max(sound, key=lambda pair: pair[1].median)
     looks = _looks(curves)
-    said = f"{_capital(_place_words(along, x))}: {looks[best.learner].title} reaches {_reach(point, metric)}"
+    said = f"{_capital(_place_words(along, x))}, {looks[best.learner].title} reaches {_reach(point, metric)}"
     beside = [f"{looks[c.learner].title} {_share(p.median, metric)}" for c, p in found if not c.is_private]
     beside += [f"guessing {_share(level, metric)}"] if level is not None else []
     return f"{said}; {', '.join(beside)}." if beside else f"{said}."
@@ -182,7 +182,7 @@ def _share(value: float, metric: str) -> str:
 
 
 def _capital(text: str) -> str:
-    return text if text.startswith("ε") else text[:1].upper() + text[1:]
+    return text[:1].upper() + text[1:]
 
 
 def curve_rows(curves: Sequence[Curve], *, along: str, metric: str) -> list[dict[str, str]]:

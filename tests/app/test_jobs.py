@@ -1,9 +1,11 @@
+import subprocess
+import sys
 from concurrent.futures import TimeoutError as NotDoneYet
 from threading import Event
 
 import pytest
 
-from dpviz.app.jobs import MOST_KEPT, Jobs
+from dpviz.app.jobs import LEAST_SHARE, MOST_KEPT, Jobs
 from dpviz.errors import Cancelled, ParameterError
 
 SOON = 30.0  # a test that hangs fails after this many seconds; none waits that long when it passes
@@ -156,3 +158,42 @@ def test_results_of_sessions_that_never_come_back_are_dropped(jobs):
     assert jobs.find("0", "grow", "a") is None
     assert jobs.find(str(MOST_KEPT + 2), "grow", "a") is not None
     assert sum(jobs.find(str(session), "grow", "a") is not None for session in range(MOST_KEPT + 3)) == MOST_KEPT
+
+
+def test_a_job_in_line_has_not_begun_and_says_nothing_of_the_time_left(jobs):
+    gate = Gate()
+    first = jobs.submit("me", "grow", "a", gate)
+    second = jobs.submit("you", "grow", "a", lambda progress, stop: 1)
+    assert gate.began.wait(SOON)
+    assert first.has_begun
+    assert first.seconds_left >= 0
+    assert not second.has_begun
+    assert second.seconds_left is None
+    gate.go.set()
+    assert second.wait(SOON)
+    assert second.has_begun
+
+
+def test_too_little_done_gives_no_estimate(jobs):
+    job = jobs.submit("me", "grow", "a", lambda progress, stop: progress(LEAST_SHARE / 2))
+    assert job.wait(SOON)
+    assert job.seconds_left is None
+
+
+def test_the_current_job_of_a_lane_is_found_without_its_key(jobs):
+    assert jobs.current("me", "grow") is None
+    job = jobs.submit("me", "grow", "a", lambda progress, stop: 1)
+    assert jobs.current("me", "grow") is job
+    assert jobs.current("you", "grow") is None
+
+
+def test_a_server_ends_while_a_job_is_under_way():
+    code = (
+        "from threading import Event\n"
+        "from dpviz.app.jobs import Jobs\n"
+        "began = Event()\n"
+        "Jobs(workers=1).submit('me', 'long', 'a', lambda progress, stop: (began.set(), Event().wait()))\n"
+        "assert began.wait(30)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], timeout=2 * SOON, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr

@@ -91,7 +91,7 @@ def test_along_depth_a_learner_without_privacy_is_a_curve_too():
 
 def test_the_headline_praises_the_best_learner_whose_claim_holds():
     words = headline(ALL, along="epsilon", x=0.1, metric="accuracy", level=0.76)
-    assert words.startswith("ε = 0.1 asked: PF-tree reaches accuracy 80.0% (nine of ten draws: 78.0% to 81.0%)")
+    assert words.startswith("At ε = 0.1 (add/remove one row), PF-tree reaches accuracy 80.0% (nine of ten draws: 78.0% to 81.0%)")
     assert "not private) 85.0%, guessing 76.0%." in words
     assert "PrivaTree" not in words
     assert headline((FALSE,), along="epsilon", x=0.1, metric="accuracy", level=None) == (

@@ -64,7 +64,7 @@ def test_the_first_curves_of_rows_anyone_may_see_come_by_themselves():
 def test_every_picture_has_words_and_a_table():
     test = filled()
     curves, differences = test.get("plotly_chart")
-    assert "accuracy of 2 learners. ε = 1 asked: PF-tree reaches accuracy" in curves.proto.alt
+    assert "accuracy of 2 learners. At ε = 1 (add/remove one row), PF-tree reaches accuracy" in curves.proto.alt
     assert "in points" in differences.proto.alt
     assert json.loads(curves.proto.spec)["data"]
     assert all(len(table.value) for table in test.dataframe)
