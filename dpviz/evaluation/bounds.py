@@ -65,7 +65,7 @@ class Certificate:
     def of(cls, found: Draws, beta: float, *, test: int = 0) -> Certificate:
         """The certificate of draws scored on one of their test sets."""
         claim = found.first.claim
-        return cls(found.of(test), found.epsilon, claim.delta, claim.epsilon, found.reason, beta)
+        return cls(found.of(test), found.epsilon, found.delta, claim.epsilon, found.reason, beta)
 
     @property
     def accuracy(self) -> float:

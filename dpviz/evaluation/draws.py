@@ -69,12 +69,18 @@ class Draws:
         if not np.isfinite(self.composed):
             notes = [row.note for row in self.first.ledger.rows() if row.note]
             return f"Its privacy loss is infinite: {notes[0] if notes else 'something is published exactly'}."
-        return ""
+        own = [item.what for item in self.first.disclosures if not item.code.startswith("schema-")]
+        return f"It reveals something outside its ledger. {own[0]}" if own else ""
 
     @property
     def epsilon(self) -> float:
         """What is proved per row added or removed: the claim where it holds, else what the steps compose to."""
         return self.first.claim.epsilon if self.first.claim.is_sound else self.composed
+
+    @property
+    def delta(self) -> float:
+        """The chance with which that may fail."""
+        return max(self.first.claim.delta, self.first.ledger.guarantee.delta)
 
 
 def draw(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpviz
+from dpviz.accounting.claim import Claim, Disclosure
 from dpviz.errors import DpvizError, ParameterError, UnknownName
 from dpviz.evaluation.bounds import Certificate, VoteCertificate
 from dpviz.evaluation.certificates import (
@@ -23,7 +25,7 @@ from dpviz.evaluation.certificates import (
     survival,
     tight_bound,
 )
-from dpviz.evaluation.draws import CHUNK, draw
+from dpviz.evaluation.draws import CHUNK, Draws, draw
 from dpviz.evaluation.enumeration import Enumeration
 from dpviz.evaluation.poisoning import PoisoningTable, certify, curve_rows
 from dpviz.evaluation.universe import Universe
@@ -358,6 +360,29 @@ def test_a_finite_ledger_above_the_claim_is_certified_at_what_it_composes_to() -
     assert isinstance(certificate, Certificate)
     if not found.reason:
         assert certificate.epsilon > certificate.claimed
+
+
+def drawn_with(**changes: object) -> Draws:
+    """Draws of PF-tree at epsilon .1 whose result says something else."""
+    data = table(schema_of(), 60)
+    found = draw("pf-tree", data, [data], draws=5, seed=0, epsilon=0.1)
+    return Draws(found.accuracies.copy(), replace(found.first, **changes), found.composed, found.n_asked)
+
+
+def test_what_is_revealed_outside_the_ledger_proves_nothing_but_a_read_schema_may() -> None:
+    own = Disclosure("row-count", "The exact row count is published.", "None.")
+    read = Disclosure("schema-low", "The lower bound of 'x' was read from the data.", "Declare it.", "x")
+    assert drawn_with(disclosures=(read,)).reason == ""  # the poison is supposed not to change the schema
+    assert drawn_with(disclosures=(read, own)).reason == (
+        "It reveals something outside its ledger. The exact row count is published."
+    )
+
+
+def test_a_claim_with_delta_is_certified_with_it() -> None:
+    found = drawn_with(claim=Claim(0.1, "somebody", "holds", "Because.", delta=1e-3))
+    assert (found.epsilon, found.delta) == (0.1, 1e-3)
+    certificate = Certificate.of(found, 0.05)
+    assert certificate.tight(3) < Certificate.of(drawn_with(), 0.05).tight(3)
 
 
 def a_table(draws: list[float], *, epsilon: float = 0.1, majority: float = 0.5, reason: str = "") -> PoisoningTable:
