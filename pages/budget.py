@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpviz.app import budget_screen, cached, controls, parts, state, tree_parts
+from dpviz.app import budget_screen, cached, controls, lab_screen, parts, state, tree_parts
 
 parts.page("Budget", "Where does ε go, who decided that, and does the sum keep the promise?")
 
@@ -22,3 +22,6 @@ if screen.trained is not None:
     st.divider()
     budget_screen.who_decided(result)
     tree_parts.disclosures(result)
+
+st.divider()
+lab_screen.lab(asked, loaded)

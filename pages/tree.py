@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpviz.app import cached, controls, parts, state, tree_parts, tree_screen
+from dpviz.app import cached, controls, parts, redraws_screen, state, tree_parts, tree_screen
 
 parts.page("Tree", "Which tree do these settings give, and what may be said about it?")
 
@@ -24,3 +24,5 @@ if screen.trained is not None:
     with taken:
         tree_parts.noise_line(result)
         tree_parts.export(screen.trained)
+    st.divider()
+    redraws_screen.redraws_screen(screen.trained, loaded)

@@ -46,7 +46,7 @@ class Params:
         high=10_000,
     )
     key: int = control(
-        0, label="Key", help="Divides the rows differently. It need not be secret.", kind="whole", low=0, high=2**53
+        0, label="Key", help="Divides the rows differently. It need not be secret.", kind="whole", low=0, high=2**53 - 1
     )
 
 

@@ -1,0 +1,37 @@
+"""A drawing with cells to choose by mouse, finger or keyboard. Its behaviour is in `picture_view.js`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dpviz.figures.ternary import STYLE
+
+
+def picture_view(wide: str, narrow: str, *, key: str, on_choice: Callable[[], None]) -> None:
+    """Show one of two drawings by the room there is. `on_choice` runs before the page when a cell is chosen; see `choice_in`.
+
+    Parameters
+    ----------
+    wide, narrow : str
+        Complete, escaped SVG whose cells have data-key, data-x and data-y. The narrow one is shown below 520 px.
+    key : str
+        The widget's key.
+    """
+    _component()(key=key, data={"wide": wide, "narrow": narrow}, on_chosen_change=on_choice)
+
+
+def choice_in(key: str) -> str | None:
+    """The data-key that was chosen just now in the picture of this key; None on every other run."""
+    state = st.session_state.get(key)
+    return state.get("chosen") if isinstance(state, dict) else None
+
+
+@cache
+def _component() -> Any:
+    js = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+    return st.components.v2.component("dpviz_picture", html='<div class="picture"></div>', css=STYLE, js=js)

@@ -1,0 +1,94 @@
+"""One walk through the Plan page, by keyboard alone; the share map's cells by keyboard and mouse; fresh draws one by one."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+PATIENCE = 120_000
+
+
+def _tab_to(page: Any, found: Any) -> None:
+    """Press Tab until `found` has the focus."""
+    for _ in range(150):
+        if found.evaluate("element => element === document.activeElement || element.contains(document.activeElement)"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError("not reached by keyboard")
+
+
+def test_a_question_is_asked_and_answered_by_keyboard_alone(page: Any, app: str) -> None:
+    page.goto(f"{app}/plan?data=clinic&wish-accuracy=70&sure=80")
+    button = page.get_by_role("button", name="Find the answer")
+    button.wait_for()
+    page.get_by_text("The middle tree is right on").wait_for(timeout=PATIENCE)
+    _tab_to(page, button)
+    page.keyboard.press("Enter")
+    page.get_by_text("All of this holds together with").wait_for(timeout=PATIENCE)
+    assert page.get_by_text(re.compile(r"^ε = [\d.]+ is enough")).is_visible()
+    check = page.get_by_role("button", name="Check it on 300 fresh simulations")
+    _tab_to(page, check)
+    page.keyboard.press("Enter")
+    page.get_by_text("Checked on 300 fresh simulations").wait_for(timeout=PATIENCE)
+    slider = page.get_by_role("slider", name="ε (add/remove one row)")
+    before = slider.get_attribute("aria-valuetext")
+    slider.focus()
+    page.keyboard.press("ArrowLeft")
+    page.get_by_text("at ε = 0.5").first.wait_for(timeout=PATIENCE)
+    assert slider.get_attribute("aria-valuetext") != before
+    assert page.get_by_text("stale").count() == 0  # the cursor moves, nothing is computed anew
+
+
+def test_a_cell_of_the_share_map_is_used_by_keyboard_and_by_mouse(page: Any, app: str) -> None:
+    page.goto(f"{app}/budget?data=clinic&learner=PrivaTree&depth=1&beside=Nothing")
+    page.get_by_role("button", name="Draw the map").click()
+    cells = page.get_by_role("option")
+    cells.first.wait_for(timeout=PATIENCE)
+    assert cells.count() == 36
+    assert page.locator(".tri [tabindex='0']").count() == 1
+    page.locator(".tri [tabindex='0']").focus()
+    first = page.evaluate(_FOCUSED)
+    page.keyboard.press("ArrowUp")
+    second = page.evaluate(_FOCUSED)
+    assert second != first
+    page.keyboard.press("Enter")
+    page.locator(f".tri [data-key='{second}'][aria-selected='true']").wait_for()
+    page.locator(".tri [data-key='0']").click()
+    page.locator(".tri [data-key='0'][aria-selected='true']").wait_for()
+    assert page.locator(".tri [aria-selected='true']").count() == 1
+    page.get_by_text("quantile, node, leaf: you").wait_for()
+
+
+_FOCUSED = """() => {
+  let found = document.activeElement;
+  while (found && found.shadowRoot) found = found.shadowRoot.activeElement;
+  return found.dataset.key;
+}"""
+
+
+def test_a_long_search_can_be_cancelled_and_the_page_goes_on(page: Any, app: str) -> None:
+    page.goto(f"{app}/budget?learner=PrivaTree&beside=Nothing")
+    page.get_by_role("button", name="Draw the map").click()
+    page.get_by_role("button", name="Cancel").click(timeout=PATIENCE)
+    page.get_by_role("button", name="Cancel").wait_for(state="detached")
+    page.get_by_role("button", name="Draw the map").wait_for()
+
+
+def test_draws_are_stepped_through_and_never_play_by_themselves(chromium: Any, app: str) -> None:
+    context = chromium.new_context(viewport={"width": 1440, "height": 2400}, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(f"{app}/?data=clinic&depth=2")
+    page.get_by_role("button", name="Draw them").click()
+    said = page.locator(".redraws .said")
+    said.wait_for(timeout=PATIENCE)
+    assert said.text_content().startswith("Draw 1 of 100")
+    assert not page.get_by_role("button", name="Play").is_visible()
+    page.get_by_role("button", name="Step", exact=True).press("Enter")
+    assert said.text_content().startswith("Draw 2 of 100")
+    page.get_by_role("button", name="Back", exact=True).press("Enter")
+    assert said.text_content().startswith("Draw 1 of 100")
+    context.close()

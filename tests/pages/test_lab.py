@@ -1,0 +1,112 @@
+import json
+
+import pytest
+
+from dpviz.app import lab_screen, long_work
+from dpviz.app.jobs import long_jobs
+from dpviz.evaluation.shares import ShareQuestion
+from dpviz.learners import get_learner, learners
+from dpviz.table.role import DataRole
+from tests.pages.opened import in_use, opened, said_in_boxes, texts
+
+SETTINGS = {"epsilon": 1.0, "max_depth": 4, "depth": "auto"}
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Few draws, in this process."""
+    monkeypatch.setattr(long_work, "WORKERS", 1)
+    monkeypatch.setattr(lab_screen, "DRAWS", 3)
+    monkeypatch.setattr(lab_screen, "GAIN_DRAWS", 5)
+
+
+def pressed(test, start: str):
+    (button,) = [button for button in test.button if button.label.startswith(start)]
+    button.click().run()
+    assert not test.exception
+    for lane in (lab_screen.MAP, lab_screen.BESIDE, lab_screen.GAINS):
+        job = long_jobs().current(test.session_state["_session_name"], lane)
+        assert job is None or job.wait(60)
+    return test.run()
+
+
+def lab(name: str = "privatree", role: DataRole = DataRole.SIMULATED, **url: str):
+    return opened("budget", role, learner=get_learner(name).title, beside="Nothing", **url)
+
+
+@pytest.mark.parametrize("name", learners())
+def test_every_learner_has_a_lab_or_a_reason_why_not(name):
+    said = texts(lab(name, depth="2"))
+    movable = ShareQuestion.of(name, in_use(DataRole.SIMULATED).schema, {**SETTINGS, "depth": 2}, {}) is not None
+    assert ("has no shares to move" in said) != movable
+    assert ("when its shares are moved" in said) == movable
+
+
+def test_the_map_is_drawn_with_words_and_a_table():
+    test = pressed(lab(), "Draw the map")
+    found = test.session_state["_long_work"][lab_screen.MAP].result
+    assert found.n_draws == 3
+    assert len(test.get("bidi_component")) == 1
+    assert any(len(table.value) == 36 for table in test.dataframe)
+    assert "mean of 3 draws" in texts(test)
+
+
+def test_a_line_is_drawn_for_two_shares_and_its_point_can_be_used():
+    test = pressed(lab("privatree-corrected"), "Draw the map")
+    chart = next(chart for chart in test.get("plotly_chart") if "Training accuracy" in chart.proto.alt)
+    assert json.loads(chart.proto.spec)["data"]
+    test.select_slider(key="lab-map-point").set_value(30.0).run()
+    next(button for button in test.button if button.label == "Use these shares").click().run()
+    assert not test.exception
+    assert test.number_input(key="privatree-corrected.shares.node").value == 30.0
+    assert test.number_input(key="privatree-corrected.shares.leaf").value == 70.0
+    plan = test.session_state["_last_good"][1].result.plan
+    assert plan.of("leaf", plan.depth) == pytest.approx(0.7 * plan.epsilon)
+
+
+def test_shares_of_levels_fix_the_depth_when_they_are_used():
+    test = pressed(lab("pf-tree", epsilon="0.5"), "Draw the map")
+    found = test.session_state["_long_work"][lab_screen.MAP].result
+    next(button for button in test.button if button.label == "Use these shares").click().run()
+    plan = test.session_state["_last_good"][1].result.plan
+    assert found.question.settings["depth"] == "auto"
+    assert plan.depth == len(found.question.parts) == int(test.select_slider(key="depth").value)
+    assert {share.set_by for share in plan.shares} == {"you"}
+
+
+def test_another_epsilon_makes_the_map_stale_and_it_stays():
+    test = pressed(lab(), "Draw the map")
+    test.number_input(key="epsilon").set_value(0.5).run()
+    assert any("stale" in text for _, text in said_in_boxes(test))
+    assert len(test.get("bidi_component")) == 1
+    assert "Try one step more" not in " ".join(button.label for button in test.button)
+
+
+def test_the_shares_in_use_do_not_make_the_map_stale():
+    test = pressed(lab(), "Draw the map")
+    test.toggle(key="privatree.shares.by-hand").set_value(True).run()
+    assert not any("stale" in text for _, text in said_in_boxes(test))
+
+
+def test_one_step_more_says_what_it_buys():
+    test = pressed(pressed(lab(), "Draw the map"), "Try one step")
+    said = texts(test)
+    assert "moved there from the other shares" in said
+    assert "5 draws" in " ".join(button.label for button in test.button)
+
+
+def test_few_and_many_rows_stand_side_by_side(monkeypatch):
+    monkeypatch.setattr(lab_screen, "DRAWS_LARGE", 2)
+    test = opened("budget", learner=get_learner("privatree").title, depth="1", beside="Loan applications (20,000 rows)")
+    said = texts(pressed(test, "Draw the map"))
+    assert "With 784 rows" in said
+    assert "with 20,000 rows" in said
+    assert len(test.get("bidi_component")) == 2
+
+
+def test_private_rows_get_a_reason_and_no_button():
+    test = lab(role=DataRole.PRIVATE)
+    assert "closed for private rows" in texts(test)
+    assert not [button for button in test.button if button.label.startswith("Draw the map")]
+    with pytest.raises(KeyError):
+        test.session_state["_long_work"]

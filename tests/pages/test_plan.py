@@ -1,0 +1,177 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from dpviz.app import long_work, plan_screen
+from dpviz.app.jobs import long_jobs
+from dpviz.evaluation import consequences as found_by
+from dpviz.evaluation import planner
+from dpviz.evaluation.search import search
+from dpviz.learners import get_learner, learners
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.role import DataRole
+from dpviz.table.schema import NumericTarget
+from tests.pages.opened import in_use, opened, said_in_boxes, texts
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Few draws, in this process."""
+    monkeypatch.setattr(long_work, "WORKERS", 1)
+
+    def few(world, setup, **look):
+        return found_by.consequences(world, setup, epsilons=(0.1, 1.0), draws=20, **look)
+
+    monkeypatch.setattr(plan_screen, "consequences", few)
+    monkeypatch.setattr(planner, "search", lambda ladder, draw, **look: search(ladder, draw, looks=(40,), **look))
+    monkeypatch.setattr(planner, "EPSILONS", (0.01, 1.0, 10.0))
+    monkeypatch.setattr(planner, "ROWS", (100, 400))
+    monkeypatch.setattr(planner, "DEPTHS", (3, 2, 1))
+
+
+def settled(test):
+    """After whatever runs has ended."""
+    assert not test.exception, [found.message for found in test.exception]
+    for lane in (plan_screen.CURVES, plan_screen.ANSWER, plan_screen.CHECK):
+        job = long_jobs().current(test.session_state["_session_name"], lane)
+        assert job is None or job.wait(60)
+    test.run()
+    assert not test.exception, [found.message for found in test.exception]
+    return test
+
+
+def asked(role: DataRole = DataRole.SIMULATED, **url: str):
+    return settled(opened("plan", role, **url))
+
+
+def pressed(test, start: str):
+    (button,) = [button for button in test.button if button.label.startswith(start)]
+    return settled(button.click().run())
+
+
+@pytest.mark.parametrize("name", learners())
+def test_every_learner_gets_three_consequences_or_a_reason(name):
+    test = asked(learner=get_learner(name).title)
+    said = texts(test)
+    problems = [text for kind, text in said_in_boxes(test) if kind == "error"]
+    assert bool(problems) != ("Accuracy** at ε = 1" in said)
+    if not get_learner(name).spends_epsilon and not problems:
+        assert "nothing limits what may be learned" in said or "No protection is proved" in said
+
+
+def test_three_consequences_stand_on_one_axis_with_words_and_a_table():
+    test = asked()
+    said = texts(test)
+    assert "at most 73\\.1 are right" in said
+    (chart,) = test.get("plotly_chart")
+    spec = json.loads(chart.proto.spec)
+    assert len([shape for shape in spec["layout"]["shapes"] if shape["x0"] == shape["x1"] == 1.0]) == 3
+    assert "odds about one person" in chart.proto.alt
+    assert len(test.dataframe[0].value) == 2
+
+
+def test_the_cursor_follows_epsilon_without_computing_anew():
+    test = asked()
+    before = test.session_state["_long_work"][plan_screen.CURVES].result
+    test.number_input(key="epsilon").set_value(0.1).run()
+    assert "Accuracy** at ε = 0.1" in texts(test)
+    assert test.session_state["_long_work"][plan_screen.CURVES].result is before
+    assert not any("stale" in text for _, text in said_in_boxes(test))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [("Accuracy → ε", "ε"), ("Accuracy → rows", "rows"), ("Reliable labels → ε", "ε"), ("Reliable labels → depth", "epth")],
+)
+def test_each_question_is_answered_and_can_be_checked(wanted, words):
+    url = {"wish-accuracy": "60", "wish-labels": "60", "sure": "50"}
+    test = pressed(asked(wanted=wanted, **url), "Find the answer")
+    (answer,) = [text for kind, text in said_in_boxes(test) if kind == "success"]
+    assert words in answer.split(".**")[0]
+    assert "confidence" in answer
+    test = pressed(test, "Check it on")
+    assert "fresh simulations" in texts(test)
+    assert isinstance(test.session_state["_long_work"][plan_screen.CHECK].result.n_draws, int)
+
+
+def test_what_cannot_be_reached_is_said_and_not_checked():
+    test = pressed(asked(**{"wish-accuracy": "99"}), "Find the answer")
+    (said,) = [text for kind, text in said_in_boxes(test) if kind == "warning"]
+    assert "Not reachable" in said
+    assert not [button for button in test.button if button.label.startswith("Check it")]
+
+
+def test_another_wish_makes_the_answer_stale_and_it_stays():
+    test = pressed(asked(**{"wish-accuracy": "60", "sure": "50"}), "Find the answer")
+    test.number_input(key="wish-accuracy").set_value(62.0).run()
+    boxes = said_in_boxes(test)
+    assert any("stale" in text for _, text in boxes)
+    assert any("60 %" in text for kind, text in boxes if kind == "success")
+    assert not [button for button in test.button if button.label.startswith("Check it")]
+
+
+def test_poisoned_rows_are_answered_from_the_certificates():
+    test = asked(wanted="Poisoned rows → ε", protect="1")
+    assert any("withstands 1 poisoned row" in text for _, text in said_in_boxes(test))
+    test.number_input(key="protect").set_value(50_000).run()
+    assert any("Not reachable" in text for kind, text in said_in_boxes(test) if kind == "warning")
+
+
+def test_the_attack_model_changes_the_guesses_and_not_the_odds():
+    test = asked(attack="Which of n people", candidates="1000")
+    said = texts(test)
+    assert "by at most 2\\.72" in said
+    assert "without the tree 0\\.1" in said
+
+
+def test_private_rows_are_never_drawn_from(monkeypatch):
+    """Nothing that reads rows is called: the plan is made from the schema alone."""
+    loaded = in_use(DataRole.PRIVATE)
+
+    def refuse(*_, **__):
+        raise AssertionError("private rows were read")
+
+    for name in ("take", "split", "class_counts"):
+        of_rows = getattr(EncodedDataset, name)
+
+        def guarded(self, *given, _of_rows=of_rows, **more):
+            return refuse() if self.fingerprint == loaded.data.fingerprint else _of_rows(self, *given, **more)
+
+        monkeypatch.setattr(EncodedDataset, name, guarded)
+    test = pressed(asked(DataRole.PRIVATE, **{"wish-accuracy": "60", "sure": "50"}), "Find the answer")
+    said = texts(test)
+    assert "schema alone" in said
+    assert "world" not in test.session_state
+    assert "no learner can be right more often here" in said
+    place = test.session_state["_long_work"][plan_screen.ANSWER].result[0]
+    assert place.world.n_rows == 1_000
+
+
+def test_the_schema_alone_needs_no_rows_and_says_its_ceiling():
+    test = pressed(asked(world="The schema alone", **{"wish-accuracy": "95", "strength": "0.6"}), "Find the answer")
+    said = texts(test)
+    assert "80 % of the rows follow it" in said
+    assert "80 % is the most anybody reaches" in said
+
+
+def test_typed_marginals_reach_the_world_and_bad_ones_are_refused():
+    test = asked(world="The schema alone", marginals="typed here")
+    test.text_input(key="weights age").set_value("1 3").run()
+    settled(test)
+    test = pressed(test, "Find the answer")
+    world = test.session_state["_long_work"][plan_screen.ANSWER].result[0].world
+    assert world.marginals == {"age": (1.0, 3.0)}
+    test.text_input(key="weights age").set_value("1 -3").run()
+    assert any("age" in text for kind, text in said_in_boxes(test) if kind == "error")
+    test.text_input(key="weights age").set_value("much").run()
+    assert any("Weights are numbers" in text for kind, text in said_in_boxes(test) if kind == "warning")
+
+
+def test_a_number_to_predict_is_refused_in_words():
+    schema = in_use(DataRole.SIMULATED).schema
+    numeric = replace(schema.without("age"), target=NumericTarget("age", 18, 110))
+    test = opened("plan", schema=numeric)
+    (problem,) = [text for kind, text in said_in_boxes(test) if kind == "error"]
+    assert "declared as a number" in problem
+    assert "What to do" in problem

@@ -1,0 +1,32 @@
+from dpviz.app.jobs import shared_jobs
+from dpviz.table.role import DataRole
+from tests.pages.opened import opened, texts
+
+
+def drawn(**url: str):
+    test = opened("tree", depth="2", **url)
+    test.button(key="redraws").click().run()
+    assert not test.exception
+    job = shared_jobs().current(test.session_state["_session_name"], "redraws")
+    assert job.wait(60)
+    return test.run(), job.result()
+
+
+def test_fresh_draws_show_roots_features_regions_and_a_player():
+    test, found = drawn(epsilon="0.5")
+    said = texts(test)
+    (_, count), *_ = found.root_rules()
+    assert f"appears in {count} of 100 fresh draws" in said
+    assert "is asked about most" in said
+    assert "of 100 draws predict what this tree predicts" in said
+    charts = test.get("plotly_chart")
+    assert len(charts) == 3
+    assert all(chart.proto.alt for chart in charts)
+    assert len(test.get("bidi_component")) == 2  # the tree and the player
+    assert len(test.dataframe) == 4
+
+
+def test_private_rows_are_not_drawn_again():
+    test = opened("tree", DataRole.PRIVATE)
+    assert "Had the noise been other noise" not in [header.value for header in test.header]
+    assert not [button for button in test.button if button.key == "redraws"]
