@@ -75,17 +75,28 @@ def _depth(schema: Schema, settings: Settings, n_candidates: int) -> tuple[int, 
     if settings.depth != "auto":
         return int(settings.depth), f"Depth {settings.depth} was set by you."
     n_public = n_public_of(schema, NAME, "give the depth as a number (depth=3)")
-    depth = auto_depth(n_public, n_candidates, settings.epsilon, settings.max_depth)
+    n_classes = len(schema.classes)
+    depth = auto_depth(n_public, n_candidates, settings.epsilon, settings.max_depth, n_classes)
+    at_least = f"; at least {levels_to_name(n_classes)}, for a leaf per class" if n_classes > 2 else ""
     return depth, (
         f"Depth {depth} of at most {settings.max_depth}: the deepest k with "
-        f"n/2^(k-1) ≥ {DEPTH_CONSTANT:g}·ln({n_candidates})·k/ε for n = {n_public:,} and ε = {settings.epsilon:g}."
+        f"n/2^(k-1) ≥ {DEPTH_CONSTANT:g}·ln({n_candidates})·k/ε for n = {n_public:,} and ε = {settings.epsilon:g}{at_least}."
     )
 
 
-def auto_depth(n_public: int, n_candidates: int, epsilon: float, max_depth: int) -> int:
-    """The deepest k <= max_depth with n_public / 2^(k-1) >= 8 ln(n_candidates) k / epsilon; at least 1. Uses no data."""
+def auto_depth(n_public: int, n_candidates: int, epsilon: float, max_depth: int, n_classes: int = 2) -> int:
+    """The deepest k <= max_depth with n_public / 2^(k-1) >= 8 ln(n_candidates) k / epsilon. Uses no data.
+
+    At least 1, and enough levels for a leaf per class: a shallower tree could not name every class.
+    """
     need = DEPTH_CONSTANT * math.log(n_candidates) / epsilon
-    return max((k for k in range(1, max_depth + 1) if n_public / 2 ** (k - 1) >= need * k), default=1)
+    deep_enough = max((k for k in range(1, max_depth + 1) if n_public / 2 ** (k - 1) >= need * k), default=1)
+    return max(deep_enough, min(max_depth, levels_to_name(n_classes)))
+
+
+def levels_to_name(n_classes: int) -> int:
+    """The least depth whose complete tree has as many leaves as there are classes."""
+    return math.ceil(math.log2(n_classes))
 
 
 def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Growth:

@@ -6,11 +6,14 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.state import Loaded
+from dpviz.errors import DpvizError
 from dpviz.io.samples import load_sample
+from dpviz.learners import get_learner
 from dpviz.table.encode import encode
 from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
+from dpviz.training.params import Settings
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 #: Role -> a small sample to show in it. Private: the clinic's rows as if they were real.
@@ -26,6 +29,16 @@ def in_use(role: DataRole, schema: Schema | None = None) -> Loaded:
     table, declared = sample_of(role)
     schema = schema or declared
     return Loaded(role, "A table", None, table, schema, encode(table, schema))
+
+
+def refusal(name: str, role: DataRole) -> str:
+    """Why a learner cannot use the role's sample, as its plan says; empty when it can."""
+    spec = get_learner(name)
+    try:
+        spec.plan(sample_of(role)[1], Settings(), spec.Params())
+    except DpvizError as problem:
+        return problem.what
+    return ""
 
 
 def opened(page: str, role: DataRole = DataRole.SIMULATED, *, schema: Schema | None = None, **url: str) -> AppTest:
