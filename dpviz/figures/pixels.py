@@ -1,0 +1,46 @@
+"""Small pictures as inline SVG, one square per pixel, with some pixels framed: what a backdoor's trigger looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from html import escape
+
+import numpy as np
+
+#: Drawing units of a pixel.
+SIDE = 10
+FRAME = "#d2691e"
+
+
+def picture_svg(pixels: np.ndarray, *, title: str, framed: Collection[int] = (), width: int = 168) -> str:
+    """A picture.
+
+    Parameters
+    ----------
+    pixels : ndarray of shape (side, side)
+        From 0 (paper) to 1 (ink).
+    title : str
+        For those who do not see it; escaped here.
+    framed : collection of int
+        Numbers of pixels, row by row, to draw a frame around.
+    width : int
+        In CSS pixels.
+    """
+    side = pixels.shape[0]
+    size = side * SIDE
+    box = f'viewBox="-2 -2 {size + 4} {size + 4}" width="{width}" height="{width}"'
+    paper = f'<rect width="{size}" height="{size}" fill="#ffffff" stroke="#7d8a8f"/>'
+    inked = "".join(_square(number, side, _ink(value)) for number, value in enumerate(pixels.ravel().tolist()) if value > 0)
+    frames = "".join(_square(number, side, f'none" stroke="{FRAME}" stroke-width="2') for number in framed)
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(title)}" {box}>'
+    return f"{head}{paper}{inked}{frames}</svg>"
+
+
+def _ink(value: float) -> str:
+    """White to near-black."""
+    return "#" + 3 * f"{round(255 - 235 * min(1.0, value)):02x}"
+
+
+def _square(number: int, side: int, fill: str) -> str:
+    down, right = divmod(number, side)
+    return f'<rect x="{right * SIDE}" y="{down * SIDE}" width="{SIDE}" height="{SIDE}" fill="{fill}"/>'

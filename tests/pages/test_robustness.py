@@ -1,0 +1,223 @@
+"""The Robustness page: verdict, curves and tables; private rows ask first; jobs, their end and what is stale; the backdoor."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpviz.app import long_work, robustness_backdoor, robustness_run
+from dpviz.app.jobs import long_jobs
+from dpviz.app.robustness_ask import Cell, Question, first_learners
+from dpviz.app.robustness_screen import ATTACK, CURVES
+from dpviz.app.robustness_tiles import Kept, Tile, _working
+from dpviz.errors import Cancelled, DpvizError
+from dpviz.evaluation.attacks import ATTACKS
+from dpviz.learners import DEFAULT, get_learner, learners
+from dpviz.table.role import DataRole
+from tests.pages.opened import in_use, opened, said_in_boxes, texts
+
+
+@pytest.fixture(autouse=True)
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(long_work, "WORKERS", 1)
+
+
+def named(names: list[str]) -> list[str]:
+    return [get_learner(name).title for name in names]
+
+
+def page(role: DataRole = DataRole.SIMULATED, *names: str, **url: str | list[str]) -> AppTest:
+    settings = {"draws": "100", "epsilons": ["0.1"], "learners": named(list(names or (DEFAULT,)))} | url
+    return opened("robustness", role, **{f"robust-{key}": value for key, value in settings.items()})  # type: ignore[arg-type]
+
+
+def job_of(test: AppTest, lane: str = CURVES):
+    return long_jobs().current(test.session_state["_session_name"], lane)
+
+
+def finished(test: AppTest, lane: str = CURVES) -> AppTest:
+    job = job_of(test, lane)
+    assert job is not None
+    assert job.wait(120)
+    test.run()
+    assert not test.exception, [found.message for found in test.exception]
+    return test
+
+
+def said(test: AppTest) -> str:
+    return texts(test).replace("\\", "").replace("\u2060", "")
+
+
+def button(test: AppTest, label: str):
+    return next(item for item in test.button if item.label.startswith(label))
+
+
+def test_curves_of_rows_anyone_may_see_begin_by_themselves_and_give_a_verdict():
+    test = finished(page())
+    assert "protects up to" in said(test)
+    assert "ε = 0.1 (add/remove one row)" in said(test)
+    assert "a changed row counts two" in said(test)
+    assert "holds for all numbers of poisoned rows at once" in said(test)
+    assert "without noise" in said(test)
+    assert len(test.get("plotly_chart")) == 1
+    assert test.get("plotly_chart")[0].proto.alt
+    assert len(test.dataframe) == 1
+    assert len(test.get("download_button")) == 1
+
+
+def test_nothing_is_computed_on_private_rows_before_it_is_asked_for():
+    test = page(DataRole.PRIVATE)
+    assert job_of(test) is None
+    assert not test.get("plotly_chart")
+    assert "do not publish" in said(test)
+    test.checkbox(key="robust-keep-private").check().run()
+    assert job_of(test) is None
+    button(test, "Compute 1 of 1 curves").click().run()
+    finished(test)
+    assert len(test.get("plotly_chart")) == 1
+    assert "not to be published" in said(test)
+
+
+def test_much_work_waits_for_the_button():
+    test = page(draws="10,000")
+    assert job_of(test) is None
+    assert button(test, "Compute 1 of 1 curves (up to 10,000 fits)")
+
+
+def test_a_violated_claim_is_struck_through_and_gives_its_reason():
+    violated = next(name for name in learners() if verdict(name) == "violated")
+    test = finished(page(DataRole.SIMULATED, violated, epsilons=["5"]))
+    assert "~~published: up to" in said(test)
+    assert "no guarantee. Its privacy claim is violated." in said(test)
+    assert "No curve here is proved" in said(test)
+
+
+def verdict(name: str) -> str:
+    given = {"max_depth": 4, "depth": "auto"}
+    try:
+        return robustness_run.claim_of(name, in_use(DataRole.SIMULATED).schema, 0.1, given)
+    except DpvizError:
+        return ""
+
+
+def test_what_is_shown_for_other_settings_is_marked_stale():
+    test = finished(page())
+    test.select_slider(key="robust-draws").set_value(10_000).run()
+    assert "The curves below are stale" in said(test)
+    assert len(test.get("plotly_chart")) == 1
+    assert button(test, "Compute 1 of 1 curves")
+
+
+def test_other_units_and_goals_compute_nothing():
+    test = finished(page())
+    test.selectbox(key="robust-goal").select("an accuracy of my own").run()
+    test.number_input(key="robust-wanted").set_value(99.0).run()
+    assert "No curve here is proved to stay above the 99.0% you asked for" in said(test)
+    assert job_of(test) is None
+
+
+def test_attacks_are_measured_when_asked_for_and_join_the_table():
+    test = finished(page())
+    button(test, "Measure (1 curves)").click().run()
+    finished(test, ATTACK)
+    assert "Measured for these settings" in said(test)
+    measured = test.dataframe[1].value
+    assert set(measured.attack) == {ATTACKS["leaf-flips"].title}
+
+
+def test_the_cursor_moves_three_numbers():
+    test = finished(page())
+    button(test, "Compute 6 of 7 values of ε").click().run()
+    finished(test, "robustness-cursor")
+    before = [metric.value for metric in test.metric]
+    test.select_slider(key="robust-cursor").set_value(1.0).run()
+    after = [metric.value for metric in test.metric]
+    assert len(before) == 3
+    assert before[0] == "52 of 100"
+    assert after[0] == "73 of 100"
+
+
+def test_the_backdoor_shows_the_trigger_and_runs_when_asked(monkeypatch):
+    monkeypatch.setattr(robustness_run, "TRIGGERED", (0, 20))
+    monkeypatch.setattr(robustness_backdoor, "DRAWS", 20)
+    ordinary = next(name for name in learners() if not get_learner(name).spends_epsilon and name != "dpa")
+    test = opened("robustness", DataRole.PRIVATE, **{"backdoor-learners": named([ordinary])})  # type: ignore[arg-type]
+    assert texts(test).count("<svg") == 2
+    assert "with the trigger, labelled 1" in said(test)
+    button(test, "Plant it (1 curves)").click().run()
+    finished(test, robustness_backdoor.LANE)
+    assert "with 20 rows the trigger works on" in said(test)
+    assert len(test.get("plotly_chart")) == 1
+
+
+def test_a_private_learner_has_a_curve_per_epsilon():
+    cells = Question(tuple(learners()[:1]), (0.1, 1.0), "auto", 100, 1, 0).cells
+    assert cells == (Cell(learners()[0], 0.1), Cell(learners()[0], 1.0))
+
+
+def test_a_learner_without_epsilon_is_one_curve():
+    voter = next(name for name in learners() if get_learner(name).one_voter_per_row)
+    assert Question((voter,), (0.1, 1.0), "auto", 100, 1, 0).cells == (Cell(voter, None),)
+
+
+def test_the_first_learners_hold_a_vote_and_the_default():
+    first = first_learners(learners())
+    assert first[0] == DEFAULT
+    assert any(get_learner(name).one_voter_per_row for name in first)
+
+
+class Stopping:
+    """An Event that is set by the work itself."""
+
+    def __init__(self) -> None:
+        self.flag = False
+
+    def is_set(self) -> bool:
+        return self.flag
+
+
+class TestTiles:
+    def test_a_stop_keeps_what_is_done_and_what_is_half_done_counts_as_missing(self):
+        stop, found = Stopping(), {}
+
+        def half(progress, is_over):
+            stop.flag = True
+            return "half"
+
+        tiles = [Tile("a", lambda progress, is_over: "whole"), Tile("b", half), Tile("c", lambda progress, is_over: "never")]
+        with pytest.raises(Cancelled):
+            _working(tiles, found)(lambda share: None, stop)
+        assert found == {"a": Kept("whole"), "b": Kept("half", False)}
+
+    def test_what_is_there_is_not_made_again_and_a_failure_spares_the_rest(self):
+        problem = DpvizError("Not this one.")
+
+        def failing(progress, is_over):
+            raise problem
+
+        found = {"a": Kept("before")}
+        tiles = [Tile("a", failing), Tile("b", failing), Tile("c", lambda progress, is_over: "made")]
+        assert _working(tiles, found)(lambda share: None, Stopping()) == 2
+        assert found["a"].value == "before"
+        assert found["b"].problem is problem
+        assert found["c"].value == "made"
+
+    def test_progress_only_rises_and_ends_at_one(self):
+        shares: list[float] = []
+
+        def tell(progress, is_over):
+            progress(0.5)
+            progress(1.0)
+
+        _working([Tile("a", tell), Tile("b", tell)], {})(shares.append, Stopping())
+        assert np.allclose(shares, [0.25, 0.5, 0.75, 1.0])
+
+
+def test_every_error_is_said_in_a_box(monkeypatch):
+    def refuse(*args, **given):
+        raise DpvizError("Certifying failed.", remedy="Try again.")
+
+    monkeypatch.setattr(robustness_run, "certify", refuse)
+    test = finished(page())
+    assert [kind for kind, text in said_in_boxes(test) if "Certifying failed" in text.replace("\\", "")] == ["error"]
