@@ -65,7 +65,7 @@ def guesses_figure(epsilon: float) -> Figure:
         ("wrong at least", most, 100, NEUTRAL, "circle-open"),
     ):
         places = np.arange(low, high)
-        marker = {"size": 15, "color": colour, "symbol": symbol, "line": {"width": 1.5, "color": colour}}
+        marker = {"size": 11, "color": colour, "symbol": symbol, "line": {"width": 1.5, "color": colour}}
         label = f"{name}: {high - low}"
         figure.add_scatter(x=places % 20, y=places // 20, mode="markers", marker=marker, name=label, hoverinfo="name")
     hidden = {"visible": False, "fixedrange": True}

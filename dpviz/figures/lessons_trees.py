@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Options of a node that get a bar of their own.
 MOST_OPTIONS = 10
+#: Margins of a figure without a legend.
+BARE = {"l": 8, "r": 12, "t": 8, "b": 8}
 CLAIMED, FOUND, COMPOSED = "what the proof says", "really lost, at least", "what the steps add up to"
 
 
@@ -44,9 +46,10 @@ def adding_figure(found: AuditResult) -> Figure:
         cliponaxis=False,
         hovertemplate=words,
     )
-    figure.add_vline(found.claimed, line={"color": NEUTRAL, "dash": "dash", "width": 1.5})
+    figure.add_vline(found.claimed, line={"color": NEUTRAL, "dash": "dash", "width": 1.5}, layer="below")
     axis = {"title": f"ε ({NEIGHBOURS})", "range": [0, 1.15 * max(values.values())]}
-    return laid_out(figure, 240, xaxis=axis, yaxis={"autorange": "reversed", "title": None, "automargin": True}, showlegend=False)
+    down = {"autorange": "reversed", "title": None, "automargin": True}
+    return laid_out(figure, 210, xaxis=axis, yaxis=down, showlegend=False, margin=BARE)
 
 
 def adding_sentence(found: AuditResult, own: AuditResult, n_features: int) -> str:
@@ -70,28 +73,23 @@ def adding_rows(found: Sequence[tuple[int, AuditResult]]) -> Rows:
 
 
 def options_figure(node: Grown) -> Figure:
-    """How likely each option is, the drawn one in its own colour with a mark; the rest as one bar."""
+    """How likely each option is, its words above its bar; the drawn one in its own colour with a mark; the rest as one bar."""
     from plotly.graph_objects import Figure
 
     shown = _shown(node)
-    names = [("▶ " if drawn else "") + words for words, _, drawn in shown]
+    shares = [share for _, share, _ in shown]
+    names = [("▶ " if drawn else "") + f"{words} · {percent(share)}" for words, share, drawn in shown]
     colours = [SECOND if drawn else FIRST for _, _, drawn in shown]
     bar = {"color": colours, "pattern": hatched(*("/" if drawn else "" for _, _, drawn in shown))}
-    shares = [share for _, share, _ in shown]
+    places = list(range(len(shown)))
     figure = Figure()
-    figure.add_bar(
-        y=names,
-        x=shares,
-        orientation="h",
-        marker=bar,
-        text=[percent(share) for share in shares],
-        textposition="outside",
-        cliponaxis=False,
-        hovertemplate="%{y}: %{text}<extra></extra>",
-    )
-    axis = {"title": "chance of being drawn", "tickformat": ".0%", "range": [0, 1.25 * max(shares)], "nticks": 5}
-    look = {"autorange": "reversed", "title": None, "automargin": True}
-    return laid_out(figure, 110 + 27 * len(shown), xaxis=axis, yaxis=look, showlegend=False)
+    hover = "%{customdata}<extra></extra>"
+    figure.add_bar(y=places, x=shares, orientation="h", width=0.36, marker=bar, customdata=names, hovertemplate=hover)
+    above = [place - 0.42 for place in places]
+    figure.add_scatter(x=[0] * len(shown), y=above, text=names, mode="text", textposition="middle right", hoverinfo="skip")
+    axis = {"title": "chance of being drawn", "tickformat": ".0%", "range": [0, 1.05 * max(shares)], "nticks": 5}
+    look = {"range": [len(shown) - 0.5, -0.8], "visible": False}
+    return laid_out(figure, 64 + 36 * len(shown), xaxis=axis, yaxis=look, showlegend=False, margin=BARE)
 
 
 def _shown(node: Grown) -> list[tuple[str, float, bool]]:

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from dpviz.app.lessons.course import LESSONS
 from dpviz.app.prose import prose
@@ -48,9 +49,9 @@ def test_a_walk_through_the_six_lessons_by_keyboard_alone(page: Any, app: str) -
     page.goto(f"{app}/learn")
     for place, lesson in enumerate(LESSONS):
         _title(page, lesson)
-        assert page.get_by_role("slider").first.is_disabled()
+        expect(page.get_by_role("slider").first).to_be_disabled()
         _guess_by_keyboard(page)
-        assert page.get_by_text(f"{place + 1} of {len(LESSONS)} questions answered").count() == 1
+        page.get_by_text(f"{place + 1} of {len(LESSONS)} questions answered").first.wait_for()
         _move_by_keyboard(page)
         if place + 1 < len(LESSONS):
             button = page.get_by_role("button", name=f"Next: {NAMES[place + 1]}")
@@ -82,8 +83,8 @@ def test_a_person_edits_two_tables_and_grows_a_tree(page: Any, app: str) -> None
 def test_a_permalink_restores_lesson_settings_and_seed(page: Any, app: str) -> None:
     page.goto(f"{app}/learn?lesson=Growing&growing.epsilon=4&growing.seed=12&growing.steps=2")
     _title(page, LESSONS[4])
-    assert page.get_by_role("spinbutton", name="Seed").input_value() == "12"
-    assert page.get_by_text("So far one row has paid ε = 4 (add/remove one row)").count() == 1
+    expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("12")
+    page.get_by_text("So far one row has paid ε = 4 (add/remove one row)").first.wait_for()
     drawn = page.get_by_text("; drawn: “").first.text_content()
     _guess_by_keyboard(page)
     link = page.url
@@ -91,7 +92,22 @@ def test_a_permalink_restores_lesson_settings_and_seed(page: Any, app: str) -> N
     fresh = page.context.new_page()
     fresh.goto(link)
     _title(fresh, LESSONS[4])
-    assert fresh.get_by_text("; drawn: “").first.text_content() == drawn
+    fresh.get_by_text(drawn).first.wait_for()
+
+    _guess_by_keyboard(fresh)
+    box = fresh.get_by_role("spinbutton", name="Seed")
+    for seed in ("13", "14"):
+        fresh.get_by_role("button", name="Another seed").click()
+        fresh.wait_for_url(f"**/learn?*growing.seed={seed}*")
+        expect(box).to_have_value(seed)
+        _idle(fresh)
+    for seed in ("77", "12"):
+        box.fill(seed)
+        box.press("Enter")
+        fresh.wait_for_url(f"**/learn?*growing.seed={seed}*")
+        expect(box).to_have_value(seed)
+        _idle(fresh)
+    fresh.get_by_text(drawn).first.wait_for()
 
 
 def test_a_teachers_link_is_built_followed_and_kept(page: Any, app: str) -> None:
@@ -111,19 +127,19 @@ def test_a_teachers_link_is_built_followed_and_kept(page: Any, app: str) -> None
     student.goto(link)
     _title(student, LESSONS[0])
     _guess_by_keyboard(student)
-    assert student.get_by_role("slider").first.is_disabled()
-    assert student.get_by_text("This link keeps the answer").count() == 1
-    assert student.get_by_text("ε = 2 (add/remove one row): odds").count() >= 1
+    expect(student.get_by_role("slider").first).to_be_disabled()
+    student.get_by_text("This link keeps the answer").first.wait_for()
+    student.get_by_text("ε = 2 (add/remove one row): odds").first.wait_for()
     assert {"lock=epsilon", "hide=answer", "odds.epsilon=2"} <= set(student.url.partition("?")[2].split("&"))
-    assert student.get_by_role("button", name="Make a teacher's link").count() == 0
+    expect(student.get_by_role("button", name="Make a teacher's link")).to_have_count(0)
 
 
 def test_a_hidden_setting_stays_in_the_address(page: Any, app: str) -> None:
     page.goto(f"{app}/learn?odds.epsilon=2&hide=epsilon")
     _title(page, LESSONS[0])
     _guess_by_keyboard(page)
-    assert page.get_by_role("slider").count() == 0
-    assert page.get_by_text("ε = 2 (add/remove one row): odds").count() >= 1
+    expect(page.get_by_role("slider")).to_have_count(0)
+    page.get_by_text("ε = 2 (add/remove one row): odds").first.wait_for()
     assert "odds.epsilon=2" in page.url
 
 

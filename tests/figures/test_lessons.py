@@ -108,18 +108,19 @@ def test_a_claim_that_holds_is_not_hatched(four):
 def test_the_drawn_option_is_marked_wherever_it_stands():
     for seed in range(1, 20):
         node = growing_tree(0.3, seed, 2).nodes[1]
-        (bars,) = lessons_trees.options_figure(node).data
-        marked = [name for name in bars.y if name.startswith("▶ ")]
-        assert marked == [f"▶ {node.drawn.words}"]
+        bars, words = lessons_trees.options_figure(node).data
+        marked = [name for name in words.text if name.startswith("▶ ")]
+        assert marked == [f"▶ {node.drawn.words} · {lessons.percent(node.drawn.probability)}"]
+        assert bars.marker.pattern.shape.index("/") == words.text.index(marked[0])
         assert sum(bars.x) == pytest.approx(1)
-        assert len(bars.y) <= lessons_trees.MOST_OPTIONS + 2
+        assert len(bars.x) == len(words.text) <= lessons_trees.MOST_OPTIONS + 2
         assert node.drawn.words in lessons_trees.options_sentence(node)
 
 
 def test_before_a_draw_nothing_is_marked():
     (root,) = growing_tree(2.0, 1, 0).waiting
-    (bars,) = lessons_trees.options_figure(root).data
-    assert not any(name.startswith("▶") for name in bars.y)
+    _, words = lessons_trees.options_figure(root).data
+    assert not any(name.startswith("▶") for name in words.text)
     assert "drawn:" not in lessons_trees.options_sentence(root)
     assert len(lessons_trees.options_rows(root)) == len(root.options)
 

@@ -20,7 +20,7 @@ ANSWERED = "_lessons_answered"
 _SKIPPED = "_lessons_skipped"
 _QUIET = {"displayModeBar": False, "responsive": True}
 #: Pixels; four such boxes stand side by side, two on a telephone.
-NUMBER_WIDTH = 120
+NUMBER_WIDTH = 125
 #: Numbers for a lesson's texts, computed, by the names in braces.
 Numbers = dict[str, str]
 
@@ -69,11 +69,19 @@ class Desk:
         )
 
     def number(self, name: str, label: str, low: int, high: int, default: int) -> int:
-        """A whole number from `low` to `high`."""
+        """A whole number from `low` to `high`.
+
+        Not bound to the link by Streamlit: a bound number box sometimes shows its default at first, whatever the link says.
+        """
+        given = (int(text) for text in self._in_link(name) if text.isdecimal())
+        linked = next((value for value in given if low <= value <= high), default)
         if name in self.hidden:
-            given = (int(text) for text in self._in_link(name) if text.isdecimal())
-            return self._note(name, next((value for value in given if low <= value <= high), default))
-        return self._note(name, int(st.number_input(label, low, high, default, width=NUMBER_WIDTH, **self._look(name))))
+            return self._note(name, linked)
+        look = self._look(name) | {"bind": None}
+        value = int(st.number_input(label, low, high, linked, width=NUMBER_WIDTH, **look))
+        if value != linked:
+            st.query_params[self.key(name)] = str(value)
+        return self._note(name, value)
 
     def several(self, name: str, label: str, options: Sequence[str], default: Sequence[str], *, in_link: bool) -> list[str]:
         """Any of `options`, by buttons; what is made up by the person stays out of the link."""

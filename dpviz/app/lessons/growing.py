@@ -89,7 +89,7 @@ def _drawing(now: GrowingTree, selected: str) -> None:
 
 
 def _place(node: Grown, now: GrowingTree) -> str:
-    place = " then ".join("yes" if step == "L" else "no" for step in node.path)
+    place = " then ".join("“yes”" if step == "L" else "“no”" for step in node.path)
     where = f"after {place}" if place else "at the root"
     return f"What could be drawn {where}" if node in now.waiting else f"What was drawn {where}"
 
