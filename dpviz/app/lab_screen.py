@@ -17,6 +17,7 @@ from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
 from dpviz.evaluation.budget_lab import ShareMap, one_step_more, share_map
 from dpviz.evaluation.shares import ShareQuestion, Shares
+from dpviz.figures import gains as gains_drawn
 from dpviz.figures import ternary
 from dpviz.figures.guarantee_text import number_text
 from dpviz.io.samples import load_sample, samples
@@ -216,11 +217,11 @@ def _gains(question: ShareQuestion, loaded: Loaded, current: Shares | None) -> N
     if seen.result is None:
         return
     of, gains = seen.result
-    sentence = ternary.gains_sentence(gains)
+    sentence = gains_drawn.gains_sentence(gains)
     st.markdown(plain(sentence))
-    st.plotly_chart(ternary.gains_figure(gains), config=_QUIET, key="lab-gains-figure", alt=sentence)
+    st.plotly_chart(gains_drawn.gains_figure(gains), config=_QUIET, key="lab-gains-figure", alt=sentence)
     with st.expander("As a table", icon=":material/table_rows:"):
-        st.dataframe(ternary.gain_rows(of, gains), hide_index=True, alt=sentence)
+        st.dataframe(gains_drawn.gain_rows(of, gains), hide_index=True, alt=sentence)
 
 
 def _start_gains(question: ShareQuestion, data: EncodedDataset, start: Shares, key: str) -> None:

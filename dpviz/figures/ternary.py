@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.evaluation.budget_lab import ShareMap, StepGain
+from dpviz.evaluation.budget_lab import ShareMap
 from dpviz.evaluation.shares import GROWTHS, STEPS, ShareQuestion, Shares
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 WIDE, NARROW = 600, 330
+#: A narrow drawing grows to this many pixels.
+LARGEST_NARROW = 470
+#: Shares closer than this count as the same.
+SAME = 0.02
 #: From this relative height on a cell has the full colour, and its number the ground's.
 FULL = 0.93
 #: Style sheet of the triangle. Shades are mixed from the dashboard's own colours: they follow its theme.
@@ -83,7 +86,7 @@ def triangle_svg(found: ShareMap, *, current: Shares | None, narrow: bool = Fals
     cells = "".join(_cell(found, at, frame, at == chosen) for at in range(len(found.points)))
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="tri{" narrow" if narrow else ""}" viewBox="0 0 {frame.width} '
-        f'{frame.height}" style="max-width:{frame.width}px" role="listbox" aria-label="{words}">'
+        f'{frame.height}" style="max-width:{LARGEST_NARROW if narrow else WIDE}px" role="listbox" aria-label="{words}">'
     )
     return f"{head}{_edges(frame)}{_corners(found.question.parts, frame)}{cells}{_diamond(found.question.automatic, frame)}</svg>"
 
@@ -134,8 +137,8 @@ def part_title(part: str) -> str:
 
 
 def shares_words(parts: Sequence[str], shares: Shares) -> str:
-    """As in "quantiles 20 %, nodes 30 %, leaves 50 %"."""
-    return ", ".join(f"{part_title(part)} {share:.0%}".replace("%", " %") for part, share in zip(parts, shares, strict=True))
+    """As in "quantiles (20 %), nodes (30 %), leaves (50 %)"."""
+    return ", ".join(f"{part_title(part)} ({100 * share:.0f} %)" for part, share in zip(parts, shares, strict=True))
 
 
 def point_words(found: ShareMap, at: int) -> str:
@@ -163,20 +166,18 @@ def map_sentence(found: ShareMap) -> str:
 
 
 def crossover_sentence(first: ShareMap, second: ShareMap) -> str:
-    """Where the good shares lie on few and on many rows; the last part (leaves, or the lowest level) is compared."""
+    """Where the last share (leaves, or the lowest level) is good on few and on many rows: the paper's crossover."""
     small, large = sorted((first, second), key=lambda found: found.n_rows)
     part = part_title(small.question.parts[-1])
-    few, many = small.centre()[-1], large.centre()[-1]
-    move = "fall" if many < few - 0.02 else "rise" if many > few + 0.02 else "stay"
-    where = f"about {many:.0%}" if move == "stay" else f"from about {few:.0%} to about {many:.0%}"
-    return (
-        (
-            f"With {small.n_rows:,} rows the best splits give {part} about {few:.0%} of ε on average, with {large.n_rows:,} rows "
-            f"{many:.0%}: with more rows the good share of {part} {move}s {'at' if move == 'stay' else ''} {where}."
+    few, many = (f"{100 * found.centre()[-1]:.0f} %" for found in (small, large))
+    change = large.centre()[-1] - small.centre()[-1]
+    sizes = f"{small.n_rows:,} rows", f"{large.n_rows:,} rows"
+    if abs(change) <= SAME:
+        return (
+            f"The good share for {part} is about {few} of ε with {sizes[0]} and about {many} with {sizes[1]}: no crossover here."
         )
-        .replace("%", " %")
-        .replace("  ", " ")
-    )
+    move = "falls" if change < 0 else "rises"
+    return f"The good share for {part} {move} from about {few} of ε with {sizes[0]} to about {many} with {sizes[1]}."
 
 
 def map_rows(found: ShareMap) -> list[dict[str, str]]:
@@ -242,57 +243,3 @@ def _line_layout(title: str, by_growth: bool) -> dict[str, Any]:
         "yaxis": {"title": "training accuracy, %", "zeroline": False},
         "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
     }
-
-
-def gains_figure(gains: Sequence[StepGain]) -> Figure:
-    """What one step more of each share buys: a dot with its 95 % interval around no change."""
-    from plotly.graph_objects import Figure
-
-    looks = {"gain": ("#12937a", "triangle-up"), "loss": ("#d2691e", "triangle-down"), "unclear": ("#7d8a8f", "circle-open")}
-    figure = Figure()
-    for item in gains:
-        colour, symbol = looks[item.kind]
-        reach = 100 * (item.high - item.gain)
-        figure.add_scatter(
-            x=[100 * item.gain], y=[part_title(item.part)], mode="markers",
-            error_x={"type": "data", "array": [reach], "color": colour, "thickness": 2.5, "width": 7},
-            marker={"symbol": symbol, "size": 13, "color": colour, "line": {"width": 2, "color": colour}},
-            hovertemplate=f"{gain_words(item)}<extra></extra>", showlegend=False,
-        )  # fmt: skip
-    figure.add_vline(0, line={"color": "#7d8a8f", "width": 1.5, "dash": "dot"})
-    figure.update_layout(
-        height=90 + 46 * len(gains),
-        margin={"l": 8, "r": 12, "t": 8, "b": 8},
-        xaxis={"title": "change of training accuracy, points", "zeroline": False},
-        yaxis={"autorange": "reversed", "title": None, "automargin": True},
-    )
-    return figure
-
-
-def gain_words(item: StepGain) -> str:
-    """As in "leaves: +0.8 points (95 %: +0.2 to +1.4)"."""
-    low, gain, high = (f"{100 * value:+.1f}" for value in (item.low, item.gain, item.high))
-    return f"{part_title(item.part)}: {gain} points (95 %: {low} to {high})"
-
-
-def gains_sentence(gains: Sequence[StepGain]) -> str:
-    """All steps in words."""
-    step = f"One step more, {100 / STEPS:.0f} % of ε ({NEIGHBOURS}) moved there from the other shares"
-    better = [part_title(item.part) for item in gains if item.kind == "gain"]
-    verdict = f"It pays for {' and '.join(better)}." if better else "No step is shown to pay."
-    return f"{step}: {'; '.join(map(gain_words, gains))}. {verdict}"
-
-
-def gain_rows(question: ShareQuestion, gains: Sequence[StepGain]) -> list[dict[str, str]]:
-    """The steps as a table."""
-    return [
-        {
-            "one step more for": part_title(item.part),
-            "leads to": shares_words(question.parts, item.shares),
-            "change, points": f"{100 * item.gain:+.2f}",
-            "95 % from": f"{100 * item.low:+.2f}",
-            "95 % to": f"{100 * item.high:+.2f}",
-            "draws": f"{item.n_draws}",
-        }
-        for item in gains
-    ]
