@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.cached import Trained, finished_redraws
+from dpviz.app.forest_screen import forest_screen
 from dpviz.app.node_card import node_card, paid_in_all, spent_at
 from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
@@ -31,7 +32,7 @@ def tree_screen(trained: Trained, loaded: Loaded) -> None:
     """The picture, the card of the chosen node below it, then the text twin."""
     complete = trained.tree
     if complete is None:
-        st.info("This model is not a single tree; it can be downloaded, not drawn.", icon=":material/info:")
+        forest_screen(trained.result.model, loaded)
         return
     trace = exact_trace(complete, loaded.data) if loaded.role.may_show_rows else None
     view, width_of = _ask_view(may_show_rows=trace is not None)

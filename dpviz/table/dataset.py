@@ -117,7 +117,7 @@ class EncodedDataset:
         """Exact rows per class, int64 of shape (n_classes,). Private."""
         return np.bincount(self.target, minlength=self.n_classes)
 
-    def take(self, rows: np.ndarray, *, share: float) -> EncodedDataset:
+    def take(self, rows: np.ndarray | slice, *, share: float) -> EncodedDataset:
         """The rows with these positions; `share` (public) scales n_public."""
         return EncodedDataset(self.schema.scaled(share), tuple(column[rows] for column in self.columns), self.target[rows])
 

@@ -5,9 +5,10 @@ import pytest
 
 from dpviz import model_from_json
 from dpviz.app.cached import Trained
+from dpviz.app.parts import plain
 from dpviz.learners import get_learner, learners
 from dpviz.table.role import DataRole
-from tests.pages.opened import in_use, opened, said_in_boxes, texts
+from tests.pages.opened import in_use, opened, refusal, said_in_boxes, texts
 
 BOX_OF = {"holds": "success", "unproven": "warning", "violated": "error", "none": "info"}
 
@@ -21,9 +22,14 @@ def trained_of(test) -> Trained:
 def test_every_learner_is_drawn_in_every_role(name, role):
     test = opened("tree", role, learner=get_learner(name).title)
     said = texts(test)
+    if why := refusal(name, role):
+        assert any(plain(why) in text for kind, text in said_in_boxes(test) if kind == "error")
+        return
     result = trained_of(test).result
     assert result.learner == name
-    assert len(test.get("bidi_component")) == 1
+    is_drawn = trained_of(test).tree is not None or bool(getattr(result.model, "trees", ()))
+    assert bool(test.get("bidi_component")) == is_drawn
+    assert ("not a single tree" in said) != is_drawn
     assert BOX_OF[result.claim.verdict] in [kind for kind, _ in said_in_boxes(test)]
     assert ("add/remove one row" in said) == result.claim.is_private
     assert len(test.get("download_button")) == 1
@@ -49,7 +55,7 @@ def test_private_rows_show_no_count_no_accuracy_and_no_seed(name):
     assert not test.metric
     assert "width" not in test.session_state
     assert not [widget for widget in test.number_input if widget.label == "Draw"]
-    assert "would spend ε 100 times" in said
+    assert ("would spend ε 100 times" in said) == (trained_of(test).tree is not None)
     assert not [button for button in test.button if button.label.startswith("Draw 100")]
     trained = trained_of(test)
     assert trained.held_out is None
@@ -171,3 +177,16 @@ def test_the_tree_is_there_as_text_too():
     (table,) = test.dataframe
     assert len(table.value) == sum(1 for _ in trained_of(test).tree.merged().nodes())
     assert "ε (add/remove one row)" in table.value.columns
+
+
+@pytest.mark.parametrize("name", [name for name in learners() if "forest" in name])
+def test_a_forest_shows_its_trees_one_by_one_and_its_vote_where_rows_may_be_read(name):
+    test = opened("tree", learner=get_learner(name).title)
+    votes = trained_of(test).result.model.votes(in_use(DataRole.SIMULATED).data)
+    table = next(found.value for found in test.dataframe if "votes" in found.value)
+    assert table["votes"].tolist() == votes[0].tolist()
+    test.number_input(key="voted-row").set_value(3).run()
+    table = next(found.value for found in test.dataframe if "votes" in found.value)
+    assert table["votes"].tolist() == votes[2].tolist()
+    private = opened("tree", DataRole.PRIVATE, learner=get_learner(name).title)
+    assert not [found for found in private.number_input if found.key == "voted-row"]
