@@ -92,7 +92,7 @@ def _shown(batch: Batch, question: Question, loaded: Loaded) -> tuple[tuple[Cert
 
 
 def _lead(found: Sequence[Certified], look: Look, is_current: bool) -> None:
-    st.markdown(f"#### {plain(text.headline(found, look.wanted))}")
+    st.header(plain(text.headline(found, look.wanted)), anchor=False)
     st.caption(prose(TEXTS, "counted"))
     if not is_current:
         st.info("The curves below are stale: they are for the settings before.", icon=":material/history:")

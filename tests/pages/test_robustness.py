@@ -46,7 +46,8 @@ def finished(test: AppTest, lane: str = CURVES) -> AppTest:
 
 
 def said(test: AppTest) -> str:
-    return texts(test).replace("\\", "").replace("\u2060", "")
+    headers = "\n".join(header.value for header in test.header)
+    return f"{headers}\n{texts(test)}".replace("\\", "").replace("\u2060", "")
 
 
 def button(test: AppTest, label: str):
