@@ -1,8 +1,9 @@
 """Measure dpviz on this machine.
 
 `bench speed` compares times and memory of fits with scikit-learn's tree of the same depth, in one process and one run.
-`bench tables` puts measured accuracy beside the papers' tables, `bench poisoning` poisoning guarantees. The numbers are for
-people: the exit code is 0 whether a target is met or not. Targets are set for 10,000 rows and more.
+`bench tables` puts measured accuracy beside the papers' tables, `bench poisoning` poisoning guarantees, `bench forests`
+the random forests. The numbers are for people: the exit code is 0 whether a target is met or not. Targets are set for 10,000
+rows and more.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from datetime import date
 from pathlib import Path
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.commands import bench_poisoning, bench_speed, bench_tables, console
+from dpviz.commands import bench_forests, bench_forests_page, bench_poisoning, bench_speed, bench_tables, console
 from dpviz.commands.bench_data import bench_data
 from dpviz.commands.bench_page import tables_page
 from dpviz.commands.bench_poisoning_run import run_poisoning
@@ -26,7 +27,7 @@ HELP = "measure time and memory"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Three topics: speed, tables and poisoning."""
+    """Four topics: speed, tables, poisoning and forests."""
     topics = parser.add_subparsers(metavar="TOPIC", required=True, title="topics")
     speed = topics.add_parser("speed", help="time and memory of fits", description=bench_speed.__doc__)
     speed.add_argument("--data", type=Path, metavar="DIR", help="folder with a MANIFEST.csv (default: the loan sample)")
@@ -55,6 +56,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--out", type=Path, metavar="MD", help="also write the page as Markdown, and the figures' data beside it"
     )
     poisoning.set_defaults(topic=run_poisoning)
+    forests = topics.add_parser("forests", help="random forests beside their paper", description=bench_forests.__doc__)
+    bench_forests_page.add_arguments(forests)
 
 
 def run(args: Namespace) -> int:

@@ -26,6 +26,13 @@ def balanced_accuracy(target: np.ndarray, predicted: np.ndarray, n_classes: int)
     return float(np.mean(right[rows > 0] / rows[rows > 0]))
 
 
+def f1(target: np.ndarray, predicted: np.ndarray, positive: int) -> float:
+    """Harmonic mean of precision and recall of class `positive`; 0 where it is neither there nor predicted."""
+    right = int(np.sum((predicted == positive) & (target == positive)))
+    either = int(np.sum(predicted == positive)) + int(np.sum(target == positive))
+    return 2 * right / either if either else 0.0
+
+
 def auc(model: Model, test: EncodedDataset) -> float:
     """Area under the ROC curve, one against the rest for more than two classes; NaN without scores or with one class."""
     if not hasattr(model, "scores") or len(np.unique(test.target)) < max(2, test.n_classes):

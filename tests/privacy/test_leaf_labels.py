@@ -1,0 +1,73 @@
+"""Labels of many leaves at once follow the law of one leaf, rows or none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpviz.errors import NotListed, NotReleasable
+from dpviz.privacy.leaf_labels import GlobalMajority, LabelLeaves, LeafCounts
+from dpviz.privacy.permute_and_flip import PermuteAndFlip
+from dpviz.privacy.sensitivity import COUNT
+from dpviz.privacy.smooth import SmoothMajority
+from dpviz.privacy.source import Release, Simulation
+
+RULES = [PermuteAndFlip(0.7, COUNT), SmoothMajority(0.7), GlobalMajority(0.7)]
+
+
+def many(counts: list[int], times: int) -> LeafCounts:
+    """`times` leaves with these counts, every other leaf empty."""
+    return LeafCounts(2 * times, np.arange(0, 2 * times, 2), np.tile(np.array(counts), (times, 1)))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.title)
+@pytest.mark.parametrize("counts", [[3, 1, 0], [2, 2, 5], [0, 0, 1]])
+def test_labels_follow_the_law_of_their_leaf_and_empty_ones_are_uniform(rule, counts: list[int]) -> None:
+    times = 20_000
+    labels = LabelLeaves(rule).choose(many(counts, times), source=Simulation(1))
+    for drawn, law in ((labels[::2], rule.probabilities(np.array(counts))), (labels[1::2], np.full(3, 1 / 3))):
+        found = np.bincount(drawn, minlength=3) / times
+        assert abs(found - law).max() < 4.5 * np.sqrt(0.25 / times)
+
+
+@pytest.mark.parametrize("rule", [RULES[0], RULES[2]], ids=lambda rule: rule.title)
+def test_exact_labels_follow_the_same_law(rule) -> None:
+    times = 1500
+    labels = LabelLeaves(rule).choose(many([2, 0, 1], times), source=Release())
+    for drawn, law in ((labels[::2], rule.probabilities(np.array([2, 0, 1]))), (labels[1::2], np.full(3, 1 / 3))):
+        found = np.bincount(drawn, minlength=3) / times
+        assert abs(found - law).max() < 4.5 * np.sqrt(0.25 / times)
+
+
+@pytest.mark.parametrize("n_rows", [0, 5])
+def test_smooth_labels_are_never_released(n_rows: int) -> None:
+    leaves = np.zeros(n_rows, dtype=np.int64)
+    counts = LeafCounts.of(leaves, np.zeros(n_rows, dtype=np.uint8), 4, 2)
+    with pytest.raises(NotReleasable, match="smooth sensitivity"):
+        LabelLeaves(SmoothMajority(1.0)).choose(counts, source=Release())
+
+
+def test_counts_are_kept_for_leaves_with_rows_only() -> None:
+    counts = LeafCounts.of(np.array([7, 2, 7, 7]), np.array([1, 0, 1, 0]), 9, 2)
+    assert counts.leaves.tolist() == [2, 7]
+    assert counts.counts.tolist() == [[1, 0], [1, 2]]
+    assert counts.dense()[[2, 7]].tolist() == [[1, 0], [1, 2]]
+    assert counts.dense().sum() == 4
+
+
+def test_the_law_of_all_labels_is_the_product() -> None:
+    rule = RULES[0]
+    law = LabelLeaves(rule).probabilities(LeafCounts(2, np.array([1]), np.array([[3, 0]])))
+    one = rule.probabilities(np.array([3, 0]))
+    np.testing.assert_allclose(law, [one[0] / 2, one[1] / 2, one[0] / 2, one[1] / 2])
+
+
+def test_many_labels_are_not_listed() -> None:
+    with pytest.raises(NotListed, match="Labels of leaves at once"):
+        LabelLeaves(RULES[0]).probabilities(LeafCounts(100, np.empty(0, dtype=np.int64), np.empty((0, 2), dtype=np.int64)))
+
+
+def test_global_sensitivity_gives_the_majority_odds_of_half_epsilon() -> None:
+    law = GlobalMajority(2.0).probabilities(np.array([[1000, 0], [1, 0], [4, 4]]))
+    np.testing.assert_allclose(law[:2, 0] / law[:2, 1], np.e)
+    np.testing.assert_allclose(law[2], 0.5)
