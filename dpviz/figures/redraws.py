@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 MOST_BARS = 8
-_LONGEST = 44
+_LONGEST = 34
 _BLUE = "#2f86c1"
 _SHADES = [[0, "rgba(47,134,193,.05)"], [1, "rgba(47,134,193,.6)"]]
 #: A region with fewer of the rows is not named as the weakest while there is another.
@@ -61,14 +61,22 @@ def feature_figure(schema: Schema, uses: Sequence[FeatureUse], n_draws: int) -> 
     figure = Figure()
     figure.add_heatmap(
         z=counts, x=columns, y=places, zmin=0, zmax=n_draws, colorscale=_SHADES,
-        showscale=False, xgap=3, ygap=3, text=counts, texttemplate="%{text}", textfont={"size": 13},
+        showscale=False, xgap=3, ygap=3,
         hovertemplate=f"%{{x}}: %{{z}} of {n_draws} draws<extra></extra>",
     )  # fmt: skip
+    cells = [
+        (column, place, count)
+        for place, row in zip(places, counts, strict=True)
+        for column, count in zip(columns, row, strict=True)
+    ]
+    across, down, numbers = zip(*cells, strict=True) if cells else ((), (), ())
+    # a trace of its own: a heat map would choose the colour of its numbers without knowing the ground
+    figure.add_scatter(x=across, y=down, text=numbers, mode="text", textfont={"size": 13}, hoverinfo="skip", showlegend=False)
     figure.update_layout(
         height=70 + 34 * len(shown),
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        yaxis={"autorange": "reversed", "automargin": True, "tickvals": places, "ticktext": names},
-        xaxis={"side": "top"},
+        yaxis={"autorange": "reversed", "automargin": True, "tickvals": places, "ticktext": names, "showgrid": False},
+        xaxis={"side": "top", "showgrid": False},
     )
     return figure
 
@@ -98,9 +106,9 @@ def feature_rows(schema: Schema, uses: Sequence[FeatureUse]) -> list[dict[str, s
 def region_figure(tree: Tree, found: Sequence[Region]) -> Figure:
     """A bar per leaf of the tree on screen: how many of 100 draws predict the same there, on average over its rows."""
     kept = sorted((region for region in found if math.isfinite(region.agreement)), key=lambda region: -region.rows)[:16]
-    names = [f"{_short(_where(tree, region))} → {_short(tree.schema.classes[region.label])}" for region in kept]
+    names = [f"{_short(_where(tree, region), keep_end=True)} → {_short(tree.schema.classes[region.label])}" for region in kept]
     rows = [(name, 100 * region.agreement) for name, region in zip(names, kept, strict=True)]
-    return _bars(rows, "draws of 100 that predict the same label there", 100)
+    return _bars(rows, "agreeing draws of 100", 100)
 
 
 def region_sentence(found: Sequence[Region]) -> str:
@@ -142,10 +150,11 @@ def _where(tree: Tree, region: Region) -> str:
     return path_in_words(tree, region.path) if region.path else "everybody"
 
 
-def _short(text: str) -> str:
+def _short(text: str, *, keep_end: bool = False) -> str:
     """For an axis: not too long, and taken literally (plotly reads tags)."""
-    short = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-    return visible(short).replace("&", "&amp;").replace("<", "&lt;")
+    if len(text) > _LONGEST:
+        text = f"…{text[1 - _LONGEST :]}" if keep_end else f"{text[: _LONGEST - 1]}…"
+    return visible(text).replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _bars(rows: Sequence[tuple[str, float]], title: str, most: float) -> Figure:

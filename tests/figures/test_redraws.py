@@ -56,8 +56,9 @@ def test_names_from_files_are_shown_literally():
 
 def test_features_are_shown_by_depth_with_their_numbers():
     uses = feature_use(DRAWN)
-    (cells,) = feature_figure(SCHEMA, uses, 10).data
+    cells, numbers = feature_figure(SCHEMA, uses, 10).data
     assert [list(row) for row in cells.z] == [[6, 6], [3, 3]]
+    assert list(numbers.text) == ["6", "6", "3", "3"] or list(numbers.text) == [6, 6, 3, 3]
     assert feature_rows(SCHEMA, uses)[0] == {"feature": "<b>a</b>", "anywhere": 6, "root": 6}
     assert "in 6 of 10 draws" in feature_sentence(SCHEMA, uses, 10)
     assert feature_sentence(SCHEMA, (), 10) == "No draw asks about any feature."
