@@ -1,6 +1,7 @@
 """Breiman's random forest, without privacy: the line the private forests are compared with. Epsilon is infinite.
 
-Ordinary trees on resampled rows, each split chosen among some features; the trees vote. Categories are split as prefixes of
+Ordinary trees on resampled rows, each split chosen among some features; the trees vote. Its chance has nothing to do with
+privacy. Categories are split as prefixes of
 their declared order.
 
 Source: Breiman 2001, through scikit-learn's RandomForestClassifier.
@@ -21,6 +22,7 @@ from dpviz.errors import SchemaError
 from dpviz.learners.cart import LARGEST
 from dpviz.models.packed_forest import LEAF, PackedForest, PackedTrees, values_of
 from dpviz.privacy.source import NoiseSource
+from dpviz.privacy.uniform_arrays import SecretKeys
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema
 from dpviz.training.contract import Grown, LearnerSpec
@@ -51,7 +53,8 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     if not data.n_rows:
         return Grown(_pack(data.schema, []), event)
     order = row_order(data)
-    grower = RandomForestClassifier(params.trees, max_depth=plan.depth, random_state=0)
+    seed = int(SecretKeys().choose(1, source=source)[0] % 2**32)
+    grower = RandomForestClassifier(params.trees, max_depth=plan.depth, random_state=seed)
     grower.fit(values_of(data)[order], data.target[order])
     trees = [_Nodes.of(tree.tree_, grower.classes_) for tree in grower.estimators_]
     return Grown(_pack(data.schema, trees), event)

@@ -83,9 +83,9 @@ class UniformPoints:
 
 @dataclass(frozen=True, slots=True)
 class SecretKeys:
-    """63-bit keys from which random trees, and labels of leaves without rows, are derived one by one when they are met."""
+    """63-bit keys from which random trees, and labels of leaves without rows, are derived. Too many to be listed."""
 
-    title: ClassVar[str] = "keys of trees too large to hold"
+    title: ClassVar[str] = "keys of random trees"
 
     def choose(self, count: int, *, source: NoiseSource) -> np.ndarray:
         """Keys, uint64 of shape (count,)."""

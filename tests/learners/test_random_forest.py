@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.errors import SchemaError
+from dpviz.errors import NotListed, SchemaError
+from dpviz.evaluation.universe import Universe
+from dpviz.evaluation.verify import verify_each
+from dpviz.privacy.source import Simulation
+from dpviz.privacy.uniform_arrays import SecretKeys
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 from dpviz.training.random_trees import row_order
@@ -20,22 +24,29 @@ def test_it_votes_as_the_trees_of_scikit_learn_do(n_classes: int) -> None:
     from sklearn.ensemble import RandomForestClassifier
 
     data = table(schema_of("mixed", n_classes), 400)
-    model = dpviz.fit("random-forest", data, epsilon=1.0, max_depth=6, trees=15).model
+    model = dpviz.fit("random-forest", data, epsilon=1.0, max_depth=6, trees=15, seed=4).model
+    (key,) = SecretKeys().choose(1, source=Simulation(4))
     values = np.column_stack(data.columns).astype(float)
     order = row_order(data)
-    theirs = RandomForestClassifier(15, max_depth=6, random_state=0).fit(values[order], data.target[order])
+    theirs = RandomForestClassifier(15, max_depth=6, random_state=int(key % 2**32)).fit(values[order], data.target[order])
     votes = np.zeros((data.n_rows, n_classes), dtype=int)
     for tree in theirs.estimators_:
         votes[np.arange(data.n_rows), tree.predict(values).astype(int)] += 1
     np.testing.assert_array_equal(model.votes(data), votes)
 
 
-def test_nothing_is_private_and_noise_changes_nothing() -> None:
+def test_nothing_is_private_and_epsilon_changes_nothing() -> None:
     data = table(schema_of())
-    one, other = (dpviz.fit("random-forest", data, epsilon=1.0, seed=seed) for seed in (1, 2))
+    one, other, drawn_again = (dpviz.fit("random-forest", data, epsilon=e, seed=s) for e, s in ((1.0, 1), (0.01, 1), (1.0, 2)))
     assert one.model == other.model
+    assert one.model != drawn_again.model
     assert one.ledger.guarantee.epsilon == math.inf
     assert one.claim.verdict == "none"
+
+
+def test_it_is_not_listed() -> None:
+    with pytest.raises(NotListed, match="keys of random trees"):
+        verify_each("random-forest", epsilon=1.0, universes=[Universe((2,), max_rows=2)])
 
 
 def test_a_range_beyond_single_precision_is_refused() -> None:
