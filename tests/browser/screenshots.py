@@ -47,7 +47,9 @@ def take(browser: Any, address: str, page_name: str, size: str, scheme: str) -> 
 
 def _settle(page: Any) -> None:
     page.wait_for_load_state("networkidle")
-    page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget], [data-testid=stSkeleton]')")
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    busy = "[data-testid=stSkeleton], [data-stale=true], [data-testid=stProgress]"
+    page.wait_for_function(f"!document.querySelector('{busy}')", timeout=300_000)
     page.evaluate("document.fonts.ready")
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 

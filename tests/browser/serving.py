@@ -22,7 +22,8 @@ def serve(script: Path) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.headless=true", f"--server.port={port}"]
+    options = ["--server.headless=true", f"--server.port={port}", "--server.fileWatcherType=none"]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
     quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, **quiet)
     try:
