@@ -81,6 +81,7 @@ TABLE_6 = (
 #: What is compared: title -> (learner, parameters).
 LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
     "PF-forest": ("pf-forest", {}),
+    "PF-forest, 100 trees": ("pf-forest", {"trees": 100}),
     "smooth forest": ("smooth-forest", {"publishable": False}),
     "JPW": ("jpw-forest", {}),
     "FS": ("fs-tree", {}),

@@ -16,9 +16,14 @@ from dpviz.commands.files import write_whole
 from dpviz.learners import get_learner
 from dpviz.version import VERSION
 
-#: Percent points within which a share of empty leaves counts as published, whatever its deviation.
+#: Percent points within which a share of empty leaves is close, whatever its deviation.
 CLOSE = 3.0
-SMOOTH, SOUND = "smooth forest", "PF-forest"
+SMOOTH, SOUND, SAME_SIZE = "smooth forest", "PF-forest", "PF-forest, 100 trees"
+#: Outcomes of a statement: met, not met but within two standard deviations (of empty leaves: within CLOSE points), neither.
+MET, NEAR, MISSED = "yes", "near", "**no**"
+
+#: (what, stated, here, outcome)
+Statement = tuple[str, str, str, str]
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -62,14 +67,18 @@ def forests_page(found: Sequence[Measured], *, folds: int, made: str) -> str:
 
 
 def _head(folds: int, made: str) -> str:
-    return (
-        "# Random forests beside their paper\n\n"
-        f"Fletcher & Islam 2017 and its addendum of 2021, at epsilon {EPSILON:g} ({NEIGHBOURS}). Percent, mean ± standard "
-        f"deviation over {folds} folds. Ranges are read from the data, as in the paper. The smooth forest has 100 trees of the "
-        f"published depth; **its claim is {_verdict('smooth-forest')}**, it is here to be compared. PF-forest has its defaults "
-        f"and holds. RGV claims a weaker privacy ({_verdict('rgv-forest')} against {NEIGHBOURS}). No tree is deeper than 12 "
-        f"levels, RGV's not deeper than 5.\n\n{made} Rerun: `python -m dpviz bench forests --data DIR`."
-    )
+    return f"""# Random forests beside their paper
+
+Fletcher & Islam 2017 and its addendum of 2021, at epsilon {EPSILON:g} ({NEIGHBOURS}). Percent, mean ± standard deviation over
+{folds} folds. Ranges are read from the data, as in the paper.
+
+- The smooth forest has 100 trees of the published depth. **Its claim is {_verdict("smooth-forest")}**; it is here to be compared.
+- PF-forest holds. Its 50 trees had the best mean of 10, 20, 30, 50 and 100, tried on these data sets (other folds), which
+  flatters it. With 100 trees it differs from the smooth forest in its labels and, on Adult and Mushroom, in its depth.
+- RGV claims a weaker privacy ({_verdict("rgv-forest")} against {NEIGHBOURS}) and is a reconstruction.
+- No tree is deeper than 12 levels, RGV's not deeper than 5.
+
+{made} Rerun: `python -m dpviz bench forests --data DIR`."""
 
 
 def _verdict(name: str) -> str:
@@ -83,86 +92,121 @@ def _is_binary(item: Measured) -> bool:
 
 
 def _percent(spread: Spread) -> str:
-    return f"{100 * spread.mean:.1f} ± {100 * spread.deviation:.1f}"
+    return "-" if math.isnan(spread.mean) else f"{100 * spread.mean:.1f} ± {100 * spread.deviation:.1f}"
 
 
 def _scores(title: str, found: Sequence[Measured], what: str) -> str:
     if not found:
         return f"## {title}\n\nNo data set of two classes was measured."
+    sound = [name for name in LEARNERS if _verdict(LEARNERS[name][0]) == "holds"]
     rows = []
     for item in found:
         scores: dict[str, Spread] = getattr(item, what)
-        best = max(scores[name].mean for name in scores if get_learner(LEARNERS[name][0]).spends_epsilon)
-        cells = [f"**{_percent(scores[name])}**" if scores[name].mean == best else _percent(scores[name]) for name in LEARNERS]
+        best = max(scores[name].mean for name in sound if not math.isnan(scores[name].mean))
+        cells = [
+            f"**{_percent(scores[name])}**" if name in sound and scores[name].mean == best else _percent(scores[name])
+            for name in LEARNERS
+        ]
         rows.append([item.name, f"{100 * item.majority:.1f}", *cells])
-    table = markdown_table(["data", "largest class", *LEARNERS], rows)
-    return f"## {title}\n\nBold: the best of those that spend epsilon.\n\n{table}"
+    table = markdown_table(["data", "largest class", *map(_column, LEARNERS)], rows)
+    return f"## {title}\n\nBold: the best of those whose claim holds.\n\n{table}"
+
+
+def _column(name: str) -> str:
+    verdict = _verdict(LEARNERS[name][0])
+    return name if verdict == "holds" else f"{name}: {'not private' if verdict == 'none' else verdict}"
 
 
 def _sound(found: Sequence[Measured]) -> str:
-    behind = [item.name for item in found if item.accuracy[SOUND].mean < item.accuracy[SMOOTH].mean]
-    rest = f" Behind on: {', '.join(behind)}." if behind else ""
-    return (
-        f"PF-forest is at least as accurate as the smooth forest on {len(found) - len(behind)} of {len(found)} data sets.{rest}"
-    )
+    return "\n\n".join(_against_smooth(found, name) for name in (SAME_SIZE, SOUND))
+
+
+def _against_smooth(found: Sequence[Measured], name: str) -> str:
+    """Where a sound forest is ahead of the smooth one, and where it is behind by more than noise."""
+    gaps = {item.name: (item.accuracy[name], item.accuracy[SMOOTH]) for item in found}
+    ahead = [data for data, (ours, theirs) in gaps.items() if ours.mean >= theirs.mean]
+    clear = [
+        d for d, (ours, theirs) in gaps.items() if theirs.mean - ours.mean > 2 * math.hypot(ours.deviation, theirs.deviation)
+    ]
+    text = f"{name} is at least as accurate as the smooth forest on {len(ahead)} of {len(found)} data sets ({_list(ahead)})"
+    return f"{text}, and behind by more than two standard deviations on {len(clear)} ({_list(clear)})."
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(names) or "none"
 
 
 def _stated(found: Sequence[Measured]) -> str:
     """What the text and tables state, and whether it is found here."""
-    rows = [[what, stated, ours, "yes" if agrees else "**no**"] for what, stated, ours, agrees in _statements(found)]
-    agreed = sum(row[3] == "yes" for row in rows)
-    head = f"## What the paper states\n\n{agreed} of {len(rows)} statements are found here.\n\n"
-    return head + markdown_table(["what", "stated", "here", "as stated"], rows)
+    statements = list(_statements(found))
+    count = {outcome: sum(row[3] == outcome for row in statements) for outcome in (MET, NEAR, MISSED)}
+    head = (
+        f"## What the paper states\n\nOf {len(statements)} statements {count[MET]} are met here, {count[NEAR]} are not met but "
+        f"near, {count[MISSED]} are not found. Of a mean ± deviation (and of an exact difference) *met* is within two standard "
+        f"deviations of both, and *near* within {CLOSE:g} points; of a bound *met* is met outright, and *near* is within two "
+        "standard deviations of it.\n\n"
+    )
+    return head + markdown_table(["what", "stated", "here", "found"], statements)
 
 
-def _statements(found: Sequence[Measured]) -> Iterator[tuple[str, str, str, bool]]:
+def _statements(found: Sequence[Measured]) -> Iterator[Statement]:
     for item in found:
-        yield f"Depth of {item.name} (Table 4)", str(DEPTHS[item.name]), str(item.depth), item.depth == DEPTHS[item.name]
+        outcome = MET if item.depth == DEPTHS[item.name] else MISSED
+        yield f"Depth of {item.name} (Table 4)", str(DEPTHS[item.name]), str(item.depth), outcome
     for item in found:
         for trees, ours, (mean, deviation) in zip((1, 30), item.empty, EMPTY[item.name], strict=True):
-            agrees = abs(ours.mean - mean) <= max(CLOSE, 2 * math.hypot(ours.deviation, deviation))
-            here = f"{ours.mean:.1f} ± {ours.deviation:.1f}"
-            yield f"Empty leaves of {item.name}, trees: {trees} (Table 3)", f"{mean:.1f} ± {deviation:.1f}", here, agrees
-    by_name = {item.name: item for item in found}
-    yield from _text_statements(by_name)
+            what, stated = f"Empty leaves of {item.name}, trees: {trees} (Table 3)", f"{mean:.1f} ± {deviation:.1f}"
+            yield what, stated, _points(ours), _same(ours.mean - mean, math.hypot(ours.deviation, deviation))
+    yield from _text_statements({item.name: item for item in found})
 
 
-def _text_statements(found: dict[str, Measured]) -> Iterator[tuple[str, str, str, bool]]:
-    for name, item in found.items():
-        if name.startswith("Synth"):
-            yield (
-                f"Flipped labels of {name}, 100 trees (5.2)",
-                "5 to 20",
-                f"{item.flipped.mean:.1f}",
-                4.5 <= item.flipped.mean <= 20.5,
-            )
-    if "Adult" in found:
-        yield _gain("Adult over JPW", found["Adult"], "JPW", 3.5, exactly=True)
-        yield _gain("Adult over RGV: a tie", found["Adult"], "RGV (weaker)", 0.0, exactly=True)
-    if "SynthA" in found:
-        yield _gain("SynthA over JPW", found["SynthA"], "JPW", 35.0)
-        yield _gain("SynthA over FS", found["SynthA"], "FS", 35.0)
+def _points(spread: Spread) -> str:
+    return f"{spread.mean:.1f} ± {spread.deviation:.1f}"
+
+
+def _same(difference: float, deviation: float) -> str:
+    return MET if abs(difference) <= 2 * deviation else NEAR if abs(difference) <= CLOSE else MISSED
+
+
+def _between(ours: Spread, low: float, high: float = math.inf) -> str:
+    outside = max(low - ours.mean, ours.mean - high)
+    return MET if outside <= 0 else NEAR if outside <= 2 * ours.deviation else MISSED
+
+
+def _text_statements(found: dict[str, Measured]) -> Iterator[Statement]:
+    synthetic = {name: item for name, item in found.items() if name.startswith("Synth")}
+    for name, item in synthetic.items():
+        yield f"Flipped labels of {name}, 100 trees (4.4)", "5 to 20", _points(item.flipped), _between(item.flipped, 5, 20)
     if "SynthF" in found:
         accuracy = found["SynthF"].accuracy[SMOOTH]
-        yield "Accuracy on SynthF (Figure 9)", "over 85", _percent(accuracy), accuracy.mean + 2 * accuracy.deviation > 0.85
+        yield "Accuracy on SynthF (6)", "over 85", _percent(accuracy), _between(accuracy, 0.85)
     for name, item in found.items():
-        for rival in ("JPW", "FS"):
-            yield _gain(f"{name} over {rival}", item, rival, 0.0)
+        yield from _rivals(name, item)
     for name, item in found.items():
-        gain = 100 * (item.ablations["as published"].mean - item.ablations["global sensitivity"].mean)
-        yield f"Smooth over global, {name} (4.1)", "0 to 26", f"{gain:+.1f}", -1 <= gain <= 27
-        gain = 100 * (item.ablations["as published"].mean - item.ablations["depth m/2"].mean)
-        if name.startswith("Synth") or name in ("PenWritten", "GammaTele"):
-            yield f"Published depth over m/2, {name} (4.3)", "2 to 30", f"{gain:+.1f}", 1 <= gain <= 31
+        published = item.ablations["as published"]
+        gain = _ahead(published, item.ablations["depth m/2"])
+        yield f"Published depth over m/2, {name} (4.3), points", "2 to 30", _points(gain), _between(gain, 2, 30)
+        if name in synthetic:
+            gain = _ahead(published, item.ablations["global sensitivity"])
+            yield f"Smooth over global, {name} (4.1), points", "0 to 26", _points(gain), _between(gain, 0, 26)
 
 
-def _gain(what: str, item: Measured, rival: str, stated: float, *, exactly: bool = False) -> tuple[str, str, str, bool]:
-    """Points by which the smooth forest is ahead: about `stated` within two deviations, or at least that."""
-    ours, theirs = item.accuracy[SMOOTH], item.accuracy[rival]
-    gain, slack = 100 * (ours.mean - theirs.mean), 200 * math.hypot(ours.deviation, theirs.deviation)
-    agrees = abs(gain - stated) <= slack if exactly else gain >= stated - slack
-    words = f"{stated:+.1f}" if exactly else f"over {stated:g}"
-    return f"{what}, points", words, f"{gain:+.1f} (two deviations: {slack:.1f})", agrees
+def _ahead(ours: Spread, theirs: Spread) -> Spread:
+    """Points by which one is ahead of the other."""
+    return Spread(100 * (ours.mean - theirs.mean), 100 * math.hypot(ours.deviation, theirs.deviation))
+
+
+def _rivals(name: str, item: Measured) -> Iterator[Statement]:
+    """The smooth forest against JPW and FS (it is ahead everywhere here, by over 35 on SynthA) and, on Adult, RGV (a tie)."""
+    for rival in ("JPW", "FS"):
+        gain, least = _ahead(item.accuracy[SMOOTH], item.accuracy[rival]), 35 if name == "SynthA" else 0
+        if (name, rival) == ("Adult", "JPW"):
+            yield "Adult over JPW (5.2), points", "3.5", _points(gain), _same(gain.mean - 3.5, gain.deviation)
+        else:
+            yield f"{name} over {rival} (5.2), points", f"over {least}", _points(gain), _between(gain, least)
+    if name == "Adult":
+        gain = _ahead(item.accuracy[SMOOTH], item.accuracy["RGV (weaker)"])
+        yield "Adult over RGV (5.2), points", "0", _points(gain), _same(gain.mean, gain.deviation)
 
 
 def _ablations(found: Sequence[Measured]) -> str:

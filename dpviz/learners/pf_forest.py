@@ -31,8 +31,9 @@ from dpviz.training.random_boxes import declared_box
 from dpviz.training.random_trees import deepest_within, theorem_2_depth
 
 NAME = "pf-forest"
-#: The papers' forests have 100; 30 were better on four of five public data sets.
-TREES = 30
+#: Of 10, 20, 30, 50 and 100 trees the best mean accuracy on the twelve data sets of `bench forests`, epsilon 1; the papers have
+#: 100. With as many trees each, this rule was .02 to .25 points behind the smooth one on average: soundness has a small price.
+TREES = 50
 
 
 @dataclass(frozen=True, slots=True)

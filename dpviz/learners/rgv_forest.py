@@ -4,8 +4,10 @@ Trees are much like those of FS: a random choice of features at every node, spli
 counts at the leaves. Each tree spends all of epsilon on all rows. The paper's definition protects the *values* of a row, and
 not whether the row is there; against adding or removing one row the trees add up to trees times epsilon.
 
-The paper reckons the number of trees from the data by formulas (110 to 1385 of them); here it is a number you set. Numbers are
-cut at ten equal widths, categories at prefixes of their declared order, and counts carry geometric noise.
+A reconstruction: the paper itself was not at hand, only how Fletcher & Islam describe it ("built similarly to FS, with some
+modifications"). It reckons the number of trees from the data by formulas (110 to 1385 of them); here it is a number you set.
+The share of features per node, the equal parts of epsilon over the levels, ten equal widths for numbers, prefixes for
+categories, no resampling of rows and geometric noise are ours. Its accuracy says little about theirs.
 
 Source: Rana, Gupta & Venkatesh 2015, ICDM, "Differentially private random forest with high utility"; as compared by Fletcher
 & Islam 2017.

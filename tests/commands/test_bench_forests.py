@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
@@ -62,15 +63,33 @@ def test_a_synthetic_set_is_measured_whole() -> None:
 
 def test_the_page_says_what_agrees_and_what_does_not() -> None:
     page = forests_page([measured("SynthA", 0.9, 0.92), measured("Adult", 0.8, 0.79, JPW=0.765)], folds=3, made="Made now.")
-    assert "PF-forest is at least as accurate as the smooth forest on 1 of 2 data sets. Behind on: Adult." in page
+    assert "PF-forest is at least as accurate as the smooth forest on 1 of 2 data sets (SynthA)" in page
+    assert "PF-forest, 100 trees is at least as accurate as the smooth forest on 0 of 2 data sets (none), and behind by" in page
+    assert "behind by more than two standard deviations on 2 (SynthA, Adult)" in page
     assert "| Depth of Adult (Table 4) | 9 | 9 | yes |" in page
     assert "| Empty leaves of SynthA, trees: 30 (Table 3) | 68.5 ± 2.0 | 64.5 ± 0.1 | yes |" in page
     assert "| Empty leaves of Adult, trees: 30 (Table 3) | 99.9 ± 0.0 | 95.9 ± 0.1 | **no** |" in page
-    assert "| Adult over JPW, points | +3.5 | +3.5 (two deviations: 2.8) | yes |" in page
-    assert "| Smooth over global, SynthA (4.1) | 0 to 26 | +30.0 | **no** |" in page
-    assert "its claim is violated" in page
+    assert "| Adult over JPW (5.2), points | 3.5 | 3.5 ± 1.4 | yes |" in page
+    assert "| SynthA over JPW (5.2), points | over 35 | 40.0 ± 1.4 | yes |" in page
+    assert "| Smooth over global, SynthA (4.1), points | 0 to 26 | 30.0 ± 1.0 | **no** |" in page
     assert "add/remove one row" in page
-    assert "**92.0 ± 1.0**" in page
+
+
+def test_behind_within_noise_is_near_and_never_met() -> None:
+    page = forests_page([measured("Nursery", 0.80, 0.9, JPW=0.81, FS=0.85)], folds=3, made="Made now.")
+    assert "| Nursery over JPW (5.2), points | over 0 | -1.0 ± 1.4 | near |" in page
+    assert "| Nursery over FS (5.2), points | over 0 | -5.0 ± 1.4 | **no** |" in page
+    assert re.search(r"Of \d+ statements \d+ are met here, \d+ are not met but near, \d+ are not found", page)
+
+
+def test_only_a_claim_that_holds_is_marked_as_best() -> None:
+    page = forests_page([measured("SynthA", 0.99, 0.92, **{"RGV (weaker)": 0.98})], folds=3, made="Made now.")
+    accuracy = page[page.index("## Accuracy") : page.index("## Area")]
+    assert "**92.0 ± 1.0**" in accuracy
+    assert "**99.0" not in accuracy
+    assert "**98.0" not in accuracy
+    for column in ("smooth forest: violated", "RGV (weaker): violated", "random forest: not private", "| PF-forest |"):
+        assert column in accuracy
 
 
 def test_the_command_writes_the_page_it_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
