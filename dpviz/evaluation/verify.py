@@ -23,6 +23,7 @@ __all__ = [
     "AuditResult",
     "Finding",
     "NAMED_PAIRS",
+    "Place",
     "QUICK_UNIVERSES",
     "Separation",
     "UNIVERSES",
@@ -34,6 +35,7 @@ __all__ = [
     "verify_pair",
 ]
 
+#: Where a learner is searched.
 Place = Universe | NamedPair
 
 #: Where learners are searched, quickest first.
