@@ -119,7 +119,7 @@ def test_a_document_needs_only_format_kind_root_and_schema():
         ("format", "dpviz-tree/2", "format", "The format 'dpviz-tree/2' is not known here"),
         ("format", 1, "format", "must be a text"),
         ("kind", ..., "kind", "missing"),
-        ("kind", "forest", "kind", "The model kind 'forest' is unknown"),
+        ("kind", "jungle", "kind", "The model kind 'jungle' is unknown"),
         ("kind", [], "kind", "not allowed here"),
         ("schema", ..., "schema", "missing"),
         ("schema", [], "schema", "not allowed here"),
