@@ -22,7 +22,7 @@ from dpviz.table.proposal import propose_schema
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.contract import FitResult
 from dpviz.training.exact_trace import ExactTrace, exact_trace
-from dpviz.version import VERSION as __version__
+from dpviz.version import VERSION as __version__  # noqa: N811
 
 __all__ = [
     "CategoricalFeature",

@@ -68,7 +68,7 @@ def _as_kind(table: RawTable, feature: Feature, categorical: bool) -> Feature | 
     if categorical == isinstance(feature, CategoricalFeature):
         return feature
     if categorical:
-        return CategoricalFeature(feature.name, in_order(column.texts), read_from_data=("kind", "categories"))
+        return CategoricalFeature(feature.name, tuple(in_order(column.texts)), read_from_data=("kind", "categories"))
     numbers = column.text_numbers
     if numbers.min() == numbers.max():
         return None

@@ -146,7 +146,7 @@ def _stated(found: Sequence[Measured]) -> str:
         f"deviations of both, and *near* within {CLOSE:g} points; of a bound *met* is met outright, and *near* is within two "
         "standard deviations of it.\n\n"
     )
-    return head + markdown_table(["what", "stated", "here", "found"], statements)
+    return head + markdown_table(["what", "stated", "here", "found"], [list(row) for row in statements])
 
 
 def _statements(found: Sequence[Measured]) -> Iterator[Statement]:

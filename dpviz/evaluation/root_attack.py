@@ -79,8 +79,8 @@ class _Scene:
             scores = -(half_impurity(new_left) + half_impurity(new_total - new_left))
             decoy = scores[self.n_useful :].max(axis=0, initial=scores.min())
             leads[label] = scores[: self.n_useful].max(axis=0) - decoy
-        label, position = np.unravel_index(leads.argmin(), leads.shape)
-        return int(position), int(label)
+        best_label, position = np.unravel_index(leads.argmin(), leads.shape)
+        return int(position), int(best_label)
 
 
 def _watched(root: NodeRows) -> tuple[np.ndarray, np.ndarray]:

@@ -41,7 +41,9 @@ def test_the_depth_rule_includes_equality():
     assert pf_tree.auto_depth(math.nextafter(n_public, 0), 50, 1.0, 4) == 1
 
 
-@pytest.mark.parametrize(("n_classes", "max_depth", "depth"), [(2, 4, 1), (3, 4, 2), (4, 4, 2), (5, 4, 3), (10, 4, 4), (10, 3, 3)])
+@pytest.mark.parametrize(
+    ("n_classes", "max_depth", "depth"), [(2, 4, 1), (3, 4, 2), (4, 4, 2), (5, 4, 3), (10, 4, 4), (10, 3, 3)]
+)
 def test_a_tree_has_a_leaf_for_every_class_where_the_cap_allows_it(n_classes, max_depth, depth):
     assert pf_tree.auto_depth(100, 1000, 0.001, max_depth, n_classes) == depth
 
