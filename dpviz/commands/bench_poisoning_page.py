@@ -51,11 +51,12 @@ def _head(splits: int, draws: int, made: str) -> str:
         "random splits, one tree each). Its privacy claim is violated, so this guarantee is *not* proved; it is here to compare. "
         f"**{title}** columns: Corollary 2, then the tight bound, then in brackets what of it is proved with 95 % confidence "
         f"({splits} random splits, {draws:,} trees on each, certified apart and averaged; valid for all numbers of rows at once "
-        "for one data set). The number before the brackets takes those trees for all there are; where the brackets stand far below it, "
-        "only more trees would tell. "
+        "for one data set). The number before the brackets takes those trees for all there are; where the "
+        "brackets stand far below it, only more trees would tell. "
         "**Vote**: 1,000 ordinary trees on disjoint rows, certified test row by test row; no privacy.\n\n"
         "Ranges, categories and row counts were read from the data, as in the papers; the guarantees suppose that the poison "
-        f"does not change them.\n\n{made} Rerun: `python -m dpviz bench poisoning --data DIR --splits {splits} --hundreds {draws // 100}`."
+        f"does not change them.\n\n{made} "
+        f"Rerun: `python -m dpviz bench poisoning --data DIR --splits {splits} --hundreds {draws // 100}`."
     )
 
 
