@@ -10,11 +10,9 @@ import json
 import math
 import time
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
-from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -27,6 +25,7 @@ from dpviz.errors import DpvizError, ParameterError
 from dpviz.evaluation.attack import Shown, attack, most_that_shows
 from dpviz.evaluation.findings import Finding, judge
 from dpviz.evaluation.named_pairs import require_neighbours
+from dpviz.evaluation.workers import spread
 from dpviz.evaluation.worst import rows_in_words
 from dpviz.learners import get_learner, require_task
 from dpviz.models.base import Model
@@ -293,8 +292,4 @@ def _chunks_done(task: _Task, chunks: list[list[int]], workers: int) -> Generato
     if workers < 1 or not isinstance(task.learner, str):
         raise ParameterError("audit", "workers", workers, "1, or more for a learner given by name")
     plain = _Task(task.learner, task.settings, task.given, task.pair)  # without what was looked up here
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
-    try:
-        yield from pool.map(plain.show, chunks)
-    finally:
-        pool.shutdown(cancel_futures=True)
+    yield from spread(plain.show, chunks, workers)

@@ -1,10 +1,12 @@
 """Audits by attack: they find what is broken, and say no more than they know."""
 
+import sys
 import threading
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from joblib.externals.loky import get_reusable_executor
 
 import dpviz
 from dpviz.errors import DpvizError, ParameterError, UnknownName, WrongTask
@@ -64,6 +66,16 @@ def test_the_same_seed_finds_the_same_whoever_draws():
     one, other, two = (audit("pf-tree", epsilon=1.0, seed=5, draws=300, workers=workers) for workers in (1, 1, 2))
     assert replace(one, seconds=0) == replace(other, seconds=0) == replace(two, seconds=0)
     assert audit("pf-tree", epsilon=1.0, seed=6, draws=300).hits != one.hits
+
+
+def test_workers_need_nothing_of_the_program_that_asks(monkeypatch, tmp_path):
+    """A program may be a script that runs once, or no file at all; starting workers must not run it again."""
+    once = tmp_path / "once.py"
+    once.write_text("raise SystemExit('this program was run a second time')")
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", str(once), raising=False)
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None, raising=False)
+    get_reusable_executor().shutdown()
+    assert audit("pf-tree", epsilon=1.0, seed=5, draws=100, workers=2).n_done == 100
 
 
 def test_a_stop_keeps_what_is_done():
