@@ -28,8 +28,8 @@ from dpviz.models.hashed_forest import HashedForest
 from dpviz.models.linear import LinearModel, scores_of
 from dpviz.models.packed_forest import PackedForest
 from dpviz.models.packed_text import packed_body, packed_from, refuse_hashed
-from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree
-from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
+from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule, Tree
+from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
 from dpviz.table.schema_json import Part, parse_json, require_format, schema_from_dict, schema_to_dict
 from dpviz.version import VERSION
 
@@ -121,6 +121,8 @@ def _write_tree(tree: Tree) -> dict[str, Any]:
 
 
 def _write_node(schema: Schema, node: Node) -> dict[str, Any]:
+    if isinstance(node, NumberLeaf):
+        return {"value": node.value}
     if isinstance(node, Leaf):
         return {"leaf": schema.classes[node.label]}
     return {
@@ -155,7 +157,16 @@ def missing_and_unknown(schema: Schema, rule: Rule) -> tuple[str, str]:
 
 
 def _read_tree(document: dict[str, Any], schema: Schema) -> Tree:
-    return Tree(schema, _read_node(_get(document, "root", dict, ""), schema, "root", 0))
+    root = _read_node(_get(document, "root", dict, ""), schema, "root", 0)
+    return _with_leaves(Tree(schema, root), "root", numbers=isinstance(schema.target, NumericTarget))
+
+
+def _with_leaves(tree: Tree, where: str, *, numbers: bool) -> Tree:
+    """The tree, if its leaves are all numbers or all classes, as wanted."""
+    if len(tree.values) != (tree.n_leaves if numbers else 0):
+        what = f"Every leaf here must predict {'a number' if numbers else 'a class'}."
+        raise DocumentError(what, where=where, remedy="Export the model again.")
+    return tree
 
 
 def _write_forest(forest: Forest) -> dict[str, Any]:
@@ -163,8 +174,9 @@ def _write_forest(forest: Forest) -> dict[str, Any]:
 
 
 def _read_forest(document: dict[str, Any], schema: Schema) -> Forest:
-    roots = enumerate(_get(document, "roots", list, ""))
-    return Forest(schema, tuple(Tree(schema, _read_node(root, schema, f"roots[{place}]", 0)) for place, root in roots))
+    roots = ((f"roots[{place}]", root) for place, root in enumerate(_get(document, "roots", list, "")))
+    trees = ((Tree(schema, _read_node(root, schema, where, 0)), where) for where, root in roots)
+    return Forest(schema, tuple(_with_leaves(tree, where, numbers=False) for tree, where in trees))
 
 
 def _read_node(item: dict[str, Any], schema: Schema, where: str, depth: int) -> Node:
@@ -172,8 +184,10 @@ def _read_node(item: dict[str, Any], schema: Schema, where: str, depth: int) -> 
         raise DocumentError(f"The tree is deeper than {_DEEPEST} levels.", where=where, remedy="Export the model again.")
     if not isinstance(item, dict):
         raise DocumentError(f"{item!r:.60} is not allowed here.", where=where, remedy="Export the model again.")
+    if "value" in item:
+        return NumberLeaf(Part(item, where).get("value").number())
     if "leaf" in item:
-        return Leaf(_index(_get(item, "leaf", str, where), schema.classes, f"{where}.leaf"))
+        return Leaf(_index(_get(item, "leaf", str, where), _classes(schema, f"{where}.leaf"), f"{where}.leaf"))
     rule = _read_rule(item, schema, where)
     children = (_read_node(_get(item, side, dict, where), schema, f"{where}.{side}", depth + 1) for side in ("left", "right"))
     return Branch(rule, *children)
@@ -199,12 +213,18 @@ def _index(name: Any, names: tuple[str, ...], where: str) -> int:
     return names.index(name)
 
 
+def _classes(schema: Schema, where: str) -> tuple[str, ...]:
+    if isinstance(schema.target, NumericTarget):
+        raise DocumentError("The target is a number and has no classes.", where=where, remedy="Export the model again.")
+    return schema.classes
+
+
 def _write_constant(model: Constant) -> dict[str, Any]:
     return {"leaf": model.schema.classes[model.label]}
 
 
 def _read_constant(document: dict[str, Any], schema: Schema) -> Constant:
-    return Constant(schema, _index(_get(document, "leaf", str, ""), schema.classes, "leaf"))
+    return Constant(schema, _index(_get(document, "leaf", str, ""), _classes(schema, "leaf"), "leaf"))
 
 
 def _write_linear(model: LinearModel) -> dict[str, Any]:

@@ -50,6 +50,13 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
+class NumberLeaf:
+    """The end of a path: predicts this number, in the target's units (inside a boosted model: what it adds to the score)."""
+
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
 class Branch:
     """A rule and its two subtrees."""
 
@@ -58,7 +65,8 @@ class Branch:
     right: Node
 
 
-Node = Leaf | Branch
+End = Leaf | NumberLeaf
+Node = Leaf | NumberLeaf | Branch
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +89,7 @@ class PlacedNode:
 
 @dataclass(frozen=True)
 class Tree:
-    """A tree over the columns of `schema`."""
+    """A tree over the columns of `schema`; its leaves are all classes or all numbers."""
 
     schema: Schema
     root: Node
@@ -101,7 +109,7 @@ class Tree:
         """The node at the end of `path` ("" is the root; L and R are steps). Raises KeyError for a path the tree lacks."""
         node = self.root
         for step in path:
-            if isinstance(node, Leaf) or step not in "LR":
+            if not isinstance(node, Branch) or step not in "LR":
                 raise KeyError(path)
             node = node.left if step == "L" else node.right
         return node
@@ -114,42 +122,57 @@ class Tree:
     @cached_property
     def n_leaves(self) -> int:
         """Number of leaves."""
-        return sum(isinstance(placed.node, Leaf) for placed in self.nodes())
+        return sum(not isinstance(placed.node, Branch) for placed in self.nodes())
+
+    @cached_property
+    def values(self) -> tuple[float, ...]:
+        """The numbers of the leaves from left to right; empty for a tree of classes."""
+        return tuple(placed.node.value for placed in self.nodes() if isinstance(placed.node, NumberLeaf))
 
     def predict(self, data: EncodedDataset) -> np.ndarray:
-        """Class codes of shape (n_rows,), uint8. Raises SchemaError when the columns are not the tree's."""
+        """Shape (n_rows,): class codes, uint8, or numbers, float64. Raises SchemaError when the columns are not the tree's."""
         require_same_columns(self.schema, data.schema)
-        labels = np.empty(data.n_rows, dtype=np.uint8)
-        _label(self.root, data.columns, None, labels)
-        return labels
+        found = np.empty(data.n_rows, dtype=np.float64 if self.values else np.uint8)
+        _fill(self.root, data.columns, None, found)
+        return found
 
     def merged(self) -> Tree:
         """The same function without branches whose two sides predict the same. Post-processing: costs nothing."""
         return Tree(self.schema, _merge(self.root))
 
 
-def _label(node: Node, columns: tuple[np.ndarray, ...], rows: np.ndarray | None, labels: np.ndarray) -> None:
-    if isinstance(node, Leaf):
-        labels[slice(None) if rows is None else rows] = node.label
+def _fill(node: Node, columns: tuple[np.ndarray, ...], rows: np.ndarray | None, found: np.ndarray) -> None:
+    if not isinstance(node, Branch):
+        found[slice(None) if rows is None else rows] = said_by(node)
         return
     column = columns[node.rule.feature]
     if rows is None:
         left = node.rule.goes_left(column)
-        _label(node.left, columns, np.flatnonzero(left), labels)
-        _label(node.right, columns, np.flatnonzero(~left), labels)
+        _fill(node.left, columns, np.flatnonzero(left), found)
+        _fill(node.right, columns, np.flatnonzero(~left), found)
         return
     left = node.rule.goes_left(column[rows])
-    _label(node.left, columns, rows[left], labels)
-    _label(node.right, columns, rows[~left], labels)
+    _fill(node.left, columns, rows[left], found)
+    _fill(node.right, columns, rows[~left], found)
 
 
 def _merge(node: Node) -> Node:
-    if isinstance(node, Leaf):
+    if not isinstance(node, Branch):
         return node
     left, right = _merge(node.left), _merge(node.right)
-    if isinstance(left, Leaf) and left == right:
+    if not isinstance(left, Branch) and left == right:
         return left
     return Branch(node.rule, left, right)
+
+
+def said_by(leaf: End) -> float:
+    """The class code of a leaf, or its number."""
+    return leaf.label if isinstance(leaf, Leaf) else leaf.value
+
+
+def leaf_in_words(schema: Schema, leaf: End) -> str:
+    """What a leaf predicts, as people read it: the name of its class, or its number."""
+    return schema.classes[leaf.label] if isinstance(leaf, Leaf) else format_value(leaf.value)
 
 
 def rule_in_words(schema: Schema, rule: Rule) -> str:
@@ -172,3 +195,8 @@ def format_number(value: float) -> str:
     if float(2 * value).is_integer():  # thresholds of whole numbers: 1,234,567.5 must not read 1,234,570
         return f"{value + 0.0:,.1f}".removesuffix(".0")
     return f"{value:,.0f}" if size >= 1e5 else f"{value:,.6g}"
+
+
+def format_value(value: float) -> str:
+    """A predicted number in at most four significant digits, whole from 1,000 on; the model holds it in full."""
+    return f"{value + 0.0:,.0f}" if 1e3 <= abs(value) < 1e15 else f"{value + 0.0:.4g}"

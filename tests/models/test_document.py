@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import DocumentError, DpvizError, SchemaError
-from dpviz.models.document import missing_and_unknown
+from dpviz.models.document import missing_and_unknown, model_body
 from dpviz.models.tree import SubsetRule, ThresholdRule, Tree
-from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from tests.contract.tables import hostile_schema, schema_of, table
 
 RESULT = dpviz.fit("pf-tree", table(schema_of("mixed", 3), 80), epsilon=2.0, depth=3, max_depth=3, seed=4)
@@ -314,3 +314,49 @@ def test_hostile_names_stand_in_the_document_as_they_are():
     model = dpviz.model_from_json(result.to_json().encode("utf-8"))
     assert model.schema == data.schema
     np.testing.assert_array_equal(model.predict(data), result.model.predict(data))
+
+
+def numbers_document() -> dict:
+    """The document of a tree that predicts numbers: the same rules, leaves 0.5, 1.5, ..."""
+    document = copy.deepcopy(DOCUMENT)
+    count = iter(range(100))
+
+    def with_values(node):
+        return (
+            {"value": next(count) + 0.5}
+            if "leaf" in node
+            else node | {side: with_values(node[side]) for side in ("left", "right")}
+        )
+
+    document["schema"]["target"] = {"kind": "number", "name": "price", "low": 0.0, "high": 50.0, "read_from_data": []}
+    document["root"] = with_values(document["root"])
+    return document
+
+
+def test_a_tree_of_numbers_reads_back_exactly():
+    document = numbers_document()
+    tree = read(document)
+    assert tree.values == tuple(place + 0.5 for place in range(tree.n_leaves))
+    assert tree.schema.target == NumericTarget("price", 0.0, 50.0)
+    assert model_body(tree) == {"root": document["root"]}
+
+
+@pytest.mark.parametrize("value", [None, "1", True, 10**400])
+def test_a_leaf_without_a_finite_number_is_refused_with_its_place(value):
+    document = numbers_document()
+    document["root"]["left"] = {"value": value}
+    with pytest.raises(DocumentError) as problem:
+        read(document)
+    assert problem.value.where == "root.left.value"
+
+
+def test_classes_and_numbers_do_not_mix():
+    with pytest.raises(DocumentError, match="Every leaf here must predict a class"):
+        read(changed("root.left", {"value": 1.0}))
+    document = numbers_document()
+    document["root"]["left"] = {"leaf": "c0"}
+    with pytest.raises(DocumentError, match="The target is a number and has no classes"):
+        read(document)
+    forest = {**numbers_document(), "kind": "forest", "roots": [{"value": 1.0}]}
+    with pytest.raises(DocumentError, match=r"roots\[0\]: Every leaf here must predict a class"):
+        read(forest)

@@ -8,9 +8,19 @@ from hypothesis import strategies as st
 from dpviz.errors import SchemaError
 from dpviz.models.base import Model
 from dpviz.models.constant import Constant
-from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule, Tree, format_number, rule_in_words
+from dpviz.models.tree import (
+    Branch,
+    Leaf,
+    NumberLeaf,
+    SubsetRule,
+    ThresholdRule,
+    Tree,
+    format_number,
+    leaf_in_words,
+    rule_in_words,
+)
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from tests.contract.tables import schema_of, table
 from tests.oracles import trees
 
@@ -185,3 +195,54 @@ def test_rules_in_words():
     assert rule_in_words(schema, ThresholdRule(1, 50000.0)) == "income ≤ 50,000"
     assert rule_in_words(schema, SubsetRule(2, (0, 2))) == "colour is red or blue"
     assert rule_in_words(schema, SubsetRule(2, (1,))) == "colour is green"
+
+
+PRICES = Schema(SCHEMA.features, NumericTarget("price", 0, 100), n_public=100)
+values = st.floats(-1e6, 1e6)
+number_nodes = st.recursive(
+    st.builds(NumberLeaf, values),
+    lambda children: st.builds(Branch, rules(), children, children),
+    max_leaves=20,
+)
+
+
+@given(number_nodes, st.integers(0, 10**6))
+def test_a_tree_of_numbers_predicts_the_number_of_every_single_row(root, seed):
+    rows = table(SCHEMA, 40, seed)
+    data = EncodedDataset(PRICES, rows.columns, rows.target.astype(np.float64))
+    tree = Tree(PRICES, root)
+    predicted = tree.predict(data)
+    assert predicted.dtype == np.float64
+    assert predicted.tolist() == trees.predict(tree, data)
+    assert tree.values == tuple(placed.node.value for placed in tree.nodes() if isinstance(placed.node, NumberLeaf))
+    assert len(tree.values) == tree.n_leaves
+    np.testing.assert_array_equal(tree.merged().predict(data), predicted)
+
+
+def test_leaves_of_one_number_merge_and_near_ones_do_not():
+    rule = ThresholdRule(0, 0.0)
+    assert Tree(PRICES, Branch(rule, NumberLeaf(2.5), NumberLeaf(2.5))).merged().root == NumberLeaf(2.5)
+    near = Branch(rule, NumberLeaf(2.5), NumberLeaf(2.5000001))
+    assert Tree(PRICES, near).merged().root == near
+    with pytest.raises(KeyError):
+        Tree(PRICES, NumberLeaf(2.5)).node("L")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0.0, "0"),
+        (-0.0, "0"),
+        (12.3456, "12.35"),
+        (999.96, "1000"),
+        (1234.5678, "1,235"),
+        (-1234567.8, "-1,234,568"),
+        (1.23e-7, "1.23e-07"),
+    ],
+)
+def test_a_predicted_number_is_said_in_few_digits(value, said):
+    assert leaf_in_words(PRICES, NumberLeaf(value)) == said
+
+
+def test_a_leaf_says_its_class():
+    assert leaf_in_words(SCHEMA, Leaf(1)) == SCHEMA.classes[1]

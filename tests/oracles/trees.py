@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from dpviz.models.tree import Branch, Leaf, Node, Tree
+from dpviz.models.tree import Branch, Leaf, Node, Tree, said_by
 from dpviz.table.dataset import EncodedDataset
 from tests.oracles import counts
 
 
-def predict_row(node: Node, data: EncodedDataset, row: int) -> int:
-    """The label of one row."""
+def predict_row(node: Node, data: EncodedDataset, row: int) -> float:
+    """The label or number of one row."""
     while isinstance(node, Branch):
         value = data.columns[node.rule.feature][row]
         node = node.left if counts.goes_left(node.rule, value) else node.right
-    return node.label
+    return said_by(node)
 
 
-def predict(tree: Tree, data: EncodedDataset) -> list[int]:
-    """The label of every row."""
+def predict(tree: Tree, data: EncodedDataset) -> list[float]:
+    """The label or number of every row."""
     return [predict_row(tree.root, data, row) for row in range(data.n_rows)]
 
 
