@@ -102,10 +102,18 @@ def test_an_error_says_what_where_and_what_to_do():
 
 
 def test_without_a_seed_it_is_a_release():
-    data = dpviz.encode(dpviz.read_csv(CSV), dpviz.propose_schema(dpviz.read_csv(CSV), target="income"))
-    result = dpviz.fit("pf-tree", data, epsilon=1.0, depth=1)
+    features = (dpviz.NumericFeature("age", 0, 120), dpviz.CategoricalFeature("colour", ("red", "green", "blue")))
+    declared = dpviz.Schema(features, dpviz.ClassTarget("income", ("low", "high")))
+    result = dpviz.fit("pf-tree", dpviz.encode(dpviz.read_csv(CSV), declared), epsilon=1.0, depth=1)
     assert result.released
     assert result.seed is None
+
+
+def test_with_anything_read_from_the_rows_it_is_none():
+    data = dpviz.encode(dpviz.read_csv(CSV), dpviz.propose_schema(dpviz.read_csv(CSV), target="income"))
+    result = dpviz.fit("pf-tree", data, epsilon=1.0, depth=1)
+    assert (result.released, result.seed) == (False, None)
+    assert "was read from the data." in result.not_released_because
 
 
 def test_importing_leaves_the_name_of_the_learners_function():

@@ -38,6 +38,8 @@ def noise_line(result: FitResult) -> None:
     """Simulation or release, in words."""
     if result.released:
         st.caption(":material/verified: A release: exact samplers, no seed kept.")
+    elif result.noise == "release":
+        st.caption(f":material/gpp_maybe: {plain(result.not_released_because)}")
     elif result.seed is None:
         st.caption(":material/science: Simulation, not a release: this learner has no exact sampler. Its seed is never shown.")
     else:
@@ -115,7 +117,7 @@ def export(trained: Trained) -> None:
     """Download the JSON document; made when it is asked for, without drawing the page anew."""
     result = trained.result
     name = f"{result.learner}-depth-{result.plan.depth}.json"
-    label = "Download tree (JSON)" if result.released else "Download simulation (JSON)"
+    label = "Download simulation (JSON)" if result.noise == "simulation" else "Download tree (JSON)"
     st.download_button(label, result.to_json, name, "application/json", icon=":material/download:", on_click="ignore")
     holds = "Holds rules, labels, schema, settings, ledger, claim and disclosures; no counts and no rows."
-    st.caption(holds if result.released else f"{holds} It says: simulation, not a release.")
+    st.caption(holds if result.released else f"{holds} It says why it is not a release.")

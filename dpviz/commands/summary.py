@@ -50,8 +50,8 @@ def _claim(result: FitResult) -> str:
 def _noise(result: FitResult) -> str:
     if all(row.kind in ("non-private", "no cost") for row in result.ledger.rows()):
         return "none"
-    if result.released:
-        return "release: exact samplers, no seed"
+    if result.noise == "release":
+        return f"exact samplers, no seed. {result.not_released_because or 'A release.'}"
     return f"simulation with seed {result.seed}, not a release: whoever knows the seed can undo the noise"
 
 

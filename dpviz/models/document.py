@@ -49,8 +49,9 @@ def model_document(
     disclosures: Iterable[Disclosure],
     noise: str,
     seed: int | None,
+    warning: str | None,
 ) -> str:
-    """The whole document as indented JSON text. The seed is written for a simulation only."""
+    """The whole document as indented JSON text. The seed is written for a simulation only; `warning`: why it is no release."""
     document = {
         "format": FORMAT,
         "kind": model.kind,
@@ -63,7 +64,7 @@ def model_document(
             "claim": asdict(claim),
             "ledger": [asdict(row) for row in ledger.rows()],
             "disclosures": [asdict(item) for item in disclosures],
-            "noise": _noise(noise, seed),
+            "noise": _noise(noise, seed, warning),
         },
         "versions": {"dpviz": VERSION, "numpy": np.__version__, "python": platform.python_version()},
     }
@@ -75,11 +76,12 @@ def model_body(model: Model) -> dict[str, Any]:
     return _WRITERS[model.kind](model)
 
 
-def _noise(source: str, seed: int | None) -> dict[str, Any]:
-    """A simulation says so even when nobody may know its seed."""
+def _noise(source: str, seed: int | None, warning: str | None) -> dict[str, Any]:
+    """What is no release says so, even when its noise was exact or nobody may know its seed."""
     known = {} if seed is None else {"seed": seed}
-    warning = {} if source == "release" else {"warning": "A simulation, not a release."}
-    return {"source": source, **known, **warning}
+    if warning is None:
+        return {"source": source}
+    return {"source": "exact samplers" if source == "release" else source, **known, "warning": warning}
 
 
 def _plain(value: Any) -> Any:

@@ -27,7 +27,8 @@ from dpviz.table.schema import ClassTarget, Schema
 from dpviz.training.growing import Growth, grow
 from dpviz.training.params import NoParams, Settings
 
-Task = Literal["classes", "number"]
+#: What a learner predicts; "any" is both.
+Task = Literal["classes", "number", "any"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +74,8 @@ class LearnerSpec:
         For a learner that grows one tree: what `fit` grows. Verification enumerates it step by step.
     Params : type
         Frozen dataclass of the learner's own parameters (`dpviz.training.params.control`).
-    task : "classes" or "number"
-        What it predicts.
+    task : "classes", "number" or "any"
+        What it predicts; `tasks` spells it out.
     is_baseline : bool
         Drawn as a line to compare with.
     spends_epsilon : bool
@@ -102,6 +103,11 @@ class LearnerSpec:
     exact: bool = True
     one_voter_per_row: bool = False
     published: tuple[str, str] | None = None
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The kinds of target it predicts, of "classes" and "number"; the first is the one it is shown with."""
+        return ("classes", "number") if self.task == "any" else (self.task,)
 
 
 @dataclass(frozen=True)
@@ -146,10 +152,22 @@ class FitResult:
         residual = np.square(data.target - predicted).sum()
         return float(1 - residual / np.square(data.target - data.target.mean()).sum())
 
-    @cached_property
+    @property
     def released(self) -> bool:
-        """True when every draw came from an exact sampler and no seed exists."""
-        return self.noise == "release"
+        """True for a release: exact samplers, no seed, a finite loss, and nothing read from the data outside the ledger."""
+        return self.not_released_because is None
+
+    @cached_property
+    def not_released_because(self) -> str | None:
+        """Why this is not a release, in one sentence; None when it is one."""
+        if self.noise != "release":
+            return "A simulation, not a release."
+        if not self.ledger.guarantee.is_finite:
+            return "Not a release: nothing bounds the privacy loss."
+        if not self.disclosures:
+            return None
+        more = f" ({len(self.disclosures):,} disclosures in all.)" if len(self.disclosures) > 1 else ""
+        return f"Not a release: it discloses what the ledger does not cover. {self.disclosures[0].what}{more}"
 
     def to_json(self) -> str:
         """The `dpviz-tree/1` document: released values only, no counts, no seed of a release."""
@@ -164,6 +182,7 @@ class FitResult:
             disclosures=self.disclosures,
             noise=self.noise,
             seed=self.seed,
+            warning=self.not_released_because,
         )
 
 

@@ -29,7 +29,7 @@ def test_a_declared_schema_and_no_seed_make_a_release_without_disclosures(run, t
     assert privacy["disclosures"] == []
     assert privacy["guarantee"]["epsilon"] == pytest.approx(0.5)
     assert "Guarantee    epsilon = 0.5 (add/remove one row)\n" in said
-    assert "release: exact samplers, no seed" in said
+    assert "exact samplers, no seed. A release." in said
     assert "Disclosures  0\n" in said
     assert "Warning" not in heard
 

@@ -60,7 +60,7 @@ def test_private_rows_show_no_count_no_accuracy_and_no_seed(name):
     trained = trained_of(test)
     assert trained.held_out is None
     assert trained.result.seed is None
-    assert trained.result.released == get_learner(name).exact
+    assert (trained.result.noise == "release") == get_learner(name).exact
     noise = json.loads(trained.result.to_json())["privacy"]["noise"]
     assert "seed" not in noise
     assert ("warning" in noise) == (not trained.result.released)
@@ -87,7 +87,7 @@ def test_what_is_downloaded_predicts_like_what_is_shown():
     result, data = trained_of(test).result, in_use(DataRole.SIMULATED).data
     again = model_from_json(result.to_json())
     assert (again.predict(data) == result.model.predict(data)).all()
-    assert "simulation, not a release" in texts(test)
+    assert "It says why it is not a release." in texts(test)
 
 
 def test_a_private_tree_of_an_exact_learner_is_a_release():

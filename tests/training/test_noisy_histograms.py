@@ -137,4 +137,4 @@ def test_a_release_names_the_mechanism_that_cannot():
     data = table(schema_of("numbers"), 20)
     with pytest.raises(NotReleasable, match="joint exponential quantiles has no exact sampler"):
         dpviz.fit("privatree", data, epsilon=1.0, depth=1)
-    assert dpviz.fit("privatree", table(schema_of("categories"), 20), epsilon=1.0, depth=1).released
+    assert dpviz.fit("privatree", table(schema_of("categories"), 20), epsilon=1.0, depth=1).noise == "release"
