@@ -88,7 +88,7 @@ def _jobs(data: EncodedDataset) -> dict[str, Job]:
         f"{DEFAULT}, repeated fit, release": lambda: _fit(DEFAULT, data, seed=None),
         PREDICTION: lambda: model.predict(data),
     }
-    others = (spec for spec in registry().values() if spec.name != DEFAULT and spec.task == "classes")
+    others = (spec for spec in registry().values() if spec.name != DEFAULT and "classes" in spec.tasks)
     return jobs | {f"{spec.name}, first fit": _first_fit(spec, data) for spec in others}
 
 

@@ -37,7 +37,7 @@ def run(args: Namespace) -> int:
 def typical_claim(spec: LearnerSpec) -> Claim:
     """The claim with default settings on a small mixed table."""
     settings, params = Settings(), spec.Params()
-    schema = Schema(_FEATURES, _TARGETS[spec.task], n_public=10_000)
+    schema = Schema(_FEATURES, _TARGETS[spec.tasks[0]], n_public=10_000)
     return spec.claim(spec.plan(schema, settings, params), params, schema)
 
 

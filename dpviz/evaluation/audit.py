@@ -202,7 +202,7 @@ class _Task:
     @classmethod
     def ask(cls, learner: str | LearnerSpec, pair: Pair | None, settings: Settings, given: dict[str, Any]) -> _Task:
         spec = get_learner(learner) if isinstance(learner, str) else learner
-        first, second = pair or small_pair(spec.task)
+        first, second = pair or small_pair(spec.tasks[0])
         require_task(spec, first.schema)
         require_neighbours(first, second)
         if second.n_rows < first.n_rows:

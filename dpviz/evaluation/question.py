@@ -16,7 +16,7 @@ from dpviz.evaluation.findings import AuditResult, Separation, judge
 from dpviz.learners import get_learner
 from dpviz.privacy.source import NoiseSource, Simulation
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import Schema
+from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.contract import Grown, LearnerSpec
 from dpviz.training.growing import Growth
 from dpviz.training.params import Settings, make_params
@@ -51,7 +51,7 @@ class Question:
         spec = get_learner(learner) if isinstance(learner, str) else learner
         if not EPSILONS[0] <= epsilon <= EPSILONS[1]:
             raise ParameterError("verify", "epsilon", epsilon, f"a number in [{EPSILONS[0]:g}, {EPSILONS[1]:g}]")
-        if spec.task != "classes":
+        if isinstance(schema.target, NumericTarget) or "classes" not in spec.tasks:
             raise NotListed(f"{spec.title} predicts numbers; only classes are listed.", remedy="Audit it by sampling.")
         params = make_params(spec.Params, spec.name, given)
         try:

@@ -45,9 +45,9 @@ def get_learner(name: str) -> LearnerSpec:
 
 def require_task(spec: LearnerSpec, schema: Schema) -> None:
     """Raise WrongTask when the learner does not predict this kind of target."""
-    is_classes = isinstance(schema.target, ClassTarget)
-    if is_classes != (spec.task == "classes"):
-        kinds = ("classes", "a number") if spec.task == "classes" else ("numbers", "classes")
+    kind = "classes" if isinstance(schema.target, ClassTarget) else "number"
+    if kind not in spec.tasks:
+        kinds = ("classes", "a number") if kind == "number" else ("numbers", "classes")
         raise WrongTask(spec.name, kinds[0], schema.target.name, kinds[1])
 
 

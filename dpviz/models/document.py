@@ -22,6 +22,8 @@ from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import DocumentError
 from dpviz.models.additive import AdditiveModel, additive_body, additive_from
 from dpviz.models.base import Model
+from dpviz.models.boosted import BoostedTrees
+from dpviz.models.boosted_text import boosted_body, boosted_from
 from dpviz.models.constant import Constant
 from dpviz.models.forest import Forest
 from dpviz.models.hashed_forest import HashedForest
@@ -263,6 +265,7 @@ _WRITERS: dict[str, Callable[[Any], dict[str, Any]]] = {
     AdditiveModel.kind: additive_body,
     PackedForest.kind: packed_body,
     HashedForest.kind: refuse_hashed,
+    BoostedTrees.kind: boosted_body,
 }
 _READERS: dict[str, Callable[[dict[str, Any], Schema], Model]] = {
     Tree.kind: _read_tree,
@@ -271,4 +274,5 @@ _READERS: dict[str, Callable[[dict[str, Any], Schema], Model]] = {
     LinearModel.kind: _read_linear,
     AdditiveModel.kind: additive_from,
     PackedForest.kind: packed_from,
+    BoostedTrees.kind: boosted_from,
 }

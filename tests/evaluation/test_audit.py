@@ -53,7 +53,7 @@ def test_no_privacy_is_no_claim():
 @pytest.mark.parametrize("name", dpviz.learners())
 def test_every_learner_can_be_audited(name):
     spec = get_learner(name)
-    found = audit(name, epsilon=1.0, seed=3, draws=20, pair=small_pair(spec.task))
+    found = audit(name, epsilon=1.0, seed=3, draws=20, pair=small_pair(spec.tasks[0]))
     assert found.n_done == found.n_asked == 20
     assert found.n_tested == 10
     assert 0 <= found.bound <= found.largest

@@ -1,0 +1,141 @@
+"""Boosted trees: every tree adds the value of one leaf to a score, and the score is the prediction.
+
+The score is a number in the units of the target, the log-odds of the second of two classes, or (more than two classes) one
+score per class, to which the trees add in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dpviz.models.base import require_same_columns
+from dpviz.models.packed_forest import LEAF, PackedTrees, values_of
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericTarget, Schema
+
+
+@dataclass(frozen=True, eq=False)
+class BoostedTrees:
+    """Packed trees with a value at every leaf; the values of the leaves that a row reaches add up.
+
+    Attributes
+    ----------
+    splits : PackedTrees
+    values : ndarray of shape (n_leaves,), float64
+        In the order of `splits.leaves`, already multiplied by the learning rate.
+    initial : float
+        What every score starts from.
+    """
+
+    splits: PackedTrees
+    values: np.ndarray
+    initial: float
+
+    kind = "boosted"
+
+    def __post_init__(self) -> None:
+        if self.values.shape != (len(self.splits.leaves),):
+            raise ValueError(f"{len(self.splits.leaves)} leaves need as many values, not {self.values.shape}")
+        self.values.flags.writeable = False
+
+    @property
+    def schema(self) -> Schema:
+        """What its features and target are."""
+        return self.splits.schema
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, BoostedTrees):
+            return NotImplemented
+        same = self.splits == other.splits and self.initial == other.initial
+        return same and np.array_equal(self.values, other.values)
+
+    @property
+    def n_scores(self) -> int:
+        """How many scores a row has: one, or one per class where there are more than two. Tree t adds to score t mod n_scores."""
+        return scores_of(self.schema)
+
+    def scores(self, data: EncodedDataset) -> np.ndarray:
+        """The sum per row, float64: not clipped, or log-odds of the second class, shape (n_rows,); else (n_rows, n_classes)."""
+        require_same_columns(self.schema, data.schema)
+        total = np.full((data.n_rows, self.n_scores), self.initial)
+        for feature, trees in enumerate(self._trees_of_one_feature):
+            self._add_looked_up(total, data, feature, trees)
+        if len(self._other_trees):
+            rows = values_of(data)
+            for tree in self._other_trees:
+                total[:, tree % self.n_scores] += self.values[self._leaves(rows, tree)]
+        return total[:, 0] if self.n_scores == 1 else total
+
+    def predict(self, data: EncodedDataset) -> np.ndarray:
+        """Numbers inside the declared range (float64), or class codes (uint8), of shape (n_rows,)."""
+        scores, target = self.scores(data), self.schema.target
+        if isinstance(target, NumericTarget):
+            return np.clip(scores, target.low, target.high)
+        return (scores > 0 if self.n_scores == 1 else scores.argmax(axis=1)).astype(np.uint8)
+
+    def contributions(self, data: EncodedDataset) -> np.ndarray:
+        """What each tree adds to each row, float64 of shape (n_rows, n_trees). For a few rows."""
+        require_same_columns(self.schema, data.schema)
+        rows = values_of(data)
+        added = [self.values[self._leaves(rows, tree)] for tree in range(self.splits.n_trees)]
+        return np.column_stack(added) if added else np.zeros((data.n_rows, 0))
+
+    def _leaves(self, rows: np.ndarray, tree: int) -> np.ndarray:
+        return self.splits.leaf_of(rows, np.full(len(rows), self.splits.roots[tree]))
+
+    @cached_property
+    def _asked(self) -> np.ndarray:
+        """Which tree asks for which feature, bool of shape (n_trees, n_features)."""
+        inner = self.splits.feature != LEAF
+        asked = np.zeros((self.splits.n_trees, self.schema.n_features), dtype=bool)
+        asked[self.splits.tree[inner], self.splits.feature[inner]] = True
+        return asked
+
+    @cached_property
+    def _trees_of_one_feature(self) -> tuple[np.ndarray, ...]:
+        """Per feature the trees that ask for it alone."""
+        alone = self._asked & (self._asked.sum(axis=1, keepdims=True) == 1)
+        return tuple(map(np.flatnonzero, alone.T))
+
+    @cached_property
+    def _other_trees(self) -> np.ndarray:
+        return np.flatnonzero(self._asked.sum(axis=1) != 1)
+
+    def _add_looked_up(self, total: np.ndarray, data: EncodedDataset, feature: int, trees: np.ndarray) -> None:
+        """Add trees of one feature: together they are a step function, worked out once per step instead of once per row."""
+        if len(trees):
+            steps, step = self._steps(feature, trees, data.columns[feature])
+            rows = np.zeros((len(steps), self.schema.n_features))
+            rows[:, feature] = steps
+            table = np.zeros((len(steps), self.n_scores))
+            for tree in trees:
+                table[:, tree % self.n_scores] += self.values[self._leaves(rows, tree)]
+            total += table[step]
+
+    def _steps(self, feature: int, trees: np.ndarray, column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(a value per step, the step of every row) for a feature: categories, or the intervals between thresholds."""
+        declared = self.schema.features[feature]
+        if isinstance(declared, CategoricalFeature):
+            return np.arange(len(declared.categories)), column
+        cuts = np.unique(self.splits.threshold[np.isin(self.splits.tree, trees) & (self.splits.feature == feature)])
+        return np.append(cuts, np.inf), np.searchsorted(cuts, column)
+
+    def accumulated(self, data: EncodedDataset) -> Iterator[np.ndarray]:
+        """The scores after no tree, after the first, ...: n_trees + 1 arrays, the same one filled further each time."""
+        require_same_columns(self.schema, data.schema)
+        rows, total = values_of(data), np.full((data.n_rows, self.n_scores), self.initial)
+        shown = total[:, 0] if self.n_scores == 1 else total
+        yield shown
+        for tree in range(self.splits.n_trees):
+            total[:, tree % self.n_scores] += self.values[self._leaves(rows, tree)]
+            yield shown
+
+
+def scores_of(schema: Schema) -> int:
+    """Scores a row has: one for a number or two classes, else one per class."""
+    target = schema.target
+    return len(target.classes) if isinstance(target, ClassTarget) and len(target.classes) > 2 else 1

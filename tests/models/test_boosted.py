@@ -1,0 +1,151 @@
+"""Boosted trees: leaf values add up, predictions follow the kind of target, documents come back whole, bad ones are named."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from dpviz.errors import DocumentError, SchemaError
+from dpviz.evaluation.metrics import auc
+from dpviz.models.boosted import BoostedTrees
+from dpviz.models.boosted_text import boosted_body, boosted_from
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+
+FEATURES = (NumericFeature("x", 0, 1), CategoricalFeature("c", ("red", "green", "blue")), NumericFeature("k", 0, 9, whole=True))
+NUMBER = Schema(FEATURES, NumericTarget("y", 0, 10))
+TWO = Schema(FEATURES, ClassTarget("y", ("no", "yes")))
+THREE = Schema(FEATURES, ClassTarget("y", ("a", "b", "c")))
+#: The first asks for x alone, the second for c alone, the third for two features, the fourth for nothing.
+TREES = ("0<=0.5 =1.5 0<=0.75 =-2.0 =0.25", "1? =0.5 =-0.5 =3.0", "2<=4.5 1<=0.5 =2.0 =-7.0 =1.0", "=0.125")
+
+
+def read(schema: Schema = NUMBER, trees: tuple[str, ...] = TREES, initial: float = 2.0) -> BoostedTrees:
+    return boosted_from({"trees": list(trees), "initial": initial}, schema)
+
+
+def rows(schema: Schema = NUMBER, n_rows: int = 300, seed: int = 3) -> EncodedDataset:
+    rng = np.random.default_rng(seed)
+    x = rng.choice([0.0, 0.25, 0.5, 0.5000001, 0.75, 1.0], n_rows)
+    columns = (x, rng.integers(0, 3, n_rows).astype(np.uint8), rng.integers(0, 10, n_rows).astype(np.int32))
+    target = rng.uniform(0, 10, n_rows) if schema is NUMBER else rng.integers(0, len(schema.classes), n_rows).astype(np.uint8)
+    return EncodedDataset(schema, columns, target)
+
+
+def by_hand(x: float, c: int, k: int) -> list[float]:
+    first = 1.5 if x <= 0.5 else -2.0 if x <= 0.75 else 0.25
+    third = (-7.0 if c == 0 else 1.0) if k <= 4.5 else 2.0
+    return [first, [0.5, -0.5, 3.0][c], third, 0.125]
+
+
+def test_the_values_of_the_leaves_a_row_reaches_add_up() -> None:
+    data, model = rows(), read()
+    expected = np.array([by_hand(*row) for row in zip(*data.columns, strict=True)])
+    np.testing.assert_allclose(model.contributions(data), expected)
+    np.testing.assert_allclose(model.scores(data), 2.0 + expected.sum(axis=1))
+    assert model.scores(data).min() < 0
+
+
+def test_a_number_is_clipped_to_its_declared_range() -> None:
+    data, model = rows(), read()
+    np.testing.assert_array_equal(model.predict(data), np.clip(model.scores(data), 0, 10))
+    assert set(read(initial=99.0).predict(data)) == {10.0}
+
+
+def test_positive_log_odds_are_the_second_class_and_rank_rows() -> None:
+    data, model = rows(TWO), read(TWO, initial=-1.0)
+    predicted = model.predict(data)
+    assert predicted.dtype == np.uint8
+    np.testing.assert_array_equal(predicted == 1, model.scores(data) > 0)
+    telling = EncodedDataset(TWO, data.columns, predicted)
+    assert auc(model, telling) == 1.0
+
+
+def test_with_three_classes_trees_add_to_their_scores_in_turn() -> None:
+    data = rows(THREE)
+    model = read(THREE, (*TREES, "=0.5", "0<=0.5 =4.0 =0.0"))
+    added = model.contributions(data)
+    expected = 2.0 + np.column_stack([added[:, k] + added[:, k + 3] for k in range(3)])
+    np.testing.assert_allclose(model.scores(data), expected)
+    np.testing.assert_array_equal(model.predict(data), expected.argmax(axis=1))
+
+
+@pytest.mark.parametrize("schema", [NUMBER, TWO])
+def test_scores_build_up_tree_by_tree(schema: Schema) -> None:
+    data, model = rows(schema), read(schema)
+    states = [state.copy() for state in model.accumulated(data)]
+    assert len(states) == 5
+    assert (states[0] == 2.0).all()
+    np.testing.assert_allclose(np.diff(np.array(states), axis=0).T, model.contributions(data))
+    np.testing.assert_allclose(states[-1], model.scores(data))
+
+
+def test_no_rows_have_no_predictions() -> None:
+    model, none = read(), rows(n_rows=0)
+    assert model.predict(none).shape == (0,)
+    assert model.contributions(none).shape == (0, 4)
+
+
+def test_rows_of_another_schema_are_refused() -> None:
+    for asked in (read().predict, read().contributions, lambda data: next(read().accumulated(data))):
+        with pytest.raises(SchemaError, match="declaration differs"):
+            asked(rows(TWO))
+
+
+def test_nothing_can_be_changed_and_values_must_fit_the_leaves() -> None:
+    model = read()
+    with pytest.raises(ValueError, match="read-only"):
+        model.values[0] = 1.0
+    with pytest.raises(ValueError, match="leaves need as many values"):
+        BoostedTrees(model.splits, np.zeros(3), 0.0)
+    assert model == read()
+    assert model != read(initial=2.5)
+    assert model != read(trees=(*TREES[:3], "=0.25"))
+    assert model != "boosted trees"
+
+
+@pytest.mark.parametrize("schema", [NUMBER, TWO])
+def test_the_document_is_compact_and_comes_back_exactly(schema: Schema) -> None:
+    model = read(schema, (f"0<={1 / 3!r} ={0.1 + 0.2!r} =-1e-300", *TREES), initial=1 / 7)
+    body = json.loads(json.dumps(boosted_body(model)))
+    assert body["trees"][1:] == list(TREES)
+    assert boosted_from(body, schema) == model
+
+
+def test_the_document_says_what_the_score_means() -> None:
+    assert boosted_body(read())["score"] == "'y' before it is clipped to its declared range"
+    assert boosted_body(read(TWO))["score"] == "log-odds of 'yes'"
+    assert boosted_body(read(THREE, TREES[:3]))["score"] == "one per class; tree number t (from 0) adds to class number t mod 3"
+
+
+@pytest.mark.parametrize(
+    ("document", "what"),
+    [
+        ({"initial": 0.0}, "There is no list of trees"),
+        ({"initial": 0.0, "trees": []}, "There is no list of trees"),
+        ({"trees": ["=0"]}, "initial"),
+        ({"trees": ["=0"], "initial": "NaN"}, "initial"),
+        ({"trees": ["=0"], "initial": True}, "initial"),
+        ({"trees": ["=0", 3], "initial": 0}, r"trees\[1\].*3 is not allowed here"),
+        ({"trees": ["=nan"], "initial": 0}, "'nan' is not a number"),
+        ({"trees": ["=1e999"], "initial": 0}, "'1e999' is not a number"),
+        ({"trees": ["=1:4"], "initial": 0}, "'1:4' is not a number"),
+        ({"trees": ["0<=0.5 =0"], "initial": 0}, "The number of nodes does not fit"),
+        ({"trees": ["=0 =1"], "initial": 0}, "The number of nodes does not fit"),
+        ({"trees": ["9<=0.5 =0 =1"], "initial": 0}, "There is no feature number 9"),
+        ({"trees": ["9" * 6000 + "<=0.5 =0 =1"], "initial": 0}, "is not a node"),
+        ({"trees": ["0<=inf =0 =1"], "initial": 0}, "'inf' is not a number"),
+        ({"trees": ["0? =0 =1"], "initial": 0}, "Feature number 0 has no categories"),
+        ({"trees": ["leaf"], "initial": 0}, "'leaf' is not a node"),
+    ],
+)
+def test_a_bad_document_is_named(document: dict, what: str) -> None:
+    with pytest.raises(DocumentError, match=what):
+        boosted_from(document, NUMBER)
+
+
+def test_three_classes_need_as_many_trees_each() -> None:
+    with pytest.raises(DocumentError, match="as many trees for each class"):
+        read(THREE)
