@@ -17,8 +17,9 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.redraws import Redraws
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.tree_text import path_in_words
-from dpviz.models.tree import Branch, Leaf, Node, Tree, rule_in_words
+from dpviz.models.tree import Branch, Node, Tree, format_value, leaf_in_words, rule_in_words
 from dpviz.table.role import DataRole
+from dpviz.table.schema import Schema
 from dpviz.training.contract import FitResult
 from dpviz.training.exact_trace import ExactTrace
 
@@ -31,7 +32,7 @@ def spent_at(plan: BudgetPlan, complete: Tree, path: str) -> float:
 
 def _pays(share: Share, node: Node, depth: int) -> bool:
     if share.part == "leaf":
-        return isinstance(node, Leaf)
+        return not isinstance(node, Branch)
     if share.level is None:
         return math.isinf(share.epsilon)  # exact everywhere; what is bought once before the tree belongs to no node
     return isinstance(node, Branch) and share.level == depth
@@ -56,16 +57,16 @@ def node_card(trained: Trained, loaded: Loaded, shown: Tree, path: str, trace: E
         with what:
             st.markdown(f"**{_title(shown, node)}**")
             st.caption(plain(path_in_words(shown, path)) if path else "At the root, where every row begins.")
-            st.markdown(_spent_sentence(trained.result, complete, path, isinstance(node, Leaf)))
+            st.markdown(_spent_sentence(trained.result, complete, path, not isinstance(node, Branch)))
         with how:
             if trace is not None:
-                st.markdown(_rows_sentence(trace, path, shown.schema.classes))
+                st.markdown(_rows_sentence(trace, path, shown.schema))
             _stability(trained, loaded, shown, path)
 
 
 def _title(tree: Tree, node: Node) -> str:
-    if isinstance(node, Leaf):
-        return f"Leaf: predicts {literal(tree.schema.classes[node.label])}"
+    if not isinstance(node, Branch):
+        return f"Leaf: predicts {literal(leaf_in_words(tree.schema, node))}"
     return plain(rule_in_words(tree.schema, node.rule)) + "?"
 
 
@@ -81,7 +82,11 @@ def _spent_sentence(result: FitResult, complete: Tree, path: str, is_leaf: bool)
     return f"ε spent here: **{number_text(cost)}** of {number_text(total)}, {cost / total:.0%} ({NEIGHBOURS}).{exact}{note}"
 
 
-def _rows_sentence(trace: ExactTrace, path: str, classes: tuple[str, ...]) -> str:
+def _rows_sentence(trace: ExactTrace, path: str, schema: Schema) -> str:
+    if trace.means:
+        mean = f" — mean {literal(schema.target.name)} {format_value(trace.means[path])}" if trace.rows(path) else ""
+        return f"Exact rows here (simulated data only): **{trace.rows(path):,}**{mean}."
+    classes = schema.classes
     counts = ", ".join(f"{count:,} {literal(name)}" for name, count in zip(classes, trace.counts[path], strict=True) if count)
     return f"Exact rows here (simulated data only): **{trace.rows(path):,}** — {counts or 'none'}."
 
@@ -119,7 +124,7 @@ def came_back_sentence(drawn: Redraws, shown: Tree, path: str) -> str:
     """In how many of the draws this node stands at the same place. Merge the draws when `shown` is merged."""
     node = shown.node(path)
     times = f"in {drawn.same_node(path, node)} of {drawn.n_done} fresh draws"
-    if isinstance(node, Leaf):
+    if not isinstance(node, Branch):
         return f"A leaf with this label stands here {times}."
     feature = drawn.same_feature(path, node.rule.feature)
     name = literal(shown.schema.features[node.rule.feature].name)

@@ -17,9 +17,9 @@ from dpviz.app.state import Loaded
 from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.tree_svg import tree_svg
-from dpviz.figures.tree_text import rule_list
+from dpviz.figures.tree_text import node_in_short, rule_list
 from dpviz.learners import get_learner
-from dpviz.models.tree import Leaf, Tree, rule_in_words
+from dpviz.models.tree import Tree
 from dpviz.training.exact_trace import ExactTrace, exact_trace
 
 MERGED, COMPLETE = "merged", "complete"
@@ -115,7 +115,6 @@ def _text_twin(trained: Trained, complete: Tree, shown: Tree) -> None:
 
 
 def _row(trained: Trained, complete: Tree, shown: Tree, node_id: str, path: str) -> dict[str, str | int]:
-    node = shown.node(path)
-    label = f"→ {shown.schema.classes[node.label]}" if isinstance(node, Leaf) else rule_in_words(shown.schema, node.rule)
+    label = node_in_short(shown, shown.node(path))
     spent = number_text(spent_at(trained.result.plan, complete, path))
     return {"node": node_id, "depth": len(path), "rule or label": label, f"ε ({NEIGHBOURS})": spent}

@@ -1,8 +1,9 @@
-"""Colours of every figure: one per class, and the ink, lines and ground they stand on, in light and in dark.
+"""Colours of every figure: one per class, steps for numbers, and the ink, lines and ground they stand on, in light and dark.
 
 The class colours are those `.streamlit/config.toml` gives to the dashboard's own charts: hues after Okabe and Ito (2008, "Color
 Universal Design"), lightness chosen so that each reaches 3:1 on the ground and all stay apart for colour-blind readers. Colour
-is never the only cue: every class has a letter too.
+is never the only cue: every class has a letter too. The steps go from low to high away from the ground's own lightness, so that
+they keep their order without any hue.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ FONT = '"Source Sans", "Source Sans 3", system-ui, -apple-system, "Segoe UI", Ro
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """One colour per role, as `#rrggbb`; `classes` holds one per class and is used again from its start when it runs out."""
+    """One colour per role, as `#rrggbb`.
+
+    `classes` holds one per class and is used again from its start when it runs out; `steps` holds a scale from low to high.
+    """
 
     ground: str
     raised: str
@@ -24,6 +28,7 @@ class Theme:
     edge: str
     accent: str
     classes: tuple[str, ...]
+    steps: tuple[str, ...]
 
     def class_colour(self, index: int) -> str:
         """The colour of the class at this position."""
@@ -39,6 +44,7 @@ LIGHT = Theme(
     edge="#8b9aa0",
     accent="#0b6b6b",
     classes=("#0b56c1", "#b72d01", "#38978b", "#5b0c3b", "#b47c2f", "#04366c", "#a375dc", "#5c5c5c"),
+    steps=("#b8741a", "#b8493c", "#8f2f6c", "#5a2a86", "#2a1a66"),
 )
 DARK = Theme(
     ground="#0f1518",
@@ -49,6 +55,7 @@ DARK = Theme(
     edge="#74848b",
     accent="#2a978e",
     classes=("#139dfa", "#f98c0d", "#abf2b4", "#c43d7d", "#8d6d01", "#6bd7fb", "#805ad1", "#9d9d9d"),
+    steps=("#7b66d6", "#b766c4", "#e27a92", "#f2a25f", "#fbe28c"),
 )
 
 #: Roles that follow the dashboard's own colour when the figure is drawn inside it.
@@ -60,6 +67,7 @@ STREAMLIT = {
     "accent": "--st-primary-color",
 }
 N_COLOURS = len(LIGHT.classes)
+N_STEPS = len(LIGHT.steps)
 
 
 def class_letter(index: int) -> str:
@@ -70,6 +78,16 @@ def class_letter(index: int) -> str:
         index, rest = divmod(index - 1, 26)
         letters = chr(ord("A") + rest) + letters
     return letters
+
+
+def step_of(value: float, low: float, high: float) -> int:
+    """Which of the steps stands for `value` on a scale from `low` to `high`; the middle one where all values are equal."""
+    return min(N_STEPS - 1, int(N_STEPS * place_of(value, low, high)))
+
+
+def place_of(value: float, low: float, high: float) -> float:
+    """Where `value` stands between `low` (0) and `high` (1); one half where they are equal."""
+    return min(1.0, max(0.0, (value - low) / (high - low))) if high > low else 0.5
 
 
 def contrast(first: str, second: str) -> float:
@@ -85,11 +103,16 @@ def text_on(colour: str) -> str:
 
 def css_variables(theme: Theme, *, follow: bool) -> str:
     """The theme as CSS custom properties `--dp-*`; with `follow`, the dashboard's own colours come first where it has them."""
-    roles = [field.name for field in fields(Theme) if field.name != "classes"]
+    roles = [field.name for field in fields(Theme) if field.name not in ("classes", "steps")]
     lines = [f"--dp-{role}:{_role_value(theme, role, follow)}" for role in roles]
     for index, colour in enumerate(theme.classes):
         lines += [f"--dp-class-{index}:{colour}", f"--dp-on-class-{index}:{text_on(colour)}"]
     return ";".join(lines)
+
+
+def step_variables(theme: Theme) -> str:
+    """The steps as CSS custom properties `--dp-step-*`."""
+    return ";".join(f"--dp-step-{index}:{colour}" for index, colour in enumerate(theme.steps))
 
 
 def _role_value(theme: Theme, role: str, follow: bool) -> str:

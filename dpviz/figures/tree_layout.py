@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from dpviz.models.tree import Branch, Leaf, Node, Tree
+from dpviz.models.tree import Branch, Node, Tree
 
 MARGIN = 10.0
 CARD_WIDTH, WIDEST_CARD, CARD_HEIGHT, LEAF_HEIGHT = 112.0, 172.0, 48.0, 36.0
@@ -93,25 +93,25 @@ def _spare_card(tree: Tree, levels: int, least_card: float) -> float:
 
 
 def _columns(node: Node, levels: int) -> int:
-    if isinstance(node, Leaf) or levels == 0:
+    if not isinstance(node, Branch) or levels == 0:
         return 1
     return _columns(node.left, levels - 1) + _columns(node.right, levels - 1)
 
 
 def _fan_width(node: Node, levels: int, card: float) -> float:
-    if isinstance(node, Leaf) or levels == 0:
+    if not isinstance(node, Branch) or levels == 0:
         return card + INDENT * _height(node)
     return _fan_width(node.left, levels - 1, card) + GAP + _fan_width(node.right, levels - 1, card)
 
 
 def _height(node: Node) -> int:
-    return 0 if isinstance(node, Leaf) else 1 + max(_height(node.left), _height(node.right))
+    return 1 + max(_height(node.left), _height(node.right)) if isinstance(node, Branch) else 0
 
 
 def _fan(node: Node, path: str, x: float, y: float, levels: int, card: float) -> tuple[list[Placed], float]:
     """Boxes of the subtree in a block whose upper left corner is (x, y), and the centre of its top card."""
     width = _fan_width(node, levels, card)
-    if isinstance(node, Leaf) or levels == 0:
+    if not isinstance(node, Branch) or levels == 0:
         return _hang(node, path, x, y, width), x + width / 2
     below = y + CARD_HEIGHT + LEVEL_GAP
     left, left_middle = _fan(node.left, path + "L", x, below, levels - 1, card)
@@ -126,7 +126,7 @@ def _hang(node: Node, path: str, x: float, y: float, width: float) -> list[Place
     Indents shrink where a deep tree would leave rows narrower than a card.
     """
     step = min(INDENT, (width - CARD_WIDTH) / max(1, _height(node)))
-    nodes = [Placed(path, x, y, width, LEAF_HEIGHT if isinstance(node, Leaf) else CARD_HEIGHT, node)]
+    nodes = [Placed(path, x, y, width, CARD_HEIGHT if isinstance(node, Branch) else LEAF_HEIGHT, node)]
     y += CARD_HEIGHT + ROW_GAP
     stack = _children(node, path)
     while stack:

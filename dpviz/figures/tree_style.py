@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from dpviz.figures.theme import DARK, FONT, LIGHT, N_COLOURS, css_variables, text_on
+from dpviz.figures.theme import DARK, FONT, LIGHT, N_COLOURS, css_variables, step_variables, text_on
 
 _LAYOUT = f"""
 .dp-tree text{{font-family:{FONT};font-family:var(--st-font,{FONT});direction:ltr;unicode-bidi:embed;white-space:pre}}
@@ -28,15 +28,24 @@ _LAYOUT = f"""
 
 
 @cache
-def tree_css() -> str:
-    """The style sheet as text. Names start with `dp-` or stand below `.dp-tree`, so it can live in a page."""
-    light, dark = css_variables(LIGHT, follow=True), css_variables(DARK, follow=True)
-    themes = (
+def tree_css(*, numbers: bool = False) -> str:
+    """The style sheet as text. Names start with `dp-` or stand below `.dp-tree`, so it can live in a page.
+
+    `numbers` adds what leaves with numbers need.
+    """
+    colours = _themed(css_variables(LIGHT, follow=True), css_variables(DARK, follow=True))
+    lines = [colours, _LAYOUT.strip(), *_roles(), *_classes()]
+    if numbers:
+        lines += [_themed(step_variables(LIGHT), step_variables(DARK)), *_steps()]
+    return "\n".join(lines) + "\n"
+
+
+def _themed(light: str, dark: str) -> str:
+    return (
         f".dp-tree{{{light}}}\n"
         f"@media (prefers-color-scheme:dark){{.dp-tree:not([data-theme=light]){{{dark}}}}}\n"
         f".dp-tree[data-theme=dark]{{{dark}}}"
     )
-    return "\n".join((themes, _LAYOUT.strip(), *_roles(), *_classes())) + "\n"
 
 
 def _roles() -> list[str]:
@@ -63,6 +72,17 @@ def _classes() -> list[str]:
         rules.append(f'.dp-tree .c{index}:not([aria-selected="true"]) .box{{stroke:{colour};stroke:{variable}}}')
         rules.append(f".dp-tree .c{index} .swatch{{fill:{colour};fill:{variable}}}")
         rules.append(f".dp-tree .c{index} .letter{{fill:{text_on(colour)};fill:var(--dp-on-class-{index})}}")
+    return rules
+
+
+def _steps() -> list[str]:
+    """A leaf's gauge: an outline, filled from below as far as its number stands between the lowest and the highest leaf."""
+    rules = [".dp-tree .gauge{fill:none;stroke-width:1.25px}"]
+    for index, colour in enumerate(LIGHT.steps):
+        variable = f"var(--dp-step-{index})"
+        rules.append(f".dp-tree .s{index} .box,.dp-tree .s{index} .level{{fill:{colour};fill:{variable}}}")
+        rules.append(f".dp-tree .s{index} .gauge{{stroke:{colour};stroke:{variable}}}")
+        rules.append(f'.dp-tree .s{index}:not([aria-selected="true"]) .box{{stroke:{colour};stroke:{variable}}}')
     return rules
 
 

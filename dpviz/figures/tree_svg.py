@@ -1,4 +1,4 @@
-"""A tree as SVG: cards with the rule in words, edges as thick as the share that goes along them, leaves in their class's colour.
+"""A tree as SVG: cards with the rule in words, edges as thick as the share that goes along, leaves with a class or a number.
 
 The drawing is complete XML on its own, fetches nothing, and carries its meaning for screen readers: one `tree` of
 `treeitem`s, each labelled in words. Every text that came from data passes `visible` and is escaped.
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from xml.sax.saxutils import escape, quoteattr
 
-from dpviz.figures.theme import N_COLOURS, class_letter
+from dpviz.figures.theme import N_COLOURS, class_letter, place_of, step_of
 from dpviz.figures.tree_labels import fitted, fitted_pair, rule_parts, text_width, visible
 from dpviz.figures.tree_layout import CARD_WIDTH, Layout, Placed, tree_layout
 from dpviz.figures.tree_style import tree_css
-from dpviz.models.tree import Leaf, Rule, ThresholdRule, Tree
+from dpviz.models.tree import Branch, End, Leaf, NumberLeaf, Rule, ThresholdRule, Tree, format_value, leaf_in_words
 from dpviz.table.schema import Schema
 
 TEXT, SMALL = 13.0, 11.5
@@ -41,6 +41,11 @@ class _Drawing:
     def first_stop(self) -> str:
         """The path of the one node the Tab key reaches: the chosen one, else the root."""
         return next((placed.path for placed in self.layout.nodes if placed.id == self.selected), "")
+
+    @cached_property
+    def scale(self) -> tuple[float, float]:
+        """The lowest and the highest number of a leaf."""
+        return min(self.tree.values), max(self.tree.values)
 
 
 def tree_svg(
@@ -77,7 +82,7 @@ def tree_svg(
         f'<svg xmlns="http://www.w3.org/2000/svg" class="dp-tree" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" role="tree" aria-label={name} data-layout="{"narrow" if narrow else "wide"}">',
         f"<title>{escape(visible(title))}</title>",
-        f"<style>{escape(tree_css())}</style>",
+        f"<style>{escape(tree_css(numbers=bool(tree.values)))}</style>",
         f'<rect class="dp-ground" width="{width}" height="{height}"/>',
         '<g role="none" aria-hidden="true">',
         *(_edge(drawing, placed) for placed in _thin_last(drawing)),
@@ -93,7 +98,9 @@ def node_in_words(tree: Tree, path: str) -> str:
     """What a screen reader says of a node: what it asks or predicts, how it is reached. Raises KeyError for an unknown path."""
     node = tree.node(path)
     if isinstance(node, Leaf):
-        what = f"Predicts {visible(tree.schema.classes[node.label])}, class {class_letter(node.label)}"
+        what = f"Predicts {visible(leaf_in_words(tree.schema, node))}, class {class_letter(node.label)}"
+    elif isinstance(node, NumberLeaf):
+        what = f"Predicts {leaf_in_words(tree.schema, node)}"
     else:
         what = f"Asks: {' '.join(rule_parts(tree.schema, node.rule))}?"
     reached = f"reached by {_SIDES[path[-1]]}" if path else "the root"
@@ -154,7 +161,7 @@ def _mark(drawing: _Drawing, placed: Placed) -> str:
 
 def _attributes(drawing: _Drawing, placed: Placed) -> str:
     node, chosen = placed.node, placed.id == drawing.selected
-    kind = f"leaf c{node.label % N_COLOURS}" if isinstance(node, Leaf) else "branch"
+    kind = "branch" if isinstance(node, Branch) else f"leaf {_colour(drawing, node)}"
     stop = 0 if placed.path == drawing.first_stop else -1
     return (
         f'class="node {kind}" role="treeitem" data-path="{placed.id}" tabindex="{stop}" '
@@ -163,8 +170,12 @@ def _attributes(drawing: _Drawing, placed: Placed) -> str:
     )
 
 
+def _colour(drawing: _Drawing, leaf: End) -> str:
+    return f"c{leaf.label % N_COLOURS}" if isinstance(leaf, Leaf) else f"s{step_of(leaf.value, *drawing.scale)}"
+
+
 def _boxes(placed: Placed) -> Iterator[str]:
-    radius = placed.height / 2 if isinstance(placed.node, Leaf) else 7.0
+    radius = 7.0 if isinstance(placed.node, Branch) else placed.height / 2
     yield _rect("ring", placed.x - 3.5, placed.y - 3.5, placed.width + 7, placed.height + 7, radius + 3.5)
     yield _rect("box", placed.x, placed.y, placed.width, placed.height, radius)
 
@@ -172,7 +183,7 @@ def _boxes(placed: Placed) -> Iterator[str]:
 def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
     left, right = placed.x + PADDING, placed.x + placed.width - PADDING
     middle = placed.y + placed.height / 2
-    one_line = placed.hangs or isinstance(placed.node, Leaf)
+    one_line = placed.hangs or not isinstance(placed.node, Branch)
     if mark:
         shown = fitted(mark, placed.width * 0.4, SMALL)
         yield _text("mark", right, middle + (4 if one_line else 13), shown)
@@ -180,17 +191,25 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
     if placed.hangs:
         yield _text("side", left, middle + 4, _SIDES[placed.path[-1]])
         left += SIDE_WIDTH
-    if isinstance(placed.node, Leaf):
-        yield from _class(drawing.tree, placed.node, left, right, middle)
-    else:
+    if isinstance(placed.node, Branch):
         yield from _rule(drawing.tree.schema, placed.node.rule, left, right, middle, placed)
+    else:
+        yield from _said(drawing, placed.node, left, right, middle)
 
 
-def _class(tree: Tree, leaf: Leaf, left: float, right: float, middle: float) -> Iterator[str]:
-    yield _rect("swatch", left, middle - SWATCH / 2, SWATCH, SWATCH, 5)
-    yield _text("letter", left + SWATCH / 2, middle + 4, class_letter(leaf.label))
+def _said(drawing: _Drawing, leaf: End, left: float, right: float, middle: float) -> Iterator[str]:
+    """The letter of a class or the gauge of a number, and what the leaf predicts."""
+    top = middle - SWATCH / 2
+    if isinstance(leaf, Leaf):
+        yield _rect("swatch", left, top, SWATCH, SWATCH, 5)
+        yield _text("letter", left + SWATCH / 2, middle + 4, class_letter(leaf.label))
+    else:
+        empty = (1 - place_of(leaf.value, *drawing.scale)) * (SWATCH - 4)
+        yield _rect("gauge", left + 4, top, SWATCH - 8, SWATCH, 3)
+        yield _rect("level", left + 6, top + 2 + empty, SWATCH - 12, SWATCH - 4 - empty, 1)
     left += SWATCH + 6
-    yield _text("name", left, middle + 4.5, fitted(visible(tree.schema.classes[leaf.label]), right - left, TEXT, bold=True))
+    words = visible(leaf_in_words(drawing.tree.schema, leaf))
+    yield _text("name", left, middle + 4.5, fitted(words, right - left, TEXT, bold=True))
 
 
 def _rule(schema: Schema, rule: Rule, left: float, right: float, middle: float, placed: Placed) -> Iterator[str]:
@@ -207,9 +226,10 @@ def _rule(schema: Schema, rule: Rule, left: float, right: float, middle: float, 
 
 
 def _least_card(tree: Tree, marks: Mapping[str, str]) -> float:
-    """A card wide enough for the class names and the marks, within reason; deep trees hang, and need room for yes and no too."""
+    """A card wide enough for what leaves say and the marks, within reason; deep trees hang, and need room for yes and no too."""
     side = SIDE_WIDTH if tree.depth > 3 else 0.0
-    name = max(text_width(visible(name), TEXT, bold=True) for name in tree.schema.classes)
+    names = map(format_value, tree.values) if tree.values else tree.schema.classes
+    name = max(text_width(visible(name), TEXT, bold=True) for name in names)
     mark = max((text_width(visible(mark), SMALL) + 6 for mark in marks.values() if mark), default=0.0)
     return max(CARD_WIDTH, side + min(WIDEST_LEAF, 2 * PADDING + SWATCH + 6 + name) + min(WIDEST_MARK, mark))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from dpviz.figures.tree_labels import visible
-from dpviz.models.tree import Branch, Leaf, Rule, ThresholdRule, Tree, format_number, rule_in_words
+from dpviz.models.tree import Branch, End, Node, Rule, ThresholdRule, Tree, format_number, leaf_in_words, rule_in_words
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 
 
@@ -25,7 +25,7 @@ class RuleLine:
     conditions : tuple of str
         One per feature on the way, in the order they are first asked; empty when the tree is a single leaf.
     label : str
-        The class it predicts.
+        The class or number it predicts.
     possible : bool
         False when the conditions exclude each other: a private tree may ask so, and no row gets there.
     """
@@ -53,15 +53,14 @@ class _Bounds:
 
 def rule_list(tree: Tree) -> tuple[RuleLine, ...]:
     """One line per leaf, left to right, with the conditions on one feature merged into one."""
-    leaves = [placed for placed in tree.nodes() if isinstance(placed.node, Leaf)]
-    return tuple(_line(tree, placed.path, placed.node) for placed in leaves if isinstance(placed.node, Leaf))
+    return tuple(_line(tree, placed.path, placed.node) for placed in tree.nodes() if not isinstance(placed.node, Branch))
 
 
 def node_table(tree: Tree, spent: Mapping[int, float]) -> list[dict[str, str | int | float]]:
-    """One row per node, parents first: `id`, `depth`, `rule` (or "→ class"), and `epsilon` spent at its depth (`spent`)."""
+    """One row per node, parents first: `id`, `depth`, `rule` (or "→ class", "→ number"), `epsilon` spent at its depth."""
     return [
-        {"id": placed.id, "depth": placed.depth, "rule": _short(tree, placed.node), "epsilon": spent.get(placed.depth, 0.0)}
-        for placed in tree.nodes()
+        {"id": node.id, "depth": node.depth, "rule": node_in_short(tree, node.node), "epsilon": spent.get(node.depth, 0.0)}
+        for node in tree.nodes()
     ]
 
 
@@ -72,8 +71,10 @@ def path_in_words(tree: Tree, path: str) -> str:
     return ", then ".join(map(visible, answers)) or "the root, where every row starts"
 
 
-def _short(tree: Tree, node: Branch | Leaf) -> str:
-    return visible(f"→ {tree.schema.classes[node.label]}" if isinstance(node, Leaf) else rule_in_words(tree.schema, node.rule))
+def node_in_short(tree: Tree, node: Node) -> str:
+    """The rule of a branch, or what a leaf predicts behind an arrow."""
+    words = rule_in_words(tree.schema, node.rule) if isinstance(node, Branch) else f"→ {leaf_in_words(tree.schema, node)}"
+    return visible(words)
 
 
 def _questions(tree: Tree, path: str) -> Iterator[tuple[Rule, str]]:
@@ -84,14 +85,14 @@ def _questions(tree: Tree, path: str) -> Iterator[tuple[Rule, str]]:
         yield node.rule, step
 
 
-def _line(tree: Tree, path: str, leaf: Leaf) -> RuleLine:
+def _line(tree: Tree, path: str, leaf: End) -> RuleLine:
     asked: dict[int, _Bounds] = {}
     for rule, step in _questions(tree, path):
         bounds = asked.setdefault(rule.feature, _start(tree.schema, rule.feature))
         _narrow(bounds, rule, yes=step == "L")
     conditions = tuple(visible(_condition(tree.schema, feature, bounds)) for feature, bounds in asked.items())
     possible = all(_is_possible(tree.schema.features[feature], bounds) for feature, bounds in asked.items())
-    return RuleLine(path, conditions, visible(tree.schema.classes[leaf.label]), possible)
+    return RuleLine(path, conditions, visible(leaf_in_words(tree.schema, leaf)), possible)
 
 
 def _is_possible(column: NumericFeature | CategoricalFeature, bounds: _Bounds) -> bool:

@@ -1,11 +1,12 @@
-"""Exact class counts at every node of a tree: a teaching view, for simulated data only. Exports cannot import it.
+"""Exact counts, or exact means, at every node of a tree: a teaching view, for simulated data only. Exports cannot import it.
 
 Publishing any of it voids the guarantee.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -14,13 +15,23 @@ import numpy as np
 from dpviz.models.base import require_same_columns
 from dpviz.models.tree import Branch, Node, Tree
 from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericTarget
 
 
 @dataclass(frozen=True)
 class ExactTrace:
-    """Path ("" is the root, then L and R) -> exact rows per class, int64 of shape (n_classes,)."""
+    """What stands at every node; a path is "" for the root, then L and R.
+
+    Attributes
+    ----------
+    counts : mapping
+        Path -> exact rows per class, int64 of shape (n_classes,); of shape (1,) for a numeric target.
+    means : mapping
+        Path -> exact mean of a numeric target there, NaN without rows; empty for classes.
+    """
 
     counts: Mapping[str, np.ndarray]
+    means: Mapping[str, float]
 
     def rows(self, path: str) -> int:
         """Exact number of rows at the node."""
@@ -30,14 +41,18 @@ class ExactTrace:
 def exact_trace(tree: Tree, data: EncodedDataset) -> ExactTrace:
     """Send every row of `data` down the tree and count."""
     require_same_columns(tree.schema, data.schema)
-    counts: dict[str, np.ndarray] = {}
-    _count(tree.root, "", np.arange(data.n_rows), data, counts)
-    return ExactTrace(MappingProxyType(counts))
+    targets = {path: data.target[rows] for path, rows in _rows_by_path(tree.root, "", np.arange(data.n_rows), data)}
+    if isinstance(data.schema.target, NumericTarget):
+        means = {path: float(np.mean(found)) if len(found) else math.nan for path, found in targets.items()}
+        counts = {path: np.array([len(found)]) for path, found in targets.items()}
+    else:
+        means, counts = {}, {path: np.bincount(found, minlength=data.n_classes) for path, found in targets.items()}
+    return ExactTrace(MappingProxyType(counts), MappingProxyType(means))
 
 
-def _count(node: Node, path: str, rows: np.ndarray, data: EncodedDataset, counts: dict[str, np.ndarray]) -> None:
-    counts[path] = np.bincount(data.target[rows], minlength=data.n_classes)
+def _rows_by_path(node: Node, path: str, rows: np.ndarray, data: EncodedDataset) -> Iterator[tuple[str, np.ndarray]]:
+    yield path, rows
     if isinstance(node, Branch):
         left = node.rule.goes_left(data.columns[node.rule.feature][rows])
-        _count(node.left, path + "L", rows[left], data, counts)
-        _count(node.right, path + "R", rows[~left], data, counts)
+        yield from _rows_by_path(node.left, path + "L", rows[left], data)
+        yield from _rows_by_path(node.right, path + "R", rows[~left], data)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from dpviz.models.tree import Branch, Leaf, Node, SubsetRule, ThresholdRule, Tree
-from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, SubsetRule, ThresholdRule, Tree
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
 
 @pytest.fixture
@@ -46,3 +46,11 @@ def chain(loans: Schema) -> Callable[[int], Tree]:
         return Leaf(0) if depth == 0 else Branch(ThresholdRule(0, 20.0 + depth), Leaf(1), grow(depth - 1))
 
     return lambda depth: Tree(loans, grow(depth))
+
+
+@pytest.fixture
+def rents() -> Tree:
+    """A tree of numbers: area <= 50 ? (area <= 30 ? 480 : 725.5) : 1250."""
+    schema = Schema((NumericFeature("area", 10, 200, unit="m²"),), NumericTarget("rent", 0, 5000))
+    small = Branch(ThresholdRule(0, 30.0), NumberLeaf(480.0), NumberLeaf(725.5))
+    return Tree(schema, Branch(ThresholdRule(0, 50.0), small, NumberLeaf(1250.0)))

@@ -6,7 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from dpviz.figures.theme import DARK, LIGHT, N_COLOURS, Theme, class_letter, contrast, css_variables, text_on
+from dpviz.figures.theme import (
+    DARK,
+    LIGHT,
+    N_COLOURS,
+    N_STEPS,
+    Theme,
+    class_letter,
+    contrast,
+    css_variables,
+    place_of,
+    step_of,
+    step_variables,
+    text_on,
+)
 
 CONFIG = Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml"
 
@@ -54,11 +67,22 @@ class TestTheme:
         pairs = itertools.combinations(theme.classes[:4], 2)
         assert min(distance(first, second, deficiency) for first, second in pairs) > 10
 
+    def test_steps_stand_out_and_go_one_way_in_lightness(self, theme: Theme) -> None:
+        assert min(contrast(colour, ground) for colour in theme.steps for ground in (theme.ground, theme.raised)) >= 3
+        apart = [contrast(colour, theme.ground) for colour in theme.steps]
+        assert apart == sorted(apart)
+        assert min(high / low for low, high in itertools.pairwise(apart)) > 1.15
+
+    @pytest.mark.parametrize("deficiency", DEFICIENCIES)
+    def test_neighbouring_steps_differ_for_colour_blind_readers(self, theme: Theme, deficiency: str) -> None:
+        assert min(distance(first, second, deficiency) for first, second in itertools.pairwise(theme.steps)) > 10
+
     def test_every_role_becomes_a_variable(self, theme: Theme) -> None:
         css = css_variables(theme, follow=False)
         assert f"--dp-ink:{theme.ink}" in css
         assert f"--dp-class-7:{theme.classes[7]}" in css
         assert "--st-" not in css
+        assert f"--dp-step-4:{theme.steps[4]}" in step_variables(theme)
 
     def test_following_the_dashboard_keeps_a_fallback(self, theme: Theme) -> None:
         assert f"--dp-ground:var(--st-background-color,{theme.ground})" in css_variables(theme, follow=True)
@@ -86,3 +110,9 @@ def test_colours_start_again_and_letters_do_not() -> None:
 def test_contrast_is_that_of_wcag() -> None:
     assert contrast("#ffffff", "#000000") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)
+
+
+def test_steps_cover_their_scale_and_a_scale_of_one_value_has_its_middle() -> None:
+    assert [step_of(value, 0, 10) for value in (-1, 0, 1.9, 2, 9.9, 10, 11)] == [0, 0, 0, 1, 4, 4, 4]
+    assert len(LIGHT.steps) == len(DARK.steps) == N_STEPS
+    assert (step_of(3, 3, 3), place_of(3, 3, 3)) == (N_STEPS // 2, 0.5)

@@ -16,8 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpviz.figures.theme import N_STEPS
 from dpviz.figures.tree_svg import node_in_words, tree_svg
-from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule, Tree
+from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "tree.svg"
@@ -171,6 +172,34 @@ def test_marks_are_drawn_and_read_out(small_tree: Tree) -> None:
 
 def test_a_single_leaf_is_a_drawing_too(complete: Callable[[int], Tree]) -> None:
     assert len(nodes(draw(complete(0)))) == 1
+
+
+def test_a_leaf_with_a_number_shows_it_and_fills_its_gauge_in_order(rents: Tree) -> None:
+    leaves = [node for node in nodes(draw(rents)) if "leaf" in str(node.get("class"))]
+    assert [next(text.text for text in leaf.iter(f"{SVG}text") if text.get("class") == "name") for leaf in leaves] == [
+        "480",
+        "725.5",
+        "1,250",
+    ]
+    assert [str(leaf.get("class")).split()[-1] for leaf in leaves] == ["s0", "s1", f"s{N_STEPS - 1}"]
+    levels = [
+        float(str(rect.get("height"))) for leaf in leaves for rect in leaf.iter(f"{SVG}rect") if rect.get("class") == "level"
+    ]
+    gauges = [rect for leaf in leaves for rect in leaf.iter(f"{SVG}rect") if rect.get("class") == "gauge"]
+    assert levels == sorted(levels)
+    assert levels[0] == 0 < levels[1] < levels[2]
+    assert len(gauges) == 3
+    assert node_in_words(rents, "LR") == "Predicts 725.5. Depth 2, reached by no."
+
+
+def test_a_single_number_stands_in_the_middle_of_its_scale(rents: Tree) -> None:
+    root = draw(Tree(rents.schema, NumberLeaf(3.0)))
+    assert [str(node.get("class")).split()[-1] for node in nodes(root)] == [f"s{N_STEPS // 2}"]
+
+
+def test_only_trees_of_numbers_carry_the_steps(rents: Tree, small_tree: Tree) -> None:
+    drawn = [tree_svg(tree, widths=None, selected=None, title="t") for tree in (rents, small_tree)]
+    assert ["--dp-step-0" in svg for svg in drawn] == [True, False]
 
 
 def test_the_drawing_is_the_golden_one(small_tree: Tree) -> None:

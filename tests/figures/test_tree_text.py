@@ -69,3 +69,8 @@ def test_names_are_made_visible() -> None:
     assert rule_list(tree)[0].text == "a is x → c"
     assert node_table(tree, {})[0]["rule"] == "a is x"
     assert path_in_words(tree, "L") == "a is x: yes"
+
+
+def test_leaves_with_numbers_say_them(rents):
+    assert [line.text for line in rule_list(rents)] == ["area ≤ 30 m² → 480", "30 < area ≤ 50 m² → 725.5", "area > 50 m² → 1,250"]
+    assert node_table(rents, {})[-1]["rule"] == "→ 1,250"

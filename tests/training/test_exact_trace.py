@@ -5,6 +5,9 @@ import pytest
 
 import dpviz
 from dpviz.errors import SchemaError
+from dpviz.models.tree import Branch, NumberLeaf, ThresholdRule, Tree
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericFeature, NumericTarget, Schema
 from tests.contract.tables import schema_of, table
 from tests.oracles import counts, trees
 
@@ -36,3 +39,16 @@ def test_a_trace_cannot_be_changed_and_needs_the_tree_s_columns():
         dpviz.exact_trace(tree, data).counts["L"] = 1
     with pytest.raises(SchemaError, match="lack the model's columns"):
         dpviz.exact_trace(tree, table(schema_of("numbers"), 5))
+
+
+def test_a_numeric_target_has_exact_rows_and_means():
+    schema = Schema((NumericFeature("x", 0, 10),), NumericTarget("y", 0, 100))
+    data = EncodedDataset(schema, (np.array([1.0, 2.0, 9.0]),), np.array([10.0, 20.0, 60.0]))
+    rule = ThresholdRule(0, 5.0)
+    trace = dpviz.exact_trace(Tree(schema, Branch(rule, NumberLeaf(1.0), Branch(rule, NumberLeaf(2.0), NumberLeaf(3.0)))), data)
+    assert {path: trace.rows(path) for path in trace.counts} == {"": 3, "L": 2, "R": 1, "RL": 0, "RR": 1}
+    assert (trace.means[""], trace.means["L"], trace.means["RR"]) == (30.0, 15.0, 60.0)
+    assert np.isnan(trace.means["RL"])
+    assert not dpviz.exact_trace(
+        dpviz.fit("cart", table(schema_of(), 20), epsilon=1.0, seed=0).model, table(schema_of(), 20)
+    ).means
