@@ -1,16 +1,17 @@
 """Curves of this session: what was computed stays, what is missing is computed in the background by worker processes.
 
 Rows of the frame are kept by table, splits and parameters, so that another learner or more draws only add to them. The
-work runs outside the server's process (joblib), at lower priority: the server goes on answering.
+work runs outside the server's process (joblib), at lower priority: the server goes on answering. Only the first points, which
+nobody should wait for, are computed here while the worker processes start.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
-from threading import Event
+from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +23,15 @@ from dpviz.app.state import Loaded
 from dpviz.errors import Cancelled, DpvizError
 from dpviz.evaluation.grid import Batch, Row, SweepGrid, n_fits, pending
 from dpviz.evaluation.sweep import as_frame, run_batches
+from dpviz.evaluation.workers import start_workers
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
 
 if TYPE_CHECKING:
     import pandas as pd
 
+#: So long, in seconds, the first fits may take up the server's own process.
+FIRST_POINTS = 1.0
 #: Two at least, so that work never runs in the server's own process; not all of a large machine.
 WORKERS = max(2, min(8, os.cpu_count() or 2))
 LANE = "compare"
@@ -57,6 +61,12 @@ class Running:
     def look(self) -> None:
         """Say that somebody is still interested."""
         self.seen[0] = monotonic()
+
+    def await_points(self, seconds: float) -> None:
+        """Return once there are rows, or the work has ended, or after so long."""
+        until = monotonic() + seconds
+        while not self.rows and monotonic() < until and not self.job.wait(0.05):
+            pass
 
     @property
     def n_done(self) -> int:
@@ -177,11 +187,21 @@ def working(
         def is_over() -> bool:
             return stop.is_set() or monotonic() - seen[0] > PATIENCE
 
-        for found in run_batches(grid, data, left, workers=WORKERS, stop=is_over):
+        for found in _all_batches(grid, data, left, is_over):
             rows.extend(found)
             progress((len(rows) - before) / total)
 
     return work
+
+
+def _all_batches(grid: SweepGrid, data: EncodedDataset, left: list[Batch], stop: Callable[[], bool]) -> Iterator[list[Row]]:
+    """The first here, while worker processes start; the others there."""
+    Thread(target=start_workers, args=(WORKERS,), daemon=True).start()
+    until, n_done = monotonic() + FIRST_POINTS, 0
+    for found in run_batches(grid, data, left, stop=lambda: stop() or monotonic() > until):
+        n_done += 1
+        yield found
+    yield from run_batches(grid, data, left[n_done:], workers=WORKERS, stop=stop)
 
 
 def starts_by_itself(loaded: Loaded) -> bool:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _QUIET = {"displayModeBar": False, "responsive": True}
 _EVERY = 1.0
+#: So long, in seconds, the page waits for the first points rather than show none and come back later.
+_PATIENCE = 0.8
 _NOT_COVERED = (
     "**Curves computed on private rows are not covered by the tree's ε.** Every fit spends ε again, and accuracy is counted on "
     "the rows themselves. They are for whoever may see the rows: do not publish them. To publish curves, use simulated "
@@ -62,6 +64,7 @@ def private_warning(loaded: Loaded) -> None:
 
 def _while_running(running: Running) -> None:
     """Curves as they come; looks at the work now and then, and draws the page anew once it is done."""
+    running.await_points(_PATIENCE)
 
     @st.fragment(run_every=_EVERY)
     def poll() -> None:

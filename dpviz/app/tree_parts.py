@@ -39,7 +39,7 @@ def noise_line(result: FitResult) -> None:
     if result.released:
         st.caption(":material/verified: A release: exact samplers, no seed kept.")
     elif result.noise == "release":
-        st.caption(f":material/gpp_maybe: {plain(result.not_released_because)}")
+        st.caption(f":material/gpp_maybe: {plain(result.not_released_because or "")}")
     elif result.seed is None:
         st.caption(":material/science: Simulation, not a release: this learner has no exact sampler. Its seed is never shown.")
     else:

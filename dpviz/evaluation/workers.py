@@ -61,6 +61,18 @@ def spread(work: Callable[[T], R], tasks: Iterable[T], workers: int = 1, *, in_o
             pass
 
 
+def start_workers(workers: int) -> None:
+    """Have so many processes ready for `spread`; starting them takes a second or two."""
+    for _ in spread(_import_learners, range(workers), workers):
+        pass
+
+
+def _import_learners(_: int) -> None:
+    from dpviz.learners import registry
+
+    registry()
+
+
 def light(data: EncodedDataset) -> EncodedDataset:
     """The same rows, light enough to be sent; the fingerprint goes along, so that workers need not compute it."""
     lean = replace(data, report=None, _binnings={})
