@@ -38,8 +38,8 @@ def noise_line(result: FitResult) -> None:
     """Simulation or release, in words."""
     if result.released:
         st.caption(":material/verified: A release: exact samplers, no seed kept.")
-    elif result.noise == "release":
-        st.caption(f":material/gpp_maybe: {plain(result.not_released_because or "")}")
+    elif result.noise == "release" and result.not_released_because:
+        st.caption(f":material/gpp_maybe: {plain(result.not_released_because)}")
     elif result.seed is None:
         st.caption(":material/science: Simulation, not a release: this learner has no exact sampler. Its seed is never shown.")
     else:
