@@ -116,8 +116,33 @@ class DocumentError(DpvizError):
     """A JSON document is not one dpviz wrote, or is of an unknown version. `where` is the path inside it."""
 
 
+class RegisterError(DpvizError):
+    """The release register cannot be used. `code` names the kind: unreadable, locked, foreign, newer, damaged."""
+
+    def __init__(self, code: str, what: str, *, where: str = "", remedy: str) -> None:
+        self.code = code
+        super().__init__(what, where=where, remedy=remedy)
+
+
+class RefusedRelease(DpvizError):
+    """Something may not be released, or not yet. Nothing was spent unless the text says so."""
+
+
+class OverCap(RefusedRelease):
+    """A release would exceed the cap of its data set. `left` is the epsilon that is left, `left_delta` the delta."""
+
+    def __init__(self, what: str, *, left: float, left_delta: float, where: str, remedy: str) -> None:
+        self.left = left
+        self.left_delta = left_delta
+        super().__init__(what, where=where, remedy=remedy)
+
+
 class Cancelled(DpvizError):
     """A long computation was stopped by its caller."""
 
     def __init__(self) -> None:
         super().__init__("Stopped on request.")
+
+
+class NotExported(DpvizError):
+    """A model cannot be written in this form, or what was written did not predict what the model predicts."""

@@ -1,0 +1,120 @@
+"""What a release takes as public knowledge: every assumption, where it comes from, and how to mend it.
+
+A value read from the rows blocks a release: no epsilon covers it. A declared one only has to be true knowledge. Settings chosen
+by looking at results on the same rows are covered by nothing either; whoever releases is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
+
+#: A public row count with more digits than this looks counted rather than known.
+MOST_DIGITS = 3
+_DECLARE = "Declare it from public knowledge on the Data page."
+
+
+class Standing(StrEnum):
+    """Where an assumption comes from."""
+
+    DECLARED = "declared"
+    READ = "read from data"
+    EXPLORED = "explored"
+    DOUBTFUL = "looks exact"
+    UNSAID = "not declared"
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """One thing taken as public.
+
+    Attributes
+    ----------
+    kind : str
+        "range", "categories", "classes", "kind", "row count" or "tuning".
+    column : str
+        Empty where it belongs to none.
+    what : str
+        What is assumed.
+    standing : Standing
+    fix : str
+        How to mend it; empty where nothing needs mending.
+    blocks : bool
+        It must be mended before anything is released.
+    """
+
+    kind: str
+    column: str
+    what: str
+    standing: Standing
+    fix: str = ""
+    blocks: bool = False
+
+    def to_dict(self) -> dict[str, str]:
+        """For the register and the released file."""
+        return {"kind": self.kind, "column": self.column, "what": self.what, "source": str(self.standing)}
+
+
+def assumptions(schema: Schema, *, explored: int | None = None) -> tuple[Assumption, ...]:
+    """Every assumption of a release under `schema`: those that block first.
+
+    Parameters
+    ----------
+    explored : int, optional
+        Fits on the same rows that somebody looked at before. Private, so it is said here and never in the file; None when the
+        rows are not private, so that looking at them costs nothing.
+    """
+    columns = (*schema.features, schema.target)
+    found = [item for column in columns for item in _of_column(column)]
+    found += [_of_row_count(schema)]
+    found += [] if explored is None else [_of_tuning(explored)]
+    return tuple(sorted(found, key=lambda item: (not item.blocks, item.standing is Standing.DECLARED)))
+
+
+def _of_column(column: Feature | Target) -> Iterator[Assumption]:
+    match column:
+        case NumericFeature(name, low, high) | NumericTarget(name, low, high):
+            yield _value("range", name, f"{low:g} to {high:g}", {"low", "high"} & set(column.read_from_data))
+        case CategoricalFeature(name, categories):
+            yield _value("categories", name, _count(len(categories), "category", "categories"), _read(column, "categories"))
+        case ClassTarget(name, classes):
+            yield _value("classes", name, _count(len(classes), "class", "classes"), _read(column, "classes"))
+    if "kind" in column.read_from_data:
+        yield _value("kind", column.name, "whether it is a number or a list of categories", {"kind"})
+
+
+def _read(column: Feature | Target, field: str) -> set[str]:
+    return {field} & set(column.read_from_data)
+
+
+def _count(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
+
+
+def _value(kind: str, column: str, what: str, read: set[str]) -> Assumption:
+    if read:
+        return Assumption(kind, column, what, Standing.READ, _DECLARE, blocks=True)
+    return Assumption(kind, column, what, Standing.DECLARED)
+
+
+def _of_row_count(schema: Schema) -> Assumption:
+    count = schema.n_public
+    if count is None:
+        return Assumption("row count", "", "none is taken as public", Standing.UNSAID)
+    what = f"about {count:,} rows"
+    if schema.read_from_data:
+        return Assumption("row count", "", what, Standing.READ, _DECLARE, blocks=True)
+    if len(str(count).rstrip("0")) > MOST_DIGITS:
+        return Assumption("row count", "", what, Standing.DOUBTFUL, "Round it, unless the exact number is public.")
+    return Assumption("row count", "", what, Standing.DECLARED)
+
+
+def _of_tuning(explored: int) -> Assumption:
+    if not explored:
+        return Assumption("tuning", "", "settings were chosen without looking at these rows", Standing.DECLARED)
+    what = f"settings were chosen after {_count(explored, 'look', 'looks')} at these rows"
+    fix = "Choose settings on simulated or public rows of the same kind (Plan page), then release them once."
+    return Assumption("tuning", "", what, Standing.EXPLORED, fix)

@@ -1,0 +1,114 @@
+"""The register as CSV or JSON, for people who keep books elsewhere.
+
+Fingerprints stay out: whoever knows all rows but one could check a guess at the last one against them. So do the paths of files.
+A cell that a spreadsheet would take for a formula is written with an apostrophe in front, so that it stays a text.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.release.records import Balance, Entry, Exploration
+from dpviz.release.register import ReleaseRegister
+
+FORMAT = "dpviz-releases/1"
+#: First letters that make a spreadsheet compute; full-width forms are read the same way.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_COLUMNS = (
+    "kind",
+    "number",
+    "data_set",
+    "unit",
+    "standing",
+    "started",
+    "finished",
+    "learner",
+    "settings",
+    "epsilon",
+    "delta",
+    "neighbours",
+    "assumptions",
+    "times",
+    "file",
+    "sha256",
+)
+
+
+def csv_cell(value: Any) -> Any:
+    """`value` as it may stand in a CSV file: a text that looks like a formula gets an apostrophe in front."""
+    is_formula = isinstance(value, str) and value.lstrip(" ").startswith(_FORMULA)
+    return f"'{value}" if is_formula else value
+
+
+def register_csv(register: ReleaseRegister) -> str:
+    """One line per release, then one per exploration."""
+    units = {found.name: found.unit for found in register.data_sets()}
+    lines = [_of_entry(entry) | {"kind": "release", "unit": units[entry.data_set]} for entry in register.releases()]
+    lines += [_of_exploration(item) | {"kind": "exploration"} for item in register.explorations()]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, _COLUMNS, restval="", lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows({column: csv_cell(_flat(value)) for column, value in line.items()} for line in lines)
+    return text.getvalue()
+
+
+def register_json(register: ReleaseRegister) -> str:
+    """Everything but fingerprints and paths, indented."""
+    document = {
+        "format": FORMAT,
+        "neighbours": NEIGHBOURS,
+        "data_sets": [_of_balance(register, register.balance(found.name)) for found in register.data_sets()],
+        "releases": [_of_entry(entry) for entry in register.releases()],
+        "explorations": [_of_exploration(item) for item in register.explorations()],
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _of_balance(register: ReleaseRegister, balance: Balance) -> dict[str, Any]:
+    changes = register.cap_changes(balance.data_set.name)
+    return {
+        **asdict(balance.data_set),
+        "caps": [{"at": at, "epsilon": epsilon, "delta": delta} for at, epsilon, delta in changes],
+        "spent": asdict(balance.spent),
+        "left": asdict(balance.left),
+    }
+
+
+def _of_entry(entry: Entry) -> dict[str, Any]:
+    return {
+        "number": entry.number,
+        "data_set": entry.data_set,
+        "standing": entry.standing,
+        "started": entry.started,
+        "finished": entry.finished,
+        "learner": entry.learner,
+        "settings": entry.settings,
+        "epsilon": entry.loss.epsilon,
+        "delta": entry.loss.delta,
+        "neighbours": NEIGHBOURS,
+        "assumptions": list(entry.disclosures),
+        "file": Path(entry.file).name,
+        "sha256": entry.sha256,
+    }
+
+
+def _of_exploration(item: Exploration) -> dict[str, Any]:
+    return {
+        "data_set": item.data_set,
+        "standing": item.standing,
+        "started": item.at,
+        "learner": f"{item.learner} ({item.what})",
+        "settings": item.settings,
+        "times": item.times,
+    }
+
+
+def _flat(value: Any) -> Any:
+    """Nested values as JSON text."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True) if isinstance(value, (dict, list)) else value

@@ -1,0 +1,203 @@
+"""The one way to a released file: promise, spend, train, write, release.
+
+The promise is made from public things alone, before a row is touched: what the release will cost, and why it may or may not be
+made. Then the cost is spent, the tree is trained with exact samplers and entropy of the operating system, and its file is
+written beside its place, synced, moved there, and the release noted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from dpviz.accounting.claim import Claim
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.errors import NotReleasable, RefusedRelease
+from dpviz.learners import fit, get_learner, require_task
+from dpviz.privacy.source import Release
+from dpviz.randomness import entropy
+from dpviz.release.assumptions import Assumption, assumptions
+from dpviz.release.files import discard, move_into_place, write_part
+from dpviz.release.records import Entry, State
+from dpviz.release.register import ReleaseRegister
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import Schema
+from dpviz.training.contract import FitResult
+from dpviz.training.params import Settings, make_params
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is to be released: keyword arguments of `fit` without noise.
+
+    Attributes
+    ----------
+    learner : str
+    settings : dict
+        epsilon, delta, max_depth, depth.
+    params : dict
+        The learner's own.
+    """
+
+    learner: str
+    settings: dict[str, Any]
+    params: dict[str, Any]
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """Everything but the learner's name."""
+        return {**self.settings, **self.params}
+
+    def at(self, epsilon: float) -> Wish:
+        """The same at another epsilon."""
+        return Wish(self.learner, {**self.settings, "epsilon": epsilon}, self.params)
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a release will cost one row, whose claim that is, and what it takes as public."""
+
+    loss: PrivacyLoss
+    claim: Claim
+    assumptions: tuple[Assumption, ...]
+
+
+def promise(schema: Schema, wish: Wish, *, explored: int | None = None) -> Promise:
+    """What will be promised. Uses no row.
+
+    Raises
+    ------
+    NotReleasable
+        A mechanism of the learner has no exact sampler.
+    RefusedRelease
+        The learner is not private, its claim does not hold, or a public value was read from the rows.
+    UnknownName, ParameterError, WrongTask, SchemaError
+        For what was asked.
+    """
+    spec = get_learner(wish.learner)
+    require_task(spec, schema)
+    params = make_params(spec.Params, spec.name, wish.params)
+    plan = spec.plan(schema, Settings(**wish.settings), params)
+    claim = spec.claim(plan, params, schema)
+    _require_sound(spec.title, claim)
+    if not spec.exact:
+        raise NotReleasable(spec.title)
+    taken = assumptions(schema, explored=explored)
+    _require_declared(taken)
+    return Promise(PrivacyLoss(claim.epsilon, claim.delta), claim, taken)
+
+
+def _require_sound(title: str, claim: Claim) -> None:
+    if claim.verdict == "none" or not claim.is_private:
+        what = f"{title} is not private: it would publish exact things."
+    elif not claim.is_sound:
+        what = f"The privacy claim of {title} is {claim.verdict}. {claim.because}"
+    else:
+        return
+    raise RefusedRelease(what, remedy="Release a learner whose claim holds, such as 'pf-tree'.")
+
+
+def _require_declared(taken: tuple[Assumption, ...]) -> None:
+    read = [item for item in taken if item.blocks]
+    if read:
+        first = f"{read[0].kind} of {read[0].column!r}" if read[0].column else read[0].kind
+        more = f" and {len(read) - 1:,} more" if len(read) > 1 else ""
+        remedy = "Declare what was read from the data from public knowledge."
+        raise RefusedRelease(f"A released file holds nothing read from the data: the {first}{more} was.", remedy=remedy)
+
+
+def publish(
+    register: ReleaseRegister,
+    data: EncodedDataset,
+    wish: Wish,
+    *,
+    token: str | None = None,
+    file: Path | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Entry:
+    """Release one tree; its rows must have been assigned to a data set.
+
+    Parameters
+    ----------
+    token : str, optional
+        Names this wish: with a token that was released before, that release is returned and nothing is spent.
+    file : Path, optional
+        A new file; by default one in the register's folder.
+    progress : callable (share in [0, 1]), optional
+
+    Raises
+    ------
+    RefusedRelease, OverCap, NotReleasable, RegisterError, DpvizError
+        Before anything is spent, unless the text says otherwise.
+    """
+    token = token or f"{entropy():032x}"
+    before = register.find(token)
+    if before is not None:
+        register.settle()
+        before = register.entry(token)
+        if before.state is State.RELEASED:
+            return before
+    tell = progress or _nobody
+    wish = wish.at(_fitting(register, data, wish))
+    promised = promise(data.schema, wish)
+    target = file or register.folder / f"{wish.learner}-{token[:12]}.json"
+    register.start(
+        token=token,
+        fingerprint=data.fingerprint,
+        learner=wish.learner,
+        settings=wish.asked,
+        loss=promised.loss,
+        disclosures=[item.to_dict() for item in promised.assumptions],
+        file=target.absolute(),
+    )
+    tell(0.1)
+    result = fit(wish.learner, data, source=Release(), **wish.asked)
+    _require_as_promised(result, promised)
+    tell(0.9)
+    return _write(register, token, target, released_document(result, promised))
+
+
+def _nobody(share: float) -> None:
+    """Nobody wants to know how far it is."""
+
+
+def _fitting(register: ReleaseRegister, data: EncodedDataset, wish: Wish) -> float:
+    """The epsilon asked for, or what is left when that is the same but for rounding."""
+    data_set = register.data_set_of(data.fingerprint)
+    asked = float(wish.settings["epsilon"])
+    return asked if data_set is None else register.balance(data_set.name).fitting(asked)
+
+
+def _require_as_promised(result: FitResult, promised: Promise) -> None:
+    """The ledger of what was really done must not exceed what was spent; else nothing is written."""
+    spent = result.ledger.guarantee
+    is_covered = spent.epsilon <= promised.loss.epsilon and spent.delta <= promised.loss.delta
+    if not (result.released and result.seed is None and is_covered):
+        raise RefusedRelease(
+            "What was done costs more than was promised. Nothing was written, and what was promised stays spent.",
+            where=result.learner,
+            remedy="Please report this: a learner's ledger exceeds its claim.",
+        )
+
+
+def released_document(result: FitResult, promised: Promise) -> str:
+    """The `dpviz-tree/1` document with the assumptions it rests on. How often somebody looked at the rows stays out."""
+    document = json.loads(result.to_json())
+    public = [item for item in promised.assumptions if item.kind != "tuning"]
+    document["assumptions"] = [item.to_dict() for item in public]
+    document["promised"] = asdict(promised.loss)
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _write(register: ReleaseRegister, token: str, target: Path, text: str) -> Entry:
+    part = write_part(target, token, text)
+    try:
+        register.sealed(token, part)
+    except BaseException:
+        discard(part)
+        raise
+    move_into_place(part, target)
+    return register.finish(token)

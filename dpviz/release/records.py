@@ -1,0 +1,168 @@
+"""What the release register holds, as frozen records, and the exact arithmetic on them.
+
+Releases of one data set touch the same rows, so their costs add (sequential composition, Dwork & Roth 2014, Theorem 3.16);
+releases of disjoint rows do not. A person with several rows loses more: group privacy, the same book, Theorem 2.2 and, with a
+delta, its remark on approximate differential privacy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+from dpviz.accounting.guarantee import PrivacyLoss, round_down, round_up
+from dpviz.table.role import DataRole
+
+#: An epsilon that exceeds what is left by less than this share is taken to be what is left: 0.1 is not exactly a tenth.
+_ROUNDING = Fraction(1, 10**9)
+
+
+class State(StrEnum):
+    """A release is started (its cost is spent, its file may never come) or released."""
+
+    STARTED = "started"
+    RELEASED = "released"
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """Rows the owner gave a name. The cap is for them all, whatever file they come in.
+
+    Attributes
+    ----------
+    name : str
+    role : DataRole
+    unit : str
+        Whom one unit of privacy protects, in the owner's words, such as "one patient".
+    rows_per_unit : int
+        Rows such a unit has at most. The cap and every guarantee count one row.
+    epsilon_cap, delta_cap : float
+        The most that all releases together may cost one row.
+    declared : str
+        When, ISO 8601 in UTC.
+    """
+
+    name: str
+    role: DataRole
+    unit: str
+    rows_per_unit: int
+    epsilon_cap: float
+    delta_cap: float
+    declared: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One release, from the moment its cost is spent.
+
+    Attributes
+    ----------
+    number : int
+        Counts all releases of the register.
+    token : str
+        Names the wish it came from: the same wish is never released twice.
+    started, finished : str
+        ISO 8601 in UTC; `finished` is empty until it is released.
+    learner, settings : str, dict
+        What was asked of `fit`.
+    loss : PrivacyLoss
+        What is spent, add/remove one row.
+    disclosures : tuple of dict
+        What was taken as public or learned outside the ledger: kind, what, source.
+    file, sha256 : str
+        Absolute path and hash of the file; the hash is empty until the file is written.
+    """
+
+    number: int
+    token: str
+    data_set: str
+    state: State
+    started: str
+    finished: str
+    learner: str
+    settings: dict[str, Any]
+    loss: PrivacyLoss
+    disclosures: tuple[dict[str, str], ...]
+    file: str
+    sha256: str
+
+    @property
+    def standing(self) -> str:
+        """In words."""
+        return "released" if self.state is State.RELEASED else "interrupted, counted"
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """Looking at private rows: covered by no guarantee. `times` fits of this kind with these settings, the last at `at`."""
+
+    fingerprint: str
+    data_set: str
+    at: str
+    what: str
+    learner: str
+    settings: dict[str, Any]
+    times: int
+
+    standing = "not covered: keep to yourself"
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """A data set, what its releases cost together, and what is left under its cap. Sums are exact, rounded against the owner."""
+
+    data_set: DataSet
+    releases: tuple[Entry, ...]
+
+    @property
+    def spent(self) -> PrivacyLoss:
+        """What all releases cost one row together, interrupted ones too, rounded up."""
+        return total(entry.loss for entry in self.releases)
+
+    @property
+    def left(self) -> PrivacyLoss:
+        """What may still be spent, rounded down."""
+        epsilon, delta = _sums(entry.loss for entry in self.releases)
+        return PrivacyLoss(
+            max(0.0, round_down(Fraction(self.data_set.epsilon_cap) - epsilon)),
+            max(0.0, round_down(Fraction(self.data_set.delta_cap) - delta)),
+        )
+
+    def has_room_for(self, loss: PrivacyLoss) -> bool:
+        """True when one more release of this cost stays within the cap, counted exactly."""
+        if not loss.is_finite:
+            return False
+        epsilon, delta = _sums([*(entry.loss for entry in self.releases), loss])
+        return epsilon <= Fraction(self.data_set.epsilon_cap) and delta <= Fraction(self.data_set.delta_cap)
+
+    def fitting(self, epsilon: float) -> float:
+        """`epsilon`, or what is left when that is the same but for rounding: ten times 0.1 fit into 1."""
+        left = self.left.epsilon
+        is_same = epsilon > left > 0 and Fraction(epsilon) <= Fraction(left) * (1 + _ROUNDING)
+        return left if is_same else epsilon
+
+
+def total(losses: Iterable[PrivacyLoss]) -> PrivacyLoss:
+    """What releases of the same rows cost together, rounded up."""
+    epsilon, delta = _sums(losses)
+    return PrivacyLoss(round_up(epsilon), min(1.0, round_up(delta)))
+
+
+def _sums(losses: Iterable[PrivacyLoss]) -> tuple[Fraction, Fraction]:
+    known = list(losses)
+    zero = Fraction(0)
+    return sum((Fraction(loss.epsilon) for loss in known), zero), sum((Fraction(loss.delta) for loss in known), zero)
+
+
+def for_unit(loss: PrivacyLoss, rows: int) -> PrivacyLoss:
+    """The loss of somebody with so many rows, rounded up: epsilon times rows, delta times rows times e^((rows - 1) epsilon)."""
+    epsilon = round_up(Fraction(loss.epsilon) * rows)
+    if not loss.delta:
+        return PrivacyLoss(epsilon)
+    exponent = (rows - 1) * loss.epsilon
+    grown = rows * loss.delta * math.exp(exponent) if exponent < 700 else 1.0
+    return PrivacyLoss(epsilon, min(1.0, math.nextafter(grown, math.inf)))

@@ -1,0 +1,258 @@
+"""The release register: which rows are whose, what may be spent on them, and what was spent for good.
+
+A release is two commits: its cost is spent (*started*) before a row is touched, and it is *released* once its file stands.
+Whatever happens in between, what was spent stays spent, and no file stands without a row here.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.errors import OverCap, ParameterError, RefusedRelease, UnknownName
+from dpviz.release import queries
+from dpviz.release.files import is_file_with, sha256_of
+from dpviz.release.records import Balance, DataSet, Entry, Exploration, State
+from dpviz.release.rows import data_set_of, exploration_of
+from dpviz.release.store import Store, default_path
+from dpviz.table.role import DataRole
+
+LONGEST_NAME = 80
+_TOKEN = re.compile("[0-9A-Za-z]{1,64}")
+
+
+class ReleaseRegister:
+    """One register file; see `dpviz.release.store` for what its methods raise when the file cannot be used.
+
+    Parameters
+    ----------
+    path : str or Path, optional
+        By default what DPVIZ_REGISTER says, else `~/.local/share/dpviz/releases.db`.
+    """
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.path = Path(path) if path is not None else default_path()
+        self._store = Store(self.path)
+
+    @property
+    def folder(self) -> Path:
+        """Where released files go unless somebody names another place."""
+        return self.path.parent / "releases"
+
+    # --- data sets
+
+    def declare(
+        self,
+        name: str,
+        *,
+        epsilon_cap: float,
+        delta_cap: float = 0.0,
+        unit: str = "one row",
+        rows_per_unit: int = 1,
+        role: DataRole = DataRole.PRIVATE,
+    ) -> DataSet:
+        """A new data set, whose rows are disjoint from those of all others: nobody may be in two. Raises for a name there is."""
+        name, unit = _named("name", name), _named("unit", unit)
+        _check_caps(epsilon_cap, delta_cap, rows_per_unit)
+        values = (name, str(role), unit, int(rows_per_unit), float(epsilon_cap), float(delta_cap), queries.now())
+        with self._store.writing() as connection:
+            if queries.find_data_set(connection, name) is not None:
+                raise RefusedRelease(
+                    "There is a data set of this name.", where=name, remedy="Assign these rows to it, or choose another name."
+                )
+            connection.execute("INSERT INTO data_set VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+            queries.note_caps(connection, name, epsilon_cap, delta_cap)
+        return self.data_set(name)
+
+    def change_caps(self, name: str, *, epsilon_cap: float, delta_cap: float = 0.0) -> DataSet:
+        """Set other caps. The change is kept; what was spent stays spent, even above the new cap."""
+        _check_caps(epsilon_cap, delta_cap, 1)
+        with self._store.writing() as connection:
+            queries.data_set(connection, name)
+            sql = "UPDATE data_set SET epsilon_cap = ?, delta_cap = ? WHERE name = ?"
+            connection.execute(sql, (float(epsilon_cap), float(delta_cap), name))
+            queries.note_caps(connection, name, epsilon_cap, delta_cap)
+        return self.data_set(name)
+
+    def data_set(self, name: str) -> DataSet:
+        """The data set called `name`; raises UnknownName."""
+        with self._store.reading() as connection:
+            return queries.data_set(connection, name)
+
+    def data_sets(self) -> tuple[DataSet, ...]:
+        """All, by name."""
+        with self._store.reading() as connection:
+            return tuple(map(data_set_of, connection.execute("SELECT * FROM data_set ORDER BY name")))
+
+    def cap_changes(self, name: str) -> tuple[tuple[str, float, float], ...]:
+        """(when, cap on epsilon, cap on delta), the first ones first."""
+        with self._store.reading() as connection:
+            sql = "SELECT at, epsilon_cap, delta_cap FROM cap_change WHERE data_set = ? ORDER BY rowid"
+            return tuple(connection.execute(sql, (name,)))
+
+    # --- which rows belong to which
+
+    def assign(self, fingerprint: str, name: str) -> DataSet:
+        """Say for good that these rows belong to the data set `name`. Saying it again changes nothing."""
+        with self._store.writing() as connection:
+            found = queries.data_set(connection, name)
+            before = queries.data_set_of_rows(connection, fingerprint)
+            if before is not None and before.name != name:
+                raise RefusedRelease(
+                    f"These rows belong to {before.name!r} already.", where=name, remedy=f"Release them under {before.name!r}."
+                )
+            if before is None:
+                connection.execute("INSERT INTO fingerprint VALUES (?, ?, ?)", (fingerprint, name, queries.now()))
+        return found
+
+    def data_set_of(self, fingerprint: str) -> DataSet | None:
+        """The data set these rows belong to; None when nobody has said so yet."""
+        with self._store.reading() as connection:
+            return queries.data_set_of_rows(connection, fingerprint)
+
+    # --- releases
+
+    def start(
+        self,
+        *,
+        token: str,
+        fingerprint: str,
+        learner: str,
+        settings: dict[str, Any],
+        loss: PrivacyLoss,
+        disclosures: Iterable[dict[str, str]] = (),
+        file: Path,
+    ) -> Entry:
+        """Spend `loss`, for good, before a row is touched.
+
+        Raises
+        ------
+        RefusedRelease
+            The rows belong to no data set yet, or this token was used before.
+        OverCap
+            It would exceed the cap; says what is left.
+        """
+        if not _TOKEN.fullmatch(token):  # it names a file
+            raise ParameterError("a release", "token", token, "1 to 64 letters and digits")
+        texts = (json.dumps(settings, sort_keys=True), json.dumps(list(disclosures)))
+        with self._store.writing() as connection:
+            balance = self._balance_of_rows(connection, fingerprint)
+            if queries.find_entry(connection, token) is not None:
+                raise RefusedRelease("This release was begun before.", where=token, remedy="Begin another one.")
+            require_room(balance, loss)
+            about = (token, balance.data_set.name, queries.now(), learner, texts[0])
+            queries.add_entry(connection, (*about, loss.epsilon, loss.delta, texts[1], str(file)))
+        return self.entry(token)
+
+    def _balance_of_rows(self, connection: sqlite3.Connection, fingerprint: str) -> Balance:
+        data_set = queries.data_set_of_rows(connection, fingerprint)
+        if data_set is None:
+            raise RefusedRelease(
+                "Nobody has said yet which data set these rows belong to.",
+                remedy="Assign them to one, or declare a new one that is disjoint from all others.",
+            )
+        return queries.balance(connection, data_set)
+
+    def sealed(self, token: str, file: Path) -> None:
+        """Note the hash of the finished file before it is moved to its place, so that it is known again after a crash."""
+        with self._store.writing() as connection:
+            connection.execute("UPDATE release SET sha256 = ? WHERE token = ?", (sha256_of(file), token))
+
+    def finish(self, token: str) -> Entry:
+        """The file stands: *released*. Saying it again changes nothing."""
+        with self._store.writing() as connection:
+            queries.finish(connection, token)
+        return self.entry(token)
+
+    def settle(self) -> tuple[Entry, ...]:
+        """After a crash: releases whose file stands, whole, are released. All others stay spent. Returns those that changed."""
+        waiting = [entry for entry in self.releases() if entry.state is State.STARTED]
+        standing = [entry for entry in waiting if entry.sha256 and is_file_with(Path(entry.file), entry.sha256)]
+        return tuple(self.finish(entry.token) for entry in standing)
+
+    def entry(self, token: str) -> Entry:
+        """The release of this token; raises UnknownName."""
+        found = self.find(token)
+        if found is None:
+            raise UnknownName("release", token, [])
+        return found
+
+    def find(self, token: str) -> Entry | None:
+        """The release of this token, if it was begun."""
+        with self._store.reading() as connection:
+            return queries.find_entry(connection, token)
+
+    def releases(self, name: str | None = None) -> tuple[Entry, ...]:
+        """All releases, or those of one data set, in the order they were begun."""
+        with self._store.reading() as connection:
+            return queries.entries(connection, name)
+
+    def balance(self, name: str) -> Balance:
+        """What was spent on a data set and what is left; raises UnknownName."""
+        with self._store.reading() as connection:
+            return queries.balance(connection, queries.data_set(connection, name))
+
+    # --- explorations
+
+    def note_exploration(self, fingerprint: str, *, what: str, learner: str, settings: dict[str, Any], times: int = 1) -> None:
+        """Remember that somebody looked at private rows. Looking again at the same thing counts up."""
+        values = (fingerprint, what, learner, json.dumps(settings, sort_keys=True), times, queries.now())
+        with self._store.writing() as connection:
+            connection.execute(
+                "INSERT INTO exploration (fingerprint, what, learner, settings, times, at) VALUES (?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT DO UPDATE SET times = times + excluded.times, at = excluded.at",
+                values,
+            )
+
+    def explorations(self, fingerprint: str | None = None) -> tuple[Exploration, ...]:
+        """All, or those of the data set these rows belong to (of these very rows while they belong to none); latest first."""
+        with self._store.reading() as connection:
+            rows = connection.execute(
+                "SELECT e.fingerprint, coalesce(f.data_set, ''), e.at, e.what, e.learner, e.settings, e.times "
+                "FROM exploration AS e LEFT JOIN fingerprint AS f USING (fingerprint) ORDER BY e.at DESC, e.rowid DESC"
+            )
+            every = tuple(map(exploration_of, rows))
+            known = None if fingerprint is None else queries.data_set_of_rows(connection, fingerprint)
+        if fingerprint is None:
+            return every
+        name = known.name if known else None
+        return tuple(item for item in every if item.fingerprint == fingerprint or (name and item.data_set == name))
+
+
+def require_room(balance: Balance, loss: PrivacyLoss) -> None:
+    """Raise OverCap, which says what is left, unless the loss fits under the cap."""
+    if balance.has_room_for(loss):
+        return
+    left, cap = balance.left, balance.data_set
+    asked = f"epsilon = {loss.epsilon:.6g}" + (f", delta = {loss.delta:.6g}" if loss.delta else "")
+    kept = f"epsilon = {left.epsilon:.6g}" + (f", delta = {left.delta:.6g}" if cap.delta_cap else "")
+    raise OverCap(
+        f"This release would cost {asked} ({NEIGHBOURS}); {kept} is left of the cap of {cap.epsilon_cap:.6g}.",
+        left=left.epsilon,
+        left_delta=left.delta,
+        where=cap.name,
+        remedy="Ask for less, or decide on another cap.",
+    )
+
+
+def _check_caps(epsilon_cap: float, delta_cap: float, rows_per_unit: int) -> None:
+    if not (math.isfinite(epsilon_cap) and epsilon_cap > 0):
+        raise ParameterError("the register", "epsilon_cap", epsilon_cap, "finite and above 0")
+    if not 0 <= delta_cap < 1:
+        raise ParameterError("the register", "delta_cap", delta_cap, "at least 0 and below 1")
+    if not (isinstance(rows_per_unit, int) and rows_per_unit >= 1):
+        raise ParameterError("the register", "rows_per_unit", rows_per_unit, "a whole number of at least 1")
+
+
+def _named(what: str, text: str) -> str:
+    """`text` without surrounding blanks, one printable line of at most 80 letters."""
+    flat = text.strip()
+    if not flat or len(flat) > LONGEST_NAME or not flat.isprintable():
+        raise ParameterError("a data set", what, text, f"one line of 1 to {LONGEST_NAME} letters")
+    return flat

@@ -1,0 +1,199 @@
+"""Kills itself while releasing: `python -m tests.release.crashing FOLDER SEED KILLS`, then two processes hammer one register.
+
+Forks after imports, so that a hundred crashes take seconds. A child counts what Python does (every function that begins or
+ends, every call of C) and sends itself SIGKILL at a chosen count: a random point of releasing that does not depend on how fast
+the machine is. Prints one JSON object of facts and fails on a broken promise.
+"""
+
+import json
+import os
+import signal
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from dpviz.errors import OverCap, RefusedRelease
+from dpviz.learners import fit
+from dpviz.release.files import is_file_with, write_part
+from dpviz.release.publish import publish, released_document
+from dpviz.release.records import State
+from dpviz.release.register import ReleaseRegister
+from tests.release.rows import small_rows, wish
+
+EPSILON = 0.1
+SPARE = 5
+
+
+def in_child(work) -> int:
+    """Run `work` in a fork; what it returns (a number below 100), or minus the signal that ended it."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    code = 99
+    try:
+        code = work() or 0
+    finally:
+        os._exit(code)
+
+
+#: A stage begins when one of these is called: spending, training, making the document, writing it.
+BORDERS = {function.__code__: stage for stage, function in enumerate((fit, released_document, write_part), start=1)}
+
+
+def counting(work, kill: tuple[int, int] | None) -> list[int]:
+    """Events of each stage while `work` runs; killed in the stage `kill[0]` at its event `kill[1]`."""
+    counts = [0]
+
+    def note(frame, event, argument):
+        if event == "call" and BORDERS.get(frame.f_code) == len(counts):
+            counts.append(0)
+        counts[-1] += 1
+        if kill == (len(counts) - 1, counts[-1]):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return counts
+
+
+def stages(folder: Path) -> list[int]:
+    """Events of each stage of a whole release, in a register of its own."""
+    register, data = ReleaseRegister(folder / "count" / "releases.db"), small_rows()
+    register.declare("count", epsilon_cap=10)
+    register.assign(data.fingerprint, "count")
+    publish(register, data, wish(EPSILON))  # everything is imported and warm
+    told = folder / "events"
+
+    def tell() -> int:
+        told.write_text(json.dumps(counting(lambda: publish(register, data, wish(EPSILON)), None)))
+        return 0
+
+    assert in_child(tell) == 0
+    return json.loads(told.read_text())
+
+
+def kill_points(lengths: list[int], kills: int, seed: int) -> list[tuple[int, int]]:
+    """Random events, as many in each stage: most happen in training, most of what can go wrong in writing."""
+    rng = np.random.default_rng(seed)
+    return [(int(stage), int(rng.integers(1, lengths[stage] + 1))) for stage in rng.integers(0, len(lengths), kills)]
+
+
+def check(register: ReleaseRegister, names: list[str]) -> tuple[int, int]:
+    """(released, interrupted) after a crash; every promise of the register holds."""
+    on_disk = {str(path) for path in register.folder.glob("*.json")}
+    assert on_disk <= {entry.file for entry in register.releases()}, "a file without its row"
+    register.settle()
+    entries = register.releases()
+    tokens = [entry.token for entry in entries]
+    assert len(set(tokens)) == len(tokens), "counted twice"
+    assert set(tokens) <= set(names)
+    for entry in entries:
+        stands = Path(entry.file).exists()
+        assert stands == (entry.state is State.RELEASED), entry
+        assert not stands or is_file_with(Path(entry.file), entry.sha256), "a part of a file"
+    assert sum(Fraction(entry.loss.epsilon) for entry in entries) <= Fraction(register.data_set("rows").epsilon_cap)
+    released = sum(entry.state is State.RELEASED for entry in entries)
+    return released, len(entries) - released
+
+
+def crash(folder: Path, seed: int, kills: int) -> dict[str, object]:
+    """`kills` crashes, then releases until the cap refuses."""
+    lengths = stages(folder)
+    register, data = ReleaseRegister(folder / "crash" / "releases.db"), small_rows()
+    most = kills + SPARE
+    register.declare("rows", epsilon_cap=most * EPSILON)
+    register.assign(data.fingerprint, "rows")
+    names: list[str] = []
+    codes = [_crash_at(register, data, names, kill) for kill in kill_points(lengths, kills, seed)]
+    released, interrupted = check(register, names)
+    return {
+        "events": lengths,
+        "killed": sum(code != 0 for code in codes),
+        "released": released,
+        "interrupted": interrupted,
+        "never begun": kills - released - interrupted,
+        **_go_on(register, data, names, most),
+    }
+
+
+def _crash_at(register: ReleaseRegister, data, names: list[str], kill: tuple[int, int]) -> int:
+    names.append(f"crash{len(names)}")
+    before = check(register, names)
+    code = in_child(lambda: counting(lambda: publish(register, data, wish(EPSILON), token=names[-1]), kill)[0] and 0)
+    assert code in (0, -signal.SIGKILL), code
+    after = check(register, names)
+    assert sum(after) - sum(before) in ((0, 1) if code else (1,)), "lost or counted twice"
+    assert code or after[0] == before[0] + 1, "a release that was told of is lost"
+    assert kill[0] == 0 or sum(after) == sum(before) + 1, "trained before it was counted"
+    return code
+
+
+def _go_on(register: ReleaseRegister, data, names: list[str], most: int) -> dict[str, int]:
+    """The same wishes again: what was released is not released twice, what was interrupted stays so, the rest is done."""
+    again = {"released in the end": 0, "refused again": 0}
+    for name in names:
+        known, count = register.find(name), len(register.releases())
+        try:
+            entry = publish(register, data, wish(EPSILON), token=name)
+        except RefusedRelease:
+            assert known is not None
+            assert known.state is State.STARTED
+            again["refused again"] += 1
+        else:
+            assert entry.state is State.RELEASED
+            assert known in (None, entry)
+            again["released in the end"] += 1
+        assert len(register.releases()) == count + (known is None)
+    _fill(register, data, most)
+    return again
+
+
+def _fill(register: ReleaseRegister, data, most: int) -> None:
+    """Release until the cap refuses: exactly as many as it allows."""
+    while True:
+        try:
+            publish(register, data, wish(EPSILON))
+        except OverCap:
+            break
+    assert len(register.releases()) == most
+
+
+def hammer(folder: Path, processes: int, cap: int) -> dict[str, int]:
+    """So many processes release from one register until the cap refuses; together they come to the cap and not above."""
+    register, data = ReleaseRegister(folder / "hammer" / "releases.db"), small_rows()
+    register.declare("rows", epsilon_cap=cap * EPSILON)
+    register.assign(data.fingerprint, "rows")
+
+    def until_refused() -> int:
+        done = 0
+        while True:
+            try:
+                publish(ReleaseRegister(register.path), data, wish(EPSILON))
+                done += 1
+            except OverCap:
+                return done
+
+    children = []
+    for _ in range(processes):
+        child = os.fork()
+        if not child:
+            code = 99
+            try:
+                code = until_refused()
+            finally:
+                os._exit(code)
+        children.append(child)
+    done = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    assert sum(done) == cap == len(register.releases()), done
+    assert all(entry.state is State.RELEASED for entry in register.releases())
+    return {"hammered": sum(done), "processes": processes}
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1])
+    print(json.dumps(crash(place, int(sys.argv[2]), int(sys.argv[3])) | hammer(place, processes=3, cap=24)))

@@ -1,0 +1,28 @@
+"""Small rows for releases: real enough to train on, quick enough to do it a hundred times."""
+
+import numpy as np
+
+from dpviz.release.publish import Wish
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+
+FEATURES = (NumericFeature("age", 0.0, 10.0), CategoricalFeature("colour", ("red", "green")))
+SCHEMA = Schema(FEATURES, ClassTarget("y", ("n", "p")), n_public=40)
+
+
+def small_rows(seed: int = 0, schema: Schema = SCHEMA) -> EncodedDataset:
+    """Forty rows."""
+    rng = np.random.default_rng(seed)
+    age, colour = rng.uniform(0, 10, 40), rng.integers(0, 2, 40).astype(np.uint8)
+    return EncodedDataset(schema, (age, colour), (age > 5).astype(np.uint8))
+
+
+def small_numbers() -> EncodedDataset:
+    """The same features with a number to predict."""
+    rows = small_rows()
+    return EncodedDataset(Schema(FEATURES, NumericTarget("y", 0.0, 1.0), 40), rows.columns, rows.columns[0] / 10)
+
+
+def wish(epsilon: float = 0.1, learner: str = "pf-tree", **more) -> Wish:
+    """A tree of one level."""
+    return Wish(learner, {"epsilon": epsilon, "max_depth": 1, "depth": 1}, more)

@@ -1,0 +1,37 @@
+"""Killed a hundred times while releasing, and hammered from several processes at once: nothing lost, nothing counted twice.
+
+The work is a program of its own (`crashing.py`), because it forks.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+KILLS = 100
+MEMORY = Path("/dev/shm")
+
+
+@pytest.fixture
+def folder() -> Iterator[str]:
+    """In memory where there is such a place: a kill is no loss of power, and syncing a busy disk is most of the time."""
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as found:
+        yield found
+
+
+def test_no_release_is_lost_or_counted_twice_however_it_is_killed(folder):
+    command = [sys.executable, "-m", "tests.release.crashing", folder, "1", str(KILLS)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert facts["killed"] >= KILLS - 5  # a kill after the last event of a release finds nothing to kill
+    assert facts["released"] + facts["interrupted"] + facts["never begun"] == KILLS
+    assert min(facts["released"], facts["interrupted"], facts["never begun"]) >= 10  # every kind of crash was seen
+    assert facts["refused again"] == facts["interrupted"]
+    assert facts["hammered"] == 24

@@ -1,0 +1,227 @@
+"""The register: caps belong to names, what was spent stays spent, sums are exact."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.errors import OverCap, ParameterError, RefusedRelease, UnknownName
+from dpviz.release.records import State
+from dpviz.release.register import ReleaseRegister
+from dpviz.table.role import DataRole
+
+
+@pytest.fixture
+def register(tmp_path):
+    found = ReleaseRegister(tmp_path / "deep" / "releases.db")
+    found.declare("patients", epsilon_cap=1.0, unit="one patient")
+    found.assign("f1", "patients")
+    return found
+
+
+def start(register, token="t1", epsilon=0.1, fingerprint="f1", delta=0.0, file="/nowhere/x.json"):
+    loss = PrivacyLoss(epsilon, delta)
+    return register.start(token=token, fingerprint=fingerprint, learner="pf-tree", settings={}, loss=loss, file=Path(file))
+
+
+def test_a_new_register_is_empty_and_for_its_owners_eyes(tmp_path):
+    register = ReleaseRegister(tmp_path / "new" / "releases.db")
+    assert register.data_sets() == ()
+    assert register.releases() == ()
+    assert register.path.stat().st_mode & 0o077 == 0
+    assert register.path.parent.stat().st_mode & 0o077 == 0
+
+
+def test_what_was_declared_comes_back(register):
+    found = register.data_set("patients")
+    assert (found.unit, found.rows_per_unit, found.epsilon_cap, found.delta_cap) == ("one patient", 1, 1.0, 0.0)
+    assert found.role is DataRole.PRIVATE
+    assert found.declared.endswith("+00:00")
+
+
+def test_rows_nobody_assigned_cannot_be_released(register):
+    assert register.data_set_of("f2") is None
+    with pytest.raises(RefusedRelease, match="Nobody has said yet which data set these rows belong to"):
+        start(register, fingerprint="f2")
+    assert register.releases() == ()
+
+
+def test_the_same_rows_in_another_order_do_not_reset_the_cap(register):
+    start(register, epsilon=0.9)
+    register.assign("f1-reordered", "patients")
+    with pytest.raises(OverCap) as refused:
+        start(register, token="t2", epsilon=0.2, fingerprint="f1-reordered")
+    assert refused.value.left == pytest.approx(0.1)
+    assert "0.1 is left of the cap of 1" in str(refused.value)
+
+
+def test_rows_never_move_to_another_data_set(register):
+    register.declare("others", epsilon_cap=5.0)
+    with pytest.raises(RefusedRelease, match="These rows belong to 'patients' already"):
+        register.assign("f1", "others")
+    assert register.assign("f1", "patients").name == "patients"
+
+
+def test_disjoint_data_sets_have_caps_of_their_own(register):
+    register.declare("others", epsilon_cap=5.0)
+    register.assign("f9", "others")
+    start(register, epsilon=1.0)
+    start(register, token="t2", epsilon=5.0, fingerprint="f9")
+    assert register.balance("patients").left.epsilon == 0.0
+    assert register.balance("others").spent == PrivacyLoss(5.0)
+
+
+def test_a_started_release_without_a_file_stays_spent(register):
+    entry = start(register)
+    assert (entry.state, entry.standing) == (State.STARTED, "interrupted, counted")
+    assert register.settle() == ()
+    assert register.balance("patients").spent.epsilon == 0.1
+
+
+def test_a_release_whose_file_stands_is_settled_after_a_crash(register, tmp_path):
+    file = tmp_path / "tree.json"
+    start(register, file=str(file))
+    file.write_text("whole")
+    register.sealed("t1", file)
+    assert [entry.token for entry in register.settle()] == ["t1"]
+    assert register.entry("t1").state is State.RELEASED
+    assert register.settle() == ()
+
+
+def test_a_part_of_a_file_is_not_taken_for_a_release(register, tmp_path):
+    file = tmp_path / "tree.json"
+    start(register, file=str(file))
+    file.write_text("whole")
+    register.sealed("t1", file)
+    file.write_text("who")
+    assert register.settle() == ()
+
+
+def test_a_token_is_used_once(register):
+    start(register)
+    with pytest.raises(RefusedRelease, match="begun before"):
+        start(register)
+    assert len(register.releases()) == 1
+
+
+def test_sums_are_exact_and_never_rounded_down(register):
+    for number in range(9):
+        start(register, token=f"t{number}", epsilon=0.1)
+    spent = register.balance("patients").spent.epsilon
+    assert Fraction(spent) >= 9 * Fraction(0.1)
+    assert spent == pytest.approx(0.9, abs=1e-15)
+
+
+def test_ten_tenths_fit_into_one(register):
+    for number in range(10):
+        start(register, token=f"t{number}", epsilon=register.balance("patients").fitting(0.1))
+    balance = register.balance("patients")
+    assert balance.spent.epsilon == 1.0
+    assert sum(Fraction(entry.loss.epsilon) for entry in balance.releases) <= 1
+    with pytest.raises(OverCap):
+        start(register, token="t10", epsilon=1e-9)
+
+
+def test_delta_has_a_cap_too(register):
+    with pytest.raises(OverCap) as refused:
+        start(register, epsilon=0.1, delta=1e-9)
+    assert refused.value.left_delta == 0.0
+    register.change_caps("patients", epsilon_cap=1.0, delta_cap=1e-6)
+    start(register, epsilon=0.1, delta=1e-6)
+    with pytest.raises(OverCap):
+        start(register, token="t2", epsilon=0.1, delta=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [float("inf"), float("nan")])
+def test_what_has_no_bound_fits_under_no_cap(register, epsilon):
+    with pytest.raises(OverCap):
+        start(register, epsilon=epsilon)
+
+
+def test_a_lower_cap_undoes_nothing_and_allows_nothing(register):
+    start(register, epsilon=0.5)
+    register.change_caps("patients", epsilon_cap=0.3)
+    assert register.balance("patients").spent.epsilon == 0.5
+    assert register.balance("patients").left.epsilon == 0.0
+    assert [cap for _, cap, _ in register.cap_changes("patients")] == [1.0, 0.3]
+
+
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        ("DELETE FROM release", "a release is never undone"),
+        ("UPDATE release SET epsilon = 0", "what was spent stays spent"),
+        ("UPDATE release SET data_set = 'others'", "what was spent stays spent"),
+        ("DELETE FROM fingerprint", "an assignment is never undone"),
+        ("UPDATE fingerprint SET data_set = 'others'", "an assignment is never undone"),
+    ],
+)
+def test_the_file_itself_refuses_to_forget(register, sql, reason):
+    import sqlite3
+
+    start(register)
+    connection = sqlite3.connect(register.path)
+    try:
+        with pytest.raises(sqlite3.IntegrityError, match=reason):
+            connection.execute(sql)
+    finally:
+        connection.close()
+
+
+def test_looks_at_private_rows_are_kept_apart_and_counted(register):
+    for _ in range(2):
+        register.note_exploration("f1", what="tree", learner="pf-tree", settings={"epsilon": 1.0})
+    register.note_exploration("f1", what="curves", learner="pf-tree", settings={}, times=300)
+    register.note_exploration("stranger", what="tree", learner="pf-tree", settings={})
+    found = register.explorations("f1")
+    assert sorted((item.what, item.times) for item in found) == [("curves", 300), ("tree", 2)]
+    assert {item.data_set for item in found} == {"patients"}
+    assert {item.standing for item in found} == {"not covered: keep to yourself"}
+    assert register.balance("patients").spent.epsilon == 0.0
+    register.assign("f1-reordered", "patients")
+    assert len(register.explorations("f1-reordered")) == 2
+    assert [item.fingerprint for item in register.explorations("stranger")] == ["stranger"]
+
+
+def test_unknown_names_are_said_with_those_there_are(register):
+    with pytest.raises(UnknownName, match="Did you mean 'patients'"):
+        register.balance("patient")
+    with pytest.raises(RefusedRelease, match="There is a data set of this name"):
+        register.declare("patients", epsilon_cap=9)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"epsilon_cap": 0},
+        {"epsilon_cap": float("inf")},
+        {"epsilon_cap": float("nan")},
+        {"epsilon_cap": 1, "delta_cap": 1.0},
+        {"epsilon_cap": 1, "delta_cap": -0.1},
+        {"epsilon_cap": 1, "rows_per_unit": 0},
+        {"epsilon_cap": 1, "unit": " "},
+        {"name": "", "epsilon_cap": 1},
+        {"name": "a\nb", "epsilon_cap": 1},
+        {"name": "x" * 81, "epsilon_cap": 1},
+    ],
+)
+def test_what_cannot_be_declared_is_refused(register, wrong):
+    with pytest.raises(ParameterError):
+        register.declare(wrong.pop("name", "new"), **wrong)
+    assert len(register.data_sets()) == 1
+
+
+@pytest.mark.parametrize("token", ["", "../x", "a b", "x" * 65])
+def test_a_token_that_could_name_another_place_is_refused(register, token):
+    with pytest.raises(ParameterError):
+        start(register, token=token)
+
+
+def test_the_path_follows_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "mine.db"))
+    assert ReleaseRegister().path == tmp_path / "mine.db"
+    monkeypatch.delenv("DPVIZ_REGISTER")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert ReleaseRegister().path == tmp_path / ".local" / "share" / "dpviz" / "releases.db"
+    assert ReleaseRegister(tmp_path / "third.db").folder == tmp_path / "releases"

@@ -1,0 +1,115 @@
+"""The file: foreign, newer, damaged, locked and unreadable ones are refused in words; old ones are brought up to date."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from dpviz.errors import RegisterError
+from dpviz.release import store
+from dpviz.release.register import ReleaseRegister
+
+
+def refused(path):
+    with pytest.raises(RegisterError) as problem:
+        ReleaseRegister(path).data_sets()
+    assert str(path) in str(problem.value)
+    return problem.value
+
+
+def test_a_file_that_is_no_database_is_foreign_and_stays_as_it_is(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("dear diary, " * 100)
+    assert refused(path).code == "foreign"
+    assert path.read_text() == "dear diary, " * 100
+
+
+def test_a_database_of_another_program_is_foreign(tmp_path):
+    path = tmp_path / "other.db"
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE theirs (x)")
+        other.commit()
+    assert refused(path).code == "foreign"
+
+
+def test_a_register_of_a_newer_version_is_refused(tmp_path):
+    path = tmp_path / "releases.db"
+    ReleaseRegister(path).data_sets()
+    with closing(sqlite3.connect(path)) as newer:
+        newer.execute(f"PRAGMA user_version = {len(store.MIGRATIONS) + 1}")
+    problem = refused(path)
+    assert problem.code == "newer"
+    assert problem.remedy == "Update dpviz."
+
+
+def test_a_folder_that_cannot_be_made_is_unreadable(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert refused(tmp_path / "file" / "releases.db").code == "unreadable"
+
+
+def test_a_folder_in_place_of_the_file_is_unreadable(tmp_path):
+    assert refused(tmp_path).code == "unreadable"
+
+
+def test_a_damaged_file_is_said_to_be_damaged(tmp_path):
+    path = tmp_path / "releases.db"
+    ReleaseRegister(path).declare("rows", epsilon_cap=1)
+    content = bytearray(path.read_bytes())
+    content[200 : len(content)] = b"\xff" * (len(content) - 200)
+    path.write_bytes(bytes(content))
+    problem = refused(path)
+    assert problem.code == "damaged"
+    assert "what was spent stays spent" in problem.remedy
+
+
+def test_an_entry_that_makes_no_sense_is_damage(tmp_path):
+    path = tmp_path / "releases.db"
+    ReleaseRegister(path).declare("rows", epsilon_cap=1)
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("UPDATE data_set SET role = 'nonsense'")
+        other.commit()
+    with pytest.raises(RegisterError) as problem:
+        ReleaseRegister(path).data_sets()
+    assert problem.value.code == "damaged"
+
+
+def test_a_register_somebody_else_holds_is_locked(tmp_path, monkeypatch):
+    path = tmp_path / "releases.db"
+    ReleaseRegister(path).data_sets()
+    monkeypatch.setattr(store, "PATIENCE", 0.01)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert ReleaseRegister(path).data_sets() == ()  # readers do not wait for the writer
+        with pytest.raises(RegisterError) as problem:
+            ReleaseRegister(path).declare("rows", epsilon_cap=1)
+        other.execute("ROLLBACK")
+    assert problem.value.code == "locked"
+
+
+def test_it_is_written_ahead_and_known_by_its_mark(tmp_path):
+    path = tmp_path / "releases.db"
+    ReleaseRegister(path).data_sets()
+    with closing(sqlite3.connect(path)) as other:
+        assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert other.execute("PRAGMA application_id").fetchone() == (store.APPLICATION,)
+
+
+def test_an_old_register_is_brought_up_to_date_and_keeps_what_it_holds(tmp_path, monkeypatch):
+    path = tmp_path / "releases.db"
+    ReleaseRegister(path).declare("rows", epsilon_cap=1)
+    more = "CREATE TABLE later (x);\nINSERT INTO later\nVALUES (7);\n"
+    monkeypatch.setattr(store, "MIGRATIONS", (*store.MIGRATIONS, more))
+    assert [found.name for found in ReleaseRegister(path).data_sets()] == ["rows"]
+    with closing(sqlite3.connect(path)) as other:
+        assert other.execute("SELECT x FROM later").fetchall() == [(7,)]
+        assert other.execute("PRAGMA user_version").fetchone() == (len(store.MIGRATIONS),)
+
+
+def test_a_migration_that_fails_leaves_the_register_as_it_was(tmp_path, monkeypatch):
+    path = tmp_path / "releases.db"
+    ReleaseRegister(path).declare("rows", epsilon_cap=1)
+    with monkeypatch.context() as broken:
+        broken.setattr(store, "MIGRATIONS", (*store.MIGRATIONS, "CREATE TABLE later (x);\nCREATE TABLE data_set (x);\n"))
+        with pytest.raises(RegisterError):
+            ReleaseRegister(path).data_sets()
+    assert [found.name for found in ReleaseRegister(path).data_sets()] == ["rows"]
