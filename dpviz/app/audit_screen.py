@@ -48,7 +48,7 @@ def known() -> Known:
 
 def lead(what: Known) -> None:
     """The verdict on all learners in one sentence, and whose run it is."""
-    st.markdown(f"#### {lead_sentence(results.audit_lines(what, ever=True))}")
+    st.header(lead_sentence(results.audit_lines(what, ever=True)), anchor=False)
     stored = what.stored
     run = f"Stored run of dpviz {plain(stored.version)} on {plain(stored.date)}. " if stored else ""
     now = f"{len(what.now)} of the lines searched now, in this session. " if what.now else ""
@@ -58,7 +58,7 @@ def lead(what: Known) -> None:
 def verdict(search: Search, what: Known) -> AuditResult | None:
     """The worst result of the chosen learner in one box, and which search it comes from; None when there is none."""
     result = what.worst(search.subject)
-    st.subheader("Worst pair found: " + ", ".join(filter(None, results.title_of(search.subject))), anchor=False)
+    st.header("Worst pair found: " + ", ".join(filter(None, results.title_of(search.subject))), anchor=False)
     if result is None:
         reason = what.refusal(search.subject) or "These settings were not searched yet. Search again to do it now."
         st.info(plain(reason), icon=":material/search_off:")
@@ -165,7 +165,7 @@ def rules(what: Known) -> None:
 
 def meaning() -> None:
     """What the words on this page mean."""
-    st.subheader("How to read this", anchor=False)
+    st.header("How to read this", anchor=False)
     for column, section in zip(st.columns(3, gap="large"), ("neighbours", "holds", "composed"), strict=True):
         column.markdown(prose(TEXTS, section))
     st.caption(prose(TEXTS, "searching"))

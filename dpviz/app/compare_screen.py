@@ -201,7 +201,7 @@ def _title(name: str) -> str:
 
 
 def _dots(question: Question, rows: pd.DataFrame, found: Sequence[Curve]) -> None:
-    st.subheader("What a single draw may give", anchor=False)
+    st.header("What a single draw may give", anchor=False)
     st.markdown(WHAT_A_DOT_IS)
     metric, percent = question.metric, question.metric != "auc"
     verdicts = {curve.learner: curve.verdict for curve in found}
@@ -216,7 +216,7 @@ def _dots(question: Question, rows: pd.DataFrame, found: Sequence[Curve]) -> Non
 
 
 def _differences(question: Question, rows: pd.DataFrame, found: Sequence[Curve]) -> None:
-    st.subheader("Who beats whom on the same splits", anchor=False)
+    st.header("Who beats whom on the same splits", anchor=False)
     verdicts = {curve.learner: curve.verdict for curve in found}
     names = [name for name in verdicts if (rows.learner == name).any()]
     if len(names) < 2:

@@ -29,7 +29,7 @@ _QUIET = {"displayModeBar": False, "responsive": True}
 
 def backdoor() -> None:
     """Pictures, choices, the button, the chart."""
-    st.subheader("A backdoor in pictures", anchor=False)
+    st.header("A backdoor in pictures", anchor=False)
     st.markdown(prose("robustness", "backdoor"))
     seen, asked = st.columns([1, 1.4], gap="large", vertical_alignment="center")
     with seen:

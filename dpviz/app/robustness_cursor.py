@@ -24,7 +24,7 @@ _QUIET = {"displayModeBar": False, "responsive": True}
 
 def cursor(question: Question, look: Look, loaded: Loaded) -> None:
     """Choose a learner; compute it at every epsilon of the ladder; move through them."""
-    st.subheader("Privacy, accuracy and robustness on one ε", anchor=False)
+    st.header("Privacy, accuracy and robustness on one ε", anchor=False)
     names = [name for name in question.learners if get_learner(name).spends_epsilon]
     if not names:
         st.caption("Choose a learner that spends ε in the sidebar.")

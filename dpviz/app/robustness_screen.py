@@ -146,7 +146,7 @@ def _download(found: Sequence[Certified], look: Look, loaded: Loaded) -> None:
 
 def attacks(question: Question, found: Sequence[Certified], loaded: Loaded) -> None:
     """Choose attacks, measure them in the background; they then stand as dots beside the curves."""
-    st.subheader("Try to break it", anchor=False)
+    st.header("Try to break it", anchor=False)
     st.markdown(prose(TEXTS, "attacks"))
     names = tuple(ATTACKS)
     look = {"format_func": lambda name: ATTACKS[name].title, "key": "robust-attacks", "persist_state": "session"}
@@ -170,6 +170,6 @@ def attacks(question: Question, found: Sequence[Certified], loaded: Loaded) -> N
 
 def meaning() -> None:
     """What the words on this page mean."""
-    st.subheader("How to read this", anchor=False)
+    st.header("How to read this", anchor=False)
     for column, section in zip(st.columns(3, gap="large"), ("bound", "band", "eyes"), strict=True):
         column.markdown(prose(TEXTS, section))

@@ -1,0 +1,54 @@
+"""The Compare page: points come while it computes, cancelling keeps them, draws are stepped through and never play by themselves."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+PATIENCE = 120_000
+#: Small enough to end at once: two learners, few draws and steps.
+SMALL = "data=clinic&learners=PF-tree&draws=3&splits=2"
+
+
+def test_points_come_while_it_computes_and_cancelling_keeps_them(page: Any, app: str) -> None:
+    page.goto(f"{app}/compare?data=clinic&draws=100&splits=10")
+    page.get_by_text(re.compile(r"of [\d,]+ fits")).wait_for(timeout=PATIENCE)
+    page.locator(".js-plotly-plot").first.wait_for(timeout=PATIENCE)  # a figure while the work goes on
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_text("The curves below show what is done.").wait_for(timeout=PATIENCE)
+    assert page.locator(".js-plotly-plot").first.is_visible()
+    assert page.get_by_role("button", name=re.compile("Go on with .* fits")).is_visible()
+
+
+def test_another_session_is_served_while_one_computes(chromium: Any, app: str) -> None:
+    busy, other = chromium.new_context(), chromium.new_context()
+    computing, reading = busy.new_page(), other.new_page()
+    computing.goto(f"{app}/compare?data=clinic&draws=100&splits=10")
+    computing.get_by_role("button", name="Cancel").wait_for(timeout=PATIENCE)
+    reading.goto(f"{app}/budget?data=clinic")
+    reading.locator(".js-plotly-plot").first.wait_for(timeout=PATIENCE)
+    assert computing.get_by_role("button", name="Cancel").is_visible()  # it has not waited for the other to end
+    computing.get_by_role("button", name="Cancel").click()
+    computing.get_by_text("The curves below show what is done.").wait_for(timeout=PATIENCE)
+    busy.close()
+    other.close()
+
+
+def test_draws_are_stepped_through_and_less_motion_takes_play_away(chromium: Any, app: str) -> None:
+    for motion in ("no-preference", "reduce"):
+        context = chromium.new_context(viewport={"width": 1440, "height": 2400}, reduced_motion=motion)
+        page = context.new_page()
+        page.goto(f"{app}/compare?{SMALL}")
+        said = page.locator(".draws .said")
+        said.wait_for(timeout=PATIENCE, state="attached")
+        step = page.get_by_role("button", name="Step", exact=True)
+        step.wait_for(timeout=PATIENCE)
+        assert not said.text_content()  # paused first
+        step.press("Enter")
+        assert said.text_content().startswith("Draw 1 of ")
+        assert page.get_by_role("button", name="Play").is_visible() == (motion == "no-preference")
+        context.close()
