@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +21,13 @@ settings.load_profile("dpviz")
 
 #: The one seed of tests that need a generator and do not care which.
 SEED = 20_240_601
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """No test writes into the register of whoever runs it; a server that a test starts inherits this one."""
+    folder = tempfile.TemporaryDirectory(prefix="dpviz-register-")
+    config.add_cleanup(folder.cleanup)
+    os.environ["DPVIZ_REGISTER"] = str(Path(folder.name) / "releases.db")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

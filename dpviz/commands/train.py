@@ -1,7 +1,8 @@
 """Train a private tree on a table and write it as JSON.
 
 Without --seed this is a release: exact samplers, entropy from the operating system, no seed. With --seed it is a simulation:
-repeatable, for what-ifs, and it protects nobody. Every epsilon is meant under add/remove one row.
+repeatable, for what-ifs, and it protects nobody. With --release NAME it is entered in the release register as well: refused
+above the cap of the data set NAME, and spent for good (see `ledger`). Every epsilon is meant under add/remove one row.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from dpviz.commands import console
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
+from dpviz.commands.ledger import add_register_argument, balance_pairs, loss_text
 from dpviz.commands.parameters import parse_parameters
 from dpviz.commands.proposal import warn_of_proposal, warn_of_read_values
 from dpviz.commands.summary import summary
@@ -18,6 +20,8 @@ from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
 from dpviz.io.schemas import load_schema
 from dpviz.learners import DEFAULT, fit, get_learner, require_task
+from dpviz.release.publish import Wish, publish
+from dpviz.release.register import ReleaseRegister
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.proposal import propose_schema
@@ -47,6 +51,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the learner; may be repeated"
     )
     parser.add_argument("--seed", type=_seed, metavar="N", help="simulate, repeatably; not a release")
+    parser.add_argument("--release", metavar="NAME", help="enter it in the register, under the cap of this data set")
+    parser.add_argument("--assign", action="store_true", help="these rows belong to NAME: said once per table and schema")
+    add_register_argument(parser)
     add_output_arguments(parser, "the tree")
 
 
@@ -56,17 +63,45 @@ def run(args: Namespace) -> int:
     asked = {"epsilon": args.epsilon, "max_depth": args.max_depth, "depth": args.depth, "delta": args.delta}
     Settings(**asked)  # a mistake shows before the table is read
     params = parse_parameters(spec, args.param)
+    _check_release(args)
     check_output(args.out, force=args.force, inputs=filter(None, (args.data, args.schema)))
     table, schema = _table_and_schema(args)
     require_task(spec, schema)
     console.doing("Encoding")
     data = encode(table, schema)
     console.doing(f"Training {spec.title}")
+    if args.release:
+        return _release(args, table, data, Wish(spec.name, asked, params))
     result = fit(spec.name, data, seed=args.seed, **asked, **params)
     console.doing("Writing")
     write_whole(args.out, result.to_json() + "\n", force=args.force)
     _tell(args, table, data)
     console.show_pairs([*summary(result), ("File", str(args.out))])
+    return 0
+
+
+def _check_release(args: Namespace) -> None:
+    if args.release and args.seed is not None:
+        raise DpvizError("--release and --seed exclude each other.", remedy="A seeded run protects nobody; leave --seed out.")
+    if args.release and args.force:
+        raise DpvizError("--release never overwrites a file.", where="--force", remedy="Choose a new --out.")
+
+
+def _release(args: Namespace, table: RawTable, data: EncodedDataset, wish: Wish) -> int:
+    """Assign the rows if asked to, release, and say what is left."""
+    register = ReleaseRegister(args.register)
+    if args.assign:
+        register.assign(data.fingerprint, args.release)
+    elif register.data_set(args.release) != register.data_set_of(data.fingerprint):
+        raise DpvizError(
+            f"Nobody has said yet that these rows belong to {args.release!r}.",
+            where=str(args.data),
+            remedy="Add --assign if they do; else declare another data set (`ledger declare`).",
+        )
+    entry = publish(register, data, wish, file=args.out)
+    _tell(args, table, data)
+    about = [("Release", f"number {entry.number}, {loss_text(entry.loss)}"), ("SHA-256", entry.sha256), ("File", entry.file)]
+    console.show_pairs([*about, *balance_pairs(register.balance(args.release))])
     return 0
 
 
