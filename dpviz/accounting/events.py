@@ -47,6 +47,43 @@ class Approximate:
 
 
 @dataclass(frozen=True, slots=True)
+class GaussianRounds:
+    """Rounds of Gaussian noise on what the same rows add up to, priced together at (epsilon, delta); the price is checked.
+
+    Attributes
+    ----------
+    epsilon, delta : float
+        What the rounds cost. `guarantee` raises where that is too little.
+    noise_multiplier : float
+        Standard deviation over the largest change one row makes to a round (with several variances: what they compose to).
+    sampling : float
+        Probability with which each row takes part in a round, independently; 1: all rows always do.
+    rounds : int
+        Rounds that a row can take part in at full weight.
+    order : float or None
+        Of Renyi's divergence, where an individual filter stops each row before it exceeds the loss of so many full rounds.
+    """
+
+    epsilon: float
+    delta: float
+    noise_multiplier: float
+    sampling: float
+    rounds: int
+    order: float | None
+    part: str
+    level: int | None = None
+    kind: ClassVar[str] = "gaussian rounds"
+    mechanism: ClassVar[str] = "Gaussian"
+
+    @property
+    def reason(self) -> str:
+        """What was done, in words."""
+        drawn = "every row in each" if self.sampling >= 1 else f"each row drawn with probability {self.sampling:g}"
+        filtered = "" if self.order is None else f"; individual filter at Renyi order {self.order:g}"
+        return f"{self.rounds:,} rounds, {drawn}; noise {self.noise_multiplier:.4g} times a row's largest change{filtered}"
+
+
+@dataclass(frozen=True, slots=True)
 class NoCost:
     """A step that touches no row, e.g. a random split of a declared range."""
 
@@ -79,7 +116,7 @@ class Parallel:
     events: tuple[Event, ...]
 
 
-Spend = Select | Noise | Approximate | NoCost | NonPrivate
+Spend = Select | Noise | Approximate | GaussianRounds | NoCost | NonPrivate
 Event = Spend | Sequential | Parallel
 
 

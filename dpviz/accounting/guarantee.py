@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpviz.accounting.events import Approximate, Event, NoCost, NonPrivate, Parallel, Sequential
+from dpviz.accounting.events import Approximate, Event, GaussianRounds, NoCost, NonPrivate, Parallel, Sequential
 from dpviz.errors import DpvizError, ParameterError
 
 #: Printed wherever an epsilon is printed.
@@ -64,10 +64,21 @@ def _cost(event: Event) -> Fraction | None:
             return Fraction(0)
         case NonPrivate():
             return None
+        case GaussianRounds():
+            return _price(event)
         case _:
             if not event.epsilon >= 0:
                 raise DpvizError(f"An event must cost a non-negative epsilon. Got {event!r}.")
             return None if math.isinf(event.epsilon) else Fraction(event.epsilon)
+
+
+def _price(event: GaussianRounds) -> Fraction:
+    """Its epsilon, once its rounds are known to cost no more."""
+    from dpviz.accounting.gaussian import covers  # that module needs events, and a library that only few need
+
+    if not covers(event):
+        raise DpvizError(f"Rounds of Gaussian noise cost more than they say: {event!r}.")
+    return Fraction(event.epsilon)
 
 
 def _costs(events: tuple[Event, ...]) -> list[Fraction] | None:
@@ -84,7 +95,7 @@ def _delta(event: Event) -> Fraction:
             return sum(map(_delta, events), Fraction(0))
         case Parallel(events):
             return max(map(_delta, events), default=Fraction(0))
-        case Approximate(_, delta):
+        case Approximate(_, delta) | GaussianRounds(_, delta):
             if not 0 <= delta <= 1:
                 raise DpvizError(f"An event must cost a delta in [0, 1]. Got {event!r}.")
             return Fraction(delta)

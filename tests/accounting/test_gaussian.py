@@ -1,0 +1,156 @@
+"""Rounds of Gaussian noise: prices against closed forms, never below them; noise is what a budget needs and hardly more."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from dpviz.accounting import gaussian
+from dpviz.accounting.events import GaussianRounds, Noise, Sequential
+from dpviz.accounting.gaussian import best_order, calibrate, covers, gaussian_delta, noise_multiplier, renyi_epsilon, renyi_loss
+from dpviz.accounting.guarantee import PrivacyLoss, guarantee
+from dpviz.accounting.ledger import Ledger
+from dpviz.errors import Cancelled, DpvizError, ParameterError
+
+DELTA = 5e-8
+
+
+def rounds(epsilon=0.5, delta=DELTA, noise=None, sampling=1.0, count=100, order=None):
+    noise = noise or noise_multiplier(epsilon, delta, sampling=sampling, rounds=count, order=order)
+    return GaussianRounds(epsilon, delta, noise, sampling, count, order, part="tree")
+
+
+def sampled_delta(epsilon: float, noise: float, q: float) -> float:
+    """One round with rows drawn with probability q: both hockey-stick divergences between the mixture and N(0, noise^2)."""
+    with_row = noise**2 * math.log((math.exp(epsilon) - 1 + q) / q) + 0.5
+    added = q * norm.sf((with_row - 1) / noise) + (1 - q - math.exp(epsilon)) * norm.sf(with_row / noise)
+    inside = math.exp(-epsilon) - 1 + q
+    if inside <= 0:
+        return added
+    without = noise**2 * math.log(inside / q) + 0.5
+    mixture = (1 - q) * norm.cdf(without / noise) + q * norm.cdf((without - 1) / noise)
+    return max(added, norm.cdf(without / noise) - math.exp(epsilon) * mixture)
+
+
+@given(st.floats(0.001, 20), st.floats(0.01, 10))
+@settings(max_examples=200, deadline=None)
+def test_the_closed_form_is_the_hockey_stick_divergence_of_two_normals(epsilon, mu):
+    exact = norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
+    assert gaussian_delta(epsilon, mu) == pytest.approx(exact, rel=1e-5, abs=1e-14)
+
+
+def test_the_noise_of_one_gaussian_is_the_published_one():
+    # Balle & Wang's analytic calibration at epsilon 1, delta 1e-5
+    assert calibrate(1.0, 1e-5, sampling=1.0, rounds=1) == pytest.approx(3.7306, rel=2e-4)
+
+
+def test_rounds_without_chance_are_one_gaussian_with_a_root_more_noise():
+    one = noise_multiplier(0.3, DELTA, sampling=1.0, rounds=1)
+    assert noise_multiplier(0.3, DELTA, sampling=1.0, rounds=400) == pytest.approx(20 * one, rel=3e-4)
+
+
+@pytest.mark.parametrize(("epsilon", "noise", "q"), [(0.1, 3.0, 0.1), (0.5, 1.2, 0.3), (0.05, 20.0, 0.5), (1.0, 0.8, 0.02)])
+def test_one_sampled_round_costs_its_closed_form_or_hardly_more(epsilon, noise, q):
+    exact = sampled_delta(epsilon, noise, q)
+    assert not covers(rounds(epsilon, exact * 0.999, noise, q, 1))
+    assert covers(rounds(epsilon, exact * 1.02 + 1e-12, noise, q, 1))
+
+
+@pytest.mark.parametrize("sampling", [0.05, 0.3, 1.0])
+@pytest.mark.parametrize("epsilon", [0.05, 0.5, 2.0])
+def test_a_calibrated_price_holds_and_a_little_less_noise_would_not(sampling, epsilon):
+    noise = noise_multiplier(epsilon, DELTA, sampling=sampling, rounds=100)
+    assert covers(rounds(epsilon, noise=noise, sampling=sampling))
+    assert not covers(rounds(epsilon, noise=noise * 0.999, sampling=sampling))
+
+
+def test_renyi_of_every_row_is_the_formula_and_chance_saves():
+    assert renyi_loss(5.0, 1.0, 8.0) == pytest.approx(8 / 50)
+    assert renyi_loss(5.0, 0.1, 8.0) < 8 / 50 / 10
+    # the exact bound at order 8, rate .1, noise 2: .0137, where the paper's Theorem 9 gives .0368
+    assert renyi_loss(2.0, 0.1, 8.0) == pytest.approx(0.0137, abs=5e-5)
+
+
+@pytest.mark.parametrize("sampling", [0.1, 1.0])
+def test_a_filter_s_fixed_order_needs_more_noise_than_the_full_account(sampling):
+    order = best_order(0.5, DELTA, sampling=sampling, rounds=100)
+    needed = noise_multiplier(0.5, DELTA, sampling=sampling, rounds=100, order=order)
+    free = noise_multiplier(0.5, DELTA, sampling=sampling, rounds=100)
+    assert free < needed < 1.25 * free
+    loss = 100 * renyi_loss(needed, sampling, order)
+    assert renyi_epsilon(order, loss, DELTA) <= 0.5
+    assert loss < 0.5 - math.log(1 / DELTA) / (order - 1) * 0.9 + 0.1
+
+
+def test_a_fixed_order_is_the_library_s_conversion():
+    from dp_accounting.rdp import compute_epsilon
+
+    for order, loss in ((8.0, 0.3), (48.0, 0.2), (256.0, 0.05)):
+        assert renyi_epsilon(order, loss, DELTA) == pytest.approx(compute_epsilon([order], [loss], DELTA)[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e6])
+@pytest.mark.parametrize("sampling", [0.1, 1.0])
+def test_the_ends_of_what_may_be_asked_are_priced(epsilon, sampling):
+    event = rounds(epsilon, sampling=sampling, count=256)
+    assert covers(event)
+    assert 0 < event.noise_multiplier < math.inf
+
+
+def test_a_guarantee_adds_both_numbers_to_those_of_pure_steps():
+    event = rounds(0.4)
+    whole = Sequential((Noise(0.1, "geometric", "initial score"), event, event))
+    assert guarantee(whole) == PrivacyLoss(pytest.approx(0.9), pytest.approx(2 * DELTA))
+    assert guarantee(whole).epsilon >= 0.9
+
+
+def test_a_price_that_is_too_low_is_refused():
+    cheap = rounds(0.4, noise=1.0)
+    with pytest.raises(DpvizError, match="cost more than they say"):
+        guarantee(cheap)
+    assert not covers(GaussianRounds(0.4, 0.0, 1e9, 1.0, 1, None, part="tree"))
+
+
+def test_a_ledger_says_what_was_done():
+    (row,) = Ledger(rounds(0.5, noise=1000.0, sampling=0.1, order=64.0)).rows()
+    assert (row.kind, row.mechanism, row.epsilon) == ("gaussian rounds", "Gaussian", 0.5)
+    assert row.note == (
+        "100 rounds, each row drawn with probability 0.1; noise 1000 times a row's largest change; "
+        "individual filter at Renyi order 64"
+    )
+    (row,) = Ledger(rounds(0.5, noise=1000.0)).rows()
+    assert row.note == "100 rounds, every row in each; noise 1000 times a row's largest change"
+
+
+def test_calibration_tells_how_far_it_is_and_stops_on_request():
+    shown = []
+    calibrate(0.5, DELTA, sampling=0.5, rounds=10, progress=shown.append)
+    assert shown == sorted(shown)
+    assert shown[-1] == pytest.approx(1.0)
+    with pytest.raises(Cancelled):
+        calibrate(0.5, DELTA, sampling=0.5, rounds=10, stop=lambda: True)
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [({"epsilon": 0.0}, "epsilon"), ({"delta": 0.0}, "delta"), ({"sampling": 0.0}, "sampling"), ({"rounds": 0}, "rounds")],
+)
+def test_what_cannot_be_calibrated_is_named(asked, name):
+    given = {"epsilon": 1.0, "delta": DELTA, "sampling": 1.0, "rounds": 10} | asked
+    with pytest.raises(ParameterError, match=f"The '{name}' parameter of calibrate"):
+        calibrate(given.pop("epsilon"), given.pop("delta"), **given)
+
+
+def test_a_filter_refuses_an_epsilon_no_order_can_keep():
+    with pytest.raises(DpvizError, match="turn the filter off"):
+        best_order(1e-4, DELTA, sampling=1.0, rounds=10)
+
+
+def test_a_calibration_is_remembered(monkeypatch):
+    first = noise_multiplier(0.123, DELTA, sampling=0.2, rounds=7)
+    monkeypatch.setattr(gaussian, "calibrate", None)
+    assert noise_multiplier(0.123, DELTA, sampling=0.2, rounds=7) == first
