@@ -1,4 +1,4 @@
-"""The Compare page: points come while it computes, cancelling keeps them, draws are stepped through and never play by themselves."""
+"""The Compare page: points while it computes, cancelling keeps them, draws are stepped through and never play unasked."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def opened(page: str, role: DataRole = DataRole.SIMULATED, *, schema: Schema | N
 def texts(test: AppTest) -> str:
     """Everything the page says in Markdown, captions and boxes."""
     assert not test.exception, [found.message for found in test.exception]
-    kinds = (test.markdown, test.caption, test.success, test.warning, test.error, test.info, test.subheader)
+    kinds = (test.markdown, test.caption, test.success, test.warning, test.error, test.info, test.header, test.subheader)
     return "\n".join(element.value for kind in kinds for element in kind)
 
 
