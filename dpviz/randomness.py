@@ -42,3 +42,9 @@ def secret_codes(count: int, size: int) -> np.ndarray:
         drawn = np.frombuffer(os.urandom(2 * (size - len(codes)) + 64), dtype=np.uint8)
         codes = np.concatenate([codes, drawn[drawn < fair] % np.uint8(count)])
     return codes[:size].copy()
+
+
+def secret_shares(size: int) -> np.ndarray:
+    """`size` uniform multiples of 2^-53 in [0, 1) from the operating system's secret bytes: nobody can reckon them back."""
+    whole = np.frombuffer(os.urandom(8 * size), dtype=np.uint64) >> np.uint64(11)
+    return whole.astype(np.float64) * 2.0**-53

@@ -23,6 +23,12 @@ def geometric(counts: list[int], scale: float) -> list[int]:
     return list(dp.m.make_laplace(*space, scale=scale)(counts))
 
 
+def gaussian(values: list[int], scale: float) -> list[int]:
+    """Integers plus discrete Gaussian noise, P(k) ~ exp(-k^2 / (2 scale^2))."""
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
+    return list(dp.m.make_gaussian(*space, scale=scale)(values))
+
+
 def _noisy_max(measure: object, scale: float, monotone: bool) -> dp.Measurement:
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64", monotonic=monotone)
     return dp.m.make_noisy_max(*space, measure, scale=scale)

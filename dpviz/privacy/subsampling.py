@@ -1,0 +1,36 @@
+"""Which rows take part in a round: each by an independent coin of public probability. Who took part stays secret."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpviz.errors import ParameterError
+from dpviz.privacy.source import NoiseSource
+from dpviz.randomness import secret_shares
+
+
+@dataclass(frozen=True, slots=True)
+class PoissonSample:
+    """Rows, each with probability `rate`, independently (Poisson sampling). What it saves is part of `GaussianRounds`."""
+
+    rate: float
+    title: ClassVar[str] = "Poisson sample"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.rate <= 1:
+            raise ParameterError("PoissonSample", "rate", self.rate, "a number in (0, 1]")
+
+    def among(self, n_rows: int, *, source: NoiseSource) -> np.ndarray:
+        """Who takes part, bool of shape (n_rows,). Private."""
+        return np.ones(n_rows, dtype=bool) if self.rate == 1 else source.draw(self, n_rows)
+
+    def sample(self, n_rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Coins of NumPy's generator."""
+        return rng.random(n_rows) < self.rate
+
+    def sample_exactly(self, n_rows: int) -> np.ndarray:
+        """Coins from the operating system's secret bytes."""
+        return secret_shares(n_rows) < self.rate

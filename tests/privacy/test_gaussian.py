@@ -1,0 +1,123 @@
+"""Gaussian noise on whole numbers: both samplers follow the law, and no row contributes more than its limit."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare, kstest, norm
+
+from dpviz.errors import ParameterError
+from dpviz.privacy.gaussian import CONTRIBUTION_BITS, GaussianNoise, NoiseGrid, contributions
+from dpviz.privacy.source import Release, Simulation
+from dpviz.privacy.subsampling import PoissonSample
+from dpviz.randomness import secret_shares
+
+SOURCES = {"simulation": lambda: Simulation(11), "release": Release}
+each_source = pytest.mark.parametrize("source", SOURCES)
+
+
+def cells(noise: np.ndarray, radius: int) -> np.ndarray:
+    return np.bincount(np.clip(noise, -radius, radius) + radius, minlength=2 * radius + 1)
+
+
+def law(scale: float, radius: int) -> np.ndarray:
+    inner = GaussianNoise(scale).pmf(np.arange(-radius, radius + 1))
+    inner[[0, -1]] += (1 - inner.sum()) / 2
+    return inner
+
+
+@each_source
+@pytest.mark.parametrize("scale", [0.7, 3.0])
+def test_small_noise_follows_its_law_and_no_other(source, scale):
+    drawn = GaussianNoise(scale).add(np.zeros(20_000, dtype=np.int64), source=SOURCES[source]())
+    radius = math.ceil(2.2 * scale)
+    counts = cells(drawn, radius)
+    assert chisquare(counts, law(scale, radius) * 20_000).pvalue > 1e-5
+    for wrong in (0.9, 1.1):
+        assert chisquare(counts, law(scale * wrong, radius) * 20_000).pvalue < 1e-5
+
+
+@each_source
+def test_noise_on_a_fine_grid_is_gaussian(source):
+    scale = 2.0**30 * 1.3
+    drawn = GaussianNoise(scale).add(np.full(8_000, 5, dtype=np.int64), source=SOURCES[source]())
+    assert drawn.dtype == np.int64
+    assert kstest(drawn / scale, norm.cdf).pvalue > 1e-5
+    for wrong in (0.9, 1.1):
+        assert kstest(drawn / scale / wrong, norm.cdf).pvalue < 1e-3
+
+
+def test_the_law_adds_up_to_one_and_has_its_variance():
+    noise = np.arange(-400, 401)
+    for scale in (0.5, 2.0, 9.0):
+        law = GaussianNoise(scale).pmf(noise)
+        assert law.sum() == pytest.approx(1.0, abs=1e-12)
+        # the variance of the discrete Gaussian is at most that of the real one, and almost equal from scale 1 on
+        assert (law * noise**2).sum() <= scale**2 * (1 + 1e-9)
+    assert (GaussianNoise(9.0).pmf(noise) * noise**2).sum() == pytest.approx(81, rel=1e-9)
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, math.nan, math.inf])
+def test_a_scale_that_is_none_is_named(scale):
+    with pytest.raises(ParameterError, match="'scale' parameter of GaussianNoise"):
+        GaussianNoise(scale)
+
+
+def test_noise_keeps_the_shape_of_its_values():
+    values = np.arange(6).reshape(2, 3)
+    for source in (Simulation(1), Release()):
+        assert GaussianNoise(2.0).add(values, source=source).shape == (2, 3)
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20), st.floats(1e-3, 1e3))
+@settings(max_examples=200, deadline=None)
+def test_no_row_contributes_more_than_its_limit_and_none_turns_its_sign(values, limit):
+    given_values = np.array(values)
+    steps = contributions(given_values, limit)
+    assert (steps == np.rint(steps)).all()
+    assert (np.abs(steps) <= limit * 2.0**CONTRIBUTION_BITS).all()
+    assert (steps * given_values >= 0).all()
+    np.testing.assert_allclose(steps * 2.0**-CONTRIBUTION_BITS, np.clip(given_values, -limit, limit), rtol=1e-9, atol=2e-6)
+
+
+@given(st.lists(st.tuples(*[st.floats(-50, 50)] * 3), min_size=1, max_size=10), st.floats(0.01, 10))
+@settings(max_examples=200, deadline=None)
+def test_several_contributions_of_a_row_are_limited_together(rows, limit):
+    steps = contributions(np.array(rows), limit)
+    assert (np.square(steps).sum(axis=1) <= (limit * 2.0**CONTRIBUTION_BITS) ** 2).all()
+
+
+@pytest.mark.parametrize("scale", [1e-4, 0.01, 1.0, 300.0, 1e8])
+def test_the_grid_of_the_noise_is_fine_enough_for_its_account(scale):
+    grid = NoiseGrid((scale, 3 * scale))
+    assert scale * grid.steps >= min(2.0**28, scale * 2.0**40)
+    assert grid.steps >= 2.0**CONTRIBUTION_BITS
+    assert scale * grid.steps < 2.0**60
+
+
+def test_noisy_sums_come_back_in_their_own_units():
+    grid = NoiseGrid((1e-3, 5.0))
+    sums = np.array([3.25, -2.0, 0.0]) * 2.0**CONTRIBUTION_BITS
+    np.testing.assert_allclose(grid.noisy(sums, 0, source=Simulation(2)), [3.25, -2.0, 0.0], atol=6e-3)
+    many = grid.noisy(np.zeros(4000), 1, source=Simulation(2))
+    assert 4.7 < many.std() < 5.3
+
+
+def test_a_sample_takes_each_row_with_its_probability():
+    for source in (Simulation(4), Release()):
+        share = PoissonSample(0.3).among(20_000, source=source).mean()
+        assert abs(share - 0.3) < 5 * math.sqrt(0.21 / 20_000)
+        assert PoissonSample(1.0).among(5, source=source).all()
+    with pytest.raises(ParameterError, match="'rate' parameter of PoissonSample"):
+        PoissonSample(0.0)
+
+
+def test_secret_shares_are_uniform_and_never_repeat():
+    shares = secret_shares(5_000)
+    assert 0 <= shares.min() < shares.max() < 1
+    assert kstest(shares, "uniform").pvalue > 1e-6
+    assert len(np.intersect1d(shares, secret_shares(5_000))) == 0
