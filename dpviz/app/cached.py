@@ -18,6 +18,7 @@ import numpy as np
 import streamlit as st
 
 from dpviz.app.controls import Asked, note_shown
+from dpviz.app.explorations import note_look
 from dpviz.app.jobs import Job, session_name, shared_jobs
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
@@ -152,7 +153,9 @@ def _grown(key: str, asked: Asked, loaded: Loaded) -> Trained:
     if job.is_stopped or not job.wait(SHORT):
         raise StillGrowing(job)
     try:
-        return job.result()
+        grown = job.result()
+        note_look(loaded, "tree on screen", asked.learner, {**asked.settings, **asked.params})
+        return grown
     finally:
         jobs.forget(session, "grow")  # the cache keeps a tree; an error is met again when it is asked for again
 

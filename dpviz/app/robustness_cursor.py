@@ -31,10 +31,12 @@ def cursor(question: Question, look: Look, loaded: Loaded) -> None:
         return
     bound = {"key": "robust-cursor-learner", "bind": "query-params", "persist_state": "session"}
     learner = st.selectbox("Learner", names, format_func=lambda name: get_learner(name).title, **bound)
-    wanted = run.curve_tiles(replace(question, learners=(learner,), epsilons=LADDER), loaded)
+    ladder = replace(question, learners=(learner,), epsilons=LADDER)
+    wanted = run.curve_tiles(ladder, loaded)
     batch = tiles.look(LANE, wanted)
     if batch.n_missing:
-        args = {"on_click": tiles.begin, "args": (LANE, wanted), "disabled": batch.job is not None, "key": "robust-ladder"}
+        args = {"on_click": run.begin, "args": (LANE, wanted, ladder, loaded), "key": "robust-ladder"}
+        args["disabled"] = batch.job is not None
         st.button(f"Compute {batch.n_missing} of {len(LADDER)} values of ε", icon=":material/play_arrow:", **args)
     tiles.watch(LANE, wanted, "Going through ε")
     if not batch.n_missing and not batch.values:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpviz.app import long_work
+from dpviz.app import robustness_tiles as tiles
+from dpviz.app.explorations import note_look
 from dpviz.app.lab_screen import load_encoded
 from dpviz.app.robustness_ask import Cell, Question
 from dpviz.app.robustness_tiles import Tile
@@ -47,6 +49,13 @@ def attack_tiles(question: Question, loaded: Loaded, attacks: Sequence[str]) -> 
     """One tile per attack and curve; its value is a frame of `attack_curve`."""
     pairs = [(attack, cell) for attack in attacks for cell in question.cells]
     return [Tile(_key(attack, question, loaded, cell), _attacking(attack, question, loaded, cell)) for attack, cell in pairs]
+
+
+def begin(lane: str, wanted: Sequence[Tile], question: Question, loaded: Loaded) -> None:
+    """Compute what is missing; on private rows that is a look no guarantee covers, and it is noted."""
+    times = max(1, tiles.look(lane, wanted).n_missing * question.draws * question.splits)
+    note_look(loaded, "curves on the Robustness page", ", ".join(question.learners), {}, times=times)
+    tiles.begin(lane, wanted)
 
 
 def _key(kind: str, question: Question, loaded: Loaded, cell: Cell) -> str:

@@ -76,7 +76,7 @@ def _status(batch: Batch, question: Question, wanted: Sequence[Tile], loaded: Lo
     tiles.watch(CURVES, wanted, "Drawing the curves")
     if batch.job is None and batch.n_missing:
         fits = batch.n_missing * question.draws * question.splits
-        look = {"icon": ":material/play_arrow:", "on_click": tiles.begin, "args": (CURVES, wanted)}
+        look = {"icon": ":material/play_arrow:", "on_click": run.begin, "args": (CURVES, wanted, question, loaded)}
         st.button(f"Compute {batch.n_missing:,} of {len(wanted):,} curves (up to {fits:,} fits)", **look)
 
 
@@ -155,7 +155,7 @@ def attacks(question: Question, found: Sequence[Certified], loaded: Loaded) -> N
     wanted = run.attack_tiles(question, loaded, chosen)
     batch = tiles.look(ATTACK, wanted)
     reason = "" if chosen else "Choose an attack first."
-    args: dict[str, Any] = {"on_click": tiles.begin, "args": (ATTACK, wanted), "help": reason or None}
+    args: dict[str, Any] = {"on_click": run.begin, "args": (ATTACK, wanted, question, loaded), "help": reason or None}
     is_free = bool(batch.n_missing) and batch.job is None
     st.button(f"Measure ({batch.n_missing:,} curves)", icon=":material/bolt:", disabled=not is_free, **args)
     if chosen and not batch.n_missing:

@@ -1,0 +1,63 @@
+"""The leak linter of the Publish page: everything a release takes as public, with its badge and the fix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dpviz.app.parts import literal, plain
+from dpviz.app.state import Loaded
+from dpviz.release.assumptions import Assumption, Standing, assumptions
+from dpviz.release.register import ReleaseRegister
+from dpviz.table.role import DataRole
+
+_LOOK = {
+    Standing.DECLARED: ("gray", ":material/edit:"),
+    Standing.UNSAID: ("gray", ":material/remove:"),
+    Standing.READ: ("orange", ":material/visibility:"),
+    Standing.EXPLORED: ("orange", ":material/travel_explore:"),
+    Standing.DOUBTFUL: ("orange", ":material/help:"),
+}
+
+
+def looks_at(book: ReleaseRegister, loaded: Loaded) -> int | None:
+    """How many fits on these rows somebody looked at; None where looking costs nothing."""
+    if loaded.role is not DataRole.PRIVATE:
+        return None
+    return sum(item.times for item in book.explorations(loaded.data.fingerprint))
+
+
+def check(book: ReleaseRegister, loaded: Loaded) -> None:
+    """What must be mended, what is doubtful, and the long list of what was declared."""
+    st.header("What is taken as public", anchor=False)
+    found = assumptions(loaded.schema, explored=looks_at(book, loaded))
+    blocking = [item for item in found if item.blocks]
+    doubtful = [item for item in found if item.fix and not item.blocks]
+    if blocking:
+        count = "1 value was" if len(blocking) == 1 else f"{len(blocking):,} values were"
+        st.error(f"**{count} read from the data.** No ε covers that, so nothing is released yet.", icon=":material/gpp_bad:")
+    else:
+        st.success("**Nothing was read from the data.** What is listed below is true without looking.", icon=":material/check:")
+    for item in (*blocking[:6], *doubtful):
+        _line(item)
+    if len(blocking) > 6:
+        st.caption(f"And {len(blocking) - 6:,} more of this kind.")
+    _every(found)
+
+
+def _line(item: Assumption) -> None:
+    color, icon = _LOOK[item.standing]
+    of = f" of {literal(item.column)}" if item.column else ""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.badge(str(item.standing), color=color, icon=icon)
+        st.markdown(f"{item.kind.capitalize()}{of}: {plain(item.what)}. **{plain(item.fix)}**", width="stretch")
+
+
+def _every(found: Sequence[Assumption]) -> None:
+    with st.expander(f"Every assumption ({len(found):,})", icon=":material/checklist:"):
+        rows = [
+            {"what": item.kind, "column": item.column, "taken as public": item.what, "badge": str(item.standing), "fix": item.fix}
+            for item in found
+        ]
+        st.dataframe(rows, hide_index=True, alt="Everything a release takes as public, where it comes from and how to mend it.")

@@ -1,0 +1,122 @@
+"""What releases cost together: a bar against the cap, and what is promised about one person and about poison under the sum."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.figures.guarantee_text import epsilon_text, number_text, odds_text
+from dpviz.release.records import Balance, Entry, State, for_unit, total
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+#: Poisoned rows a statement is made for.
+POISONED = (1, 10, 100)
+_COLOURS = {"released": "#12808a", "interrupted": "#b3641c", "this release": "#6a63c9", "over the cap": "#c23b4e"}
+_PATTERNS = {"released": "", "interrupted": "/", "this release": "x", "over the cap": "-"}
+
+
+def spent_segments(balance: Balance, asked: PrivacyLoss | None) -> list[tuple[str, float]]:
+    """(what, epsilon) along the bar: released, interrupted, the release in question, and what of it lies over the cap."""
+    by_state = {state: total(e.loss for e in balance.releases if e.state is state).epsilon for state in State}
+    segments = [("released", by_state[State.RELEASED]), ("interrupted", by_state[State.STARTED])]
+    if asked is not None and asked.is_finite:
+        within = min(asked.epsilon, balance.left.epsilon)
+        segments += [("this release", within), ("over the cap", asked.epsilon - within)]
+    return [(what, epsilon) for what, epsilon in segments if epsilon > 0]
+
+
+def spent_figure(balance: Balance, asked: PrivacyLoss | None) -> Figure:
+    """One bar from 0 to the cap, which is a line."""
+    from plotly.graph_objects import Figure
+
+    figure = Figure()
+    for what, epsilon in spent_segments(balance, asked):
+        look: dict[str, Any] = {"color": _COLOURS[what], "pattern": {"shape": _PATTERNS[what], "fgcolor": "#ffffff"}}
+        hover = f"{what}: ε = {number_text(epsilon)}<extra></extra>"
+        figure.add_bar(x=[epsilon], y=[""], orientation="h", name=what, marker=look, hovertemplate=hover, width=0.5)
+    cap = balance.data_set.epsilon_cap
+    figure.add_vline(cap, line={"color": "#8b9aa0", "width": 3}, annotation={"text": f"cap {number_text(cap)}"})
+    figure.update_annotations(xanchor="right", yanchor="bottom", y=1.0, xshift=4)
+    end = max(cap, sum(epsilon for _, epsilon in spent_segments(balance, asked))) * 1.02
+    figure.update_xaxes(range=[0, end], title=f"ε ({NEIGHBOURS})", zeroline=False)
+    figure.update_yaxes(visible=False, fixedrange=True)
+    legend = {"orientation": "h", "x": 0, "y": 1.12, "yanchor": "bottom", "traceorder": "normal"}
+    figure.update_layout(barmode="stack", height=170, margin={"l": 8, "r": 12, "t": 48, "b": 8}, legend=legend, showlegend=True)
+    return figure
+
+
+def spent_sentence(balance: Balance) -> str:
+    """What was spent for good and what is left, in one sentence."""
+    cap, spent, left = balance.data_set.epsilon_cap, balance.spent, balance.left
+    if not balance.releases:
+        return f"Nothing was released yet: all of ε = {number_text(cap)} is left ({NEIGHBOURS})."
+    count = "1 release" if len(balance.releases) == 1 else f"{len(balance.releases):,} releases"
+    above = " It is above the cap." if spent.epsilon > cap else ""
+    return (
+        f"Spent for good by {count}: {epsilon_text(spent)}. Left: ε = {number_text(left.epsilon)} of {number_text(cap)}.{above}"
+    )
+
+
+def statement_rows(balance: Balance, asked: PrivacyLoss | None) -> list[dict[str, str]]:
+    """What is promised about one person and about poison: by this release alone, and by all releases of these rows together."""
+    together = total([*(entry.loss for entry in balance.releases), *([asked] if asked else [])])
+    alone, unit = asked or PrivacyLoss(0.0), balance.data_set
+    rows = [_row("One row: right guesses of 100, in or out", _guesses, alone, together)]
+    if unit.rows_per_unit > 1:
+        of_unit = lambda loss: _guesses(for_unit(loss, unit.rows_per_unit))  # noqa: E731
+        rows.append(_row(f"{unit.unit}, up to {unit.rows_per_unit} rows: right guesses of 100", of_unit, alone, together))
+    for count in POISONED:
+        what = "1 poisoned row" if count == 1 else f"{count} poisoned rows"
+        rows.append(_row(f"{what}: mean accuracy keeps at least", lambda loss, k=count: _kept(loss, k), alone, together))
+    return rows
+
+
+def _row(what: str, say: Any, alone: PrivacyLoss, together: PrivacyLoss) -> dict[str, str]:
+    return {"what is promised": what, "by this release alone": say(alone), "by all releases together": say(together)}
+
+
+def _guesses(loss: PrivacyLoss) -> str:
+    return f"at most {number_text(100 * loss.guesses_right)}"
+
+
+def _kept(loss: PrivacyLoss, rows: int) -> str:
+    """The published bound: the share exp(-k epsilon) of the mean accuracy. Source: PrivaTree (arXiv 2305.15394), Corollary 2."""
+    if loss.delta:
+        return "not proved with δ"
+    share = 100 * math.exp(-rows * loss.epsilon)
+    return f"{number_text(share)} %" if share >= 0.01 else "nothing worth saying"
+
+
+def risk_sentence(balance: Balance, asked: PrivacyLoss) -> str:
+    """The odds about one row after this release, from everything that was released of these rows."""
+    together = total([*(entry.loss for entry in balance.releases), asked])
+    before = f"With the releases before, {epsilon_text(together)} in all. " if balance.releases else ""
+    return f"{before}{odds_text(together)}"
+
+
+def entry_row(entry: Entry, running: PrivacyLoss) -> dict[str, Any]:
+    """One line of the history; `running` is the sum up to here."""
+    return {
+        "no": entry.number,
+        "standing": entry.standing,
+        "started (UTC)": entry.started[:19].replace("T", " "),
+        "learner": entry.learner,
+        "settings": ", ".join(f"{name} {_value(value)}" for name, value in entry.settings.items() if name != "epsilon"),
+        f"ε ({NEIGHBOURS})": number_text(entry.loss.epsilon),
+        "running total": number_text(running.epsilon),
+        "assumptions": len(entry.disclosures),
+        "SHA-256": entry.sha256[:16] or "no file",
+    }
+
+
+def _value(value: Any) -> str:
+    return number_text(value) if isinstance(value, float) else str(value)
+
+
+def history_rows(balance: Balance) -> list[dict[str, Any]]:
+    """Every release of a data set with the running total, interrupted ones too."""
+    entries = balance.releases
+    return [entry_row(entry, total(e.loss for e in entries[: place + 1])) for place, entry in enumerate(entries)]

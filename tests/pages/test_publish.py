@@ -1,0 +1,184 @@
+"""The Publish page: whose cap counts, what is taken as public, the release, and what became of it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dpviz.app import publish_release
+from dpviz.release.register import ReleaseRegister
+from dpviz.table.role import DataRole
+from tests.pages.opened import in_use, opened, said_in_boxes, sample_of, texts
+
+NAME = "clinic 2024"
+
+
+@pytest.fixture(autouse=True)
+def register(monkeypatch, tmp_path):
+    """A register of its own for every test."""
+    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
+    return ReleaseRegister()
+
+
+@pytest.fixture
+def assigned(register):
+    """The private clinic's rows under a cap of 1."""
+    register.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=2)
+    register.assign(in_use(DataRole.PRIVATE).data.fingerprint, NAME)
+    return register
+
+
+def button(test, label):
+    return next(found for found in test.button if found.label == label)
+
+
+def released(test):
+    """Tick, click, and wait until the release is there."""
+    test.checkbox(key="publish-agreed").check().run()
+    button(test, "Release").click().run()
+    session, token = test.session_state["_session_name"], test.session_state["_publish_token"]
+    job = publish_release.shared_jobs().find(session, "publish", token or "")
+    if job is not None:
+        job.wait(60)
+    return test.run()
+
+
+def test_a_new_table_is_asked_whose_it_is_before_anything_else():
+    test = opened("publish", DataRole.PRIVATE)
+    assert "A cap belongs to people, not to a file" in texts(test)
+    assert test.text_input(key="publish-new-name").value == ""
+    assert test.number_input(key="publish-cap").value is None
+    assert "Release" not in [found.label for found in test.button]
+
+
+def test_declaring_a_data_set_assigns_the_rows(register):
+    test = opened("publish", DataRole.PRIVATE)
+    test.text_input(key="publish-new-name").set_value(NAME)
+    test.number_input(key="publish-cap").set_value(1.5)
+    button(test, "Declare it, disjoint from all others").click().run()
+    assert "cap ε = 1.5 (add/remove one row)" in texts(test)
+    found = register.data_set_of(in_use(DataRole.PRIVATE).data.fingerprint)
+    assert (found.name, found.epsilon_cap, found.role) == (NAME, 1.5, DataRole.PRIVATE)
+
+
+@pytest.mark.parametrize(("name", "cap", "reason"), [("", 1.0, "must be one line"), (NAME, None, "There is no cap")])
+def test_what_is_missing_is_said_and_nothing_is_declared(register, name, cap, reason):
+    test = opened("publish", DataRole.PRIVATE)
+    test.text_input(key="publish-new-name").set_value(name)
+    if cap:
+        test.number_input(key="publish-cap").set_value(cap)
+    button(test, "Declare it, disjoint from all others").click().run()
+    assert reason in texts(test).replace("\\", "").replace("\u2060", "")
+    assert register.data_sets() == ()
+
+
+def test_an_unseen_table_is_never_guessed_to_be_new(assigned):
+    _, schema = sample_of(DataRole.PRIVATE)
+    test = opened("publish", DataRole.PRIVATE, schema=schema.declare("age", low=0, high=120))
+    assert test.radio(key="publish-kind").value is None
+    test.radio(key="publish-kind").set_value("a data set named before").run()
+    test.selectbox(key="publish-name").set_value(NAME).run()
+    button(test, "They belong to it, for good").click().run()
+    assert "cap ε = 1 (add/remove one row)" in texts(test)
+
+
+def test_private_rows_are_released_once_and_shown_with_their_file(assigned):
+    test = released(opened("publish", DataRole.PRIVATE, epsilon="0.5"))
+    assert "Released: number 1, ε = 0.5 (add/remove one row)" in texts(test)
+    assert "Left: ε = 0.5 of 1" in texts(test)
+    (entry,) = assigned.releases()
+    document = json.loads(Path(entry.file).read_text())
+    assert document["privacy"]["noise"] == {"source": "release"}
+    for _ in range(3):
+        test.run()
+    assert len(assigned.releases()) == 1
+    assert test.checkbox(key="publish-agreed").value is False
+
+
+def test_after_a_release_the_next_one_must_be_wished_for_anew(assigned):
+    test = released(opened("publish", DataRole.PRIVATE, epsilon="0.1"))
+    assert button(test, "Release").disabled
+    assert "Tick the box first." in texts(test)
+    test = released(test)
+    assert [entry.number for entry in assigned.releases()] == [1, 2]
+
+
+def test_over_the_cap_there_is_no_button_and_the_page_says_what_is_left(assigned):
+    test = released(opened("publish", DataRole.PRIVATE, epsilon="0.8"))
+    assert "epsilon = 0.2 is left of the cap of 1" in texts(test).replace("\\", "").replace("\u2060", "")
+    assert "Release" not in [found.label for found in test.button]
+    assert len(assigned.releases()) == 1
+
+
+def test_a_learner_without_a_guarantee_cannot_be_released(assigned):
+    test = opened("publish", DataRole.PRIVATE, learner="PrivaTree (corrected)")
+    said = texts(test).replace("\\", "").replace("\u2060", "")
+    assert "Nothing was spent." in said
+    assert "Release" not in [found.label for found in test.button]
+
+
+def test_statements_are_shown_for_this_release_and_for_all_together(assigned):
+    test = released(opened("publish", DataRole.PRIVATE, epsilon="0.5"))
+    (frame,) = [found.value for found in test.dataframe if "what is promised" in found.value.columns]
+    lines = {row.iloc[0]: (row.iloc[1], row.iloc[2]) for _, row in frame.iterrows()}
+    assert lines["One row: right guesses of 100, in or out"] == ("at most 62.2", "at most 73.1")
+    assert lines["one patient, up to 2 rows: right guesses of 100"] == ("at most 73.1", "at most 88.1")
+    assert lines["10 poisoned rows: mean accuracy keeps at least"] == ("0.674 %", "nothing worth saying")
+
+
+def test_looks_at_private_rows_are_noted_and_told_apart_from_releases(assigned):
+    opened("tree", DataRole.PRIVATE)
+    opened("budget", DataRole.PRIVATE, epsilon="0.5")
+    test = opened("publish", DataRole.PRIVATE)
+    said = texts(test).replace("\\", "")
+    assert "settings were chosen after 2 looks at these rows" in said
+    assert [item.label for item in test.expander if "not covered: keep to yourself" in item.label]
+    assert assigned.balance(NAME).spent.epsilon == 0
+
+
+@pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PUBLIC])
+def test_looking_at_rows_anyone_may_see_is_not_noted(register, role):
+    opened("tree", role)
+    assert register.explorations() == ()
+    assert ("simulated" if role is DataRole.SIMULATED else "public") in texts(opened("publish", role))
+
+
+def test_values_read_from_the_data_block_the_release_and_name_the_fix(register):
+    from dpviz.table.proposal import propose_schema
+
+    table, schema = sample_of(DataRole.PRIVATE)
+    read = propose_schema(table, schema.target.name)
+    loaded = in_use(DataRole.PRIVATE, read)
+    register.declare(NAME, epsilon_cap=1.0)
+    register.assign(loaded.data.fingerprint, NAME)
+    test = opened("publish", DataRole.PRIVATE, schema=read)
+    said = texts(test)
+    assert "read from the data" in said
+    assert "Declare it from public knowledge on the Data page" in said.replace("\\", "")
+    assert "Release" not in [found.label for found in test.button]
+
+
+def test_an_interrupted_release_is_shown_as_counted(assigned):
+    from dpviz.accounting.guarantee import PrivacyLoss
+
+    fingerprint = in_use(DataRole.PRIVATE).data.fingerprint
+    how = {"learner": "pf-tree", "settings": {}, "loss": PrivacyLoss(0.25), "file": Path("/nowhere/x.json")}
+    assigned.start(token="t", fingerprint=fingerprint, **how)
+    test = opened("publish", DataRole.PRIVATE)
+    assert "Interrupted: no file came of it" in texts(test)
+    assert "Left: ε = 0.75 of 1" in texts(test)
+
+
+def test_a_register_that_cannot_be_used_is_an_error_and_nothing_is_released(register):
+    register.path.write_text("dear diary, " * 100)
+    test = opened("publish", DataRole.PRIVATE)
+    assert ("error", True) in [(kind, "no release register" in text) for kind, text in said_in_boxes(test)]
+    assert not [found for found in test.button if found.label == "Release"]
+
+
+def test_a_cap_can_be_changed_and_the_change_is_kept(assigned):
+    test = opened("publish", DataRole.PRIVATE)
+    test.number_input(key=f"publish-cap-of-{NAME}-1.0").set_value(2.0).run()
+    button(test, "Set this cap").click().run()
+    assert "cap ε = 2 (add/remove one row)" in texts(test)
+    assert [cap for _, cap, _ in assigned.cap_changes(NAME)] == [1.0, 2.0]
