@@ -86,14 +86,16 @@ class UnknownName(DpvizError):
 
 
 class WrongTask(DpvizError):
-    """A learner was given a target it does not predict (classes against numbers)."""
+    """A learner was given a target it does not predict (classes against numbers). `fitting` lists learners that do."""
 
-    def __init__(self, learner: str, predicts: str, target: str, is_a: str) -> None:
+    def __init__(self, learner: str, predicts: str, target: str, is_a: str, fitting: Iterable[str] = ()) -> None:
         self.learner = learner
         self.target = target
+        self.fitting = tuple(fitting)
+        names = f" ({', '.join(self.fitting[:4])}{', ...' if len(self.fitting) > 4 else ''})" if self.fitting else ""
         super().__init__(
             f"The learner {learner!r} predicts {predicts}, but the target {target!r} is declared as {is_a}.",
-            remedy="Declare the target differently, or choose a learner for this kind of target.",
+            remedy=f"Choose a learner for this kind of target{names}, or declare the target differently.",
         )
 
 

@@ -16,7 +16,7 @@ class Share:
     Attributes
     ----------
     part : str
-        What it buys: "quantile", "node", "leaf", "tree".
+        What it buys: "quantile", "node", "leaf", "tree", "count".
     level : int or None
         Depth (root = 0) where it is spent; None when it belongs to no level.
     epsilon : float

@@ -22,7 +22,7 @@ from dpviz.evaluation.universe import Universe
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Node, Tree
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, Feature
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Target
 
 
 def separation(universe: Universe, laws: list[LevelLaw]) -> Separation:
@@ -138,12 +138,14 @@ def _pair_in_words(universe: Universe, smaller: int, kind: int, probabilities: t
 
 
 def rows_in_words(data: EncodedDataset) -> tuple[tuple[str, ...], ...]:
-    """Every row as texts: features, then class."""
-    columns = [_words(feature, column) for feature, column in zip(data.schema.features, data.columns, strict=True)]
-    return tuple(zip(*columns, [data.schema.classes[label] for label in data.target], strict=True))
+    """Every row as texts: features, then class or number."""
+    declared = (*data.schema.features, data.schema.target)
+    return tuple(zip(*map(_words, declared, (*data.columns, data.target)), strict=True))
 
 
-def _words(feature: Feature, column: np.ndarray) -> list[str]:
-    if isinstance(feature, CategoricalFeature):
-        return [feature.categories[code] for code in column]
+def _words(declared: Feature | Target, column: np.ndarray) -> list[str]:
+    if isinstance(declared, CategoricalFeature):
+        return [declared.categories[code] for code in column]
+    if isinstance(declared, ClassTarget):
+        return [declared.classes[code] for code in column]
     return [f"{value:g}" for value in column]

@@ -43,12 +43,20 @@ def get_learner(name: str) -> LearnerSpec:
     return registry()[name]
 
 
+def learners_for(schema: Schema) -> tuple[str, ...]:
+    """Names of the learners that predict this kind of target, in the order of `learners()`."""
+    return tuple(name for name, spec in registry().items() if _kind(schema) in spec.tasks)
+
+
 def require_task(spec: LearnerSpec, schema: Schema) -> None:
     """Raise WrongTask when the learner does not predict this kind of target."""
-    kind = "classes" if isinstance(schema.target, ClassTarget) else "number"
-    if kind not in spec.tasks:
-        kinds = ("classes", "a number") if kind == "number" else ("numbers", "classes")
-        raise WrongTask(spec.name, kinds[0], schema.target.name, kinds[1])
+    if _kind(schema) not in spec.tasks:
+        kinds = ("classes", "a number") if _kind(schema) == "number" else ("numbers", "classes")
+        raise WrongTask(spec.name, kinds[0], schema.target.name, kinds[1], learners_for(schema))
+
+
+def _kind(schema: Schema) -> str:
+    return "classes" if isinstance(schema.target, ClassTarget) else "number"
 
 
 def fit(

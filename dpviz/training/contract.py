@@ -6,6 +6,7 @@ documentation table and the contract tests all come from that one value.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -143,14 +144,19 @@ class FitResult:
     seed: int | None
 
     def score(self, data: EncodedDataset) -> float:
-        """Accuracy on `data`, or R2 for a numeric target. Computed on rows: private if they are. No rows raise DpvizError."""
+        """Accuracy on `data`, or R² for a numeric target. Computed on rows: private if they are.
+
+        Raises DpvizError without rows, and for R² where all rows have the same number.
+        """
         if not data.n_rows:
             raise DpvizError("There are no rows to score.", remedy="Give at least one row.")
         predicted = self.model.predict(data)
         if isinstance(data.schema.target, ClassTarget):
             return float(np.mean(predicted == data.target))
-        residual = np.square(data.target - predicted).sum()
-        return float(1 - residual / np.square(data.target - data.target.mean()).sum())
+        explained = r_squared(data.target, predicted)
+        if math.isnan(explained):
+            raise DpvizError("The rows all have the same number, so there is no R².", remedy="Give rows that differ.")
+        return explained
 
     @property
     def released(self) -> bool:
@@ -184,6 +190,15 @@ class FitResult:
             seed=self.seed,
             warning=self.not_released_because,
         )
+
+
+def r_squared(target: np.ndarray, predicted: np.ndarray) -> float:
+    """Share of the variance of `target` explained: 1 at best, 0 for its mean, below 0 for worse; NaN where all are equal."""
+    spread = np.ptp(target) if len(target) else 0.0
+    if not spread:
+        return math.nan
+    missed, around = (target - predicted) / spread, (target - target.mean()) / spread
+    return float(1 - np.square(missed).sum() / np.square(around).sum())
 
 
 def n_public_of(schema: Schema, learner: str, instead: str) -> int:

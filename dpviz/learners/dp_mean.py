@@ -1,0 +1,90 @@
+"""Noisy mean: one number for everybody, bought with all of epsilon. The least a private regression must beat.
+
+Every value becomes a whole number: its distance from the middle of the declared range in steps of half the range / 2^20. One row
+changes their sum by at most 2^20 steps; the sum takes geometric noise of that sensitivity, which can be released exactly. Divided
+by the public row count (or by a noisy one, bought with half of epsilon) it is the mean, kept inside the declared range.
+
+Source: Ghosh, Roughgarden & Sundararajan 2009 (the noise); Kirschte et al. 2023 (DPMean, its baseline).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpviz.accounting.claim import Claim
+from dpviz.accounting.events import Event, Sequential
+from dpviz.accounting.plan import BudgetPlan, Share
+from dpviz.models.tree import NumberLeaf, Tree
+from dpviz.privacy.geometric import GeometricNoise
+from dpviz.privacy.source import NoiseSource
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericTarget, Schema
+from dpviz.training.contract import Grown, LearnerSpec, n_public_of
+from dpviz.training.params import Settings, control
+
+NAME = "dp-mean"
+#: Steps of the fixed-point grid between the middle and either end of the declared range.
+STEPS = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """What the sum is divided by."""
+
+    count_rows: bool = control(
+        False, label="Count the rows", help="Half of ε buys a noisy row count, instead of the declared one.", kind="flag"
+    )
+
+
+def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
+    """All of epsilon buys one sum, or half of it and a count."""
+    if params.count_rows:
+        half = settings.epsilon / 2
+        shares = (Share("leaf", 0, half, set_by="rule: one sum"), Share("count", None, half, set_by="rule: one count"))
+        return BudgetPlan(settings.epsilon, 0, shares)
+    n_public_of(schema, NAME, "let it buy a noisy one (count_rows=True)")
+    return BudgetPlan(settings.epsilon, 0, (Share("leaf", 0, settings.epsilon, set_by="rule: one number"),))
+
+
+def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
+    """The noisy sum over the row count."""
+    target = data.schema.target
+    assert isinstance(target, NumericTarget)
+    middle, half = target.low / 2 + target.high / 2, target.high / 2 - target.low / 2
+    steps = np.rint(np.clip((data.target - middle) / half, -1, 1) * STEPS).astype(np.int64)
+    noise = GeometricNoise(plan.of("leaf", 0), l1=STEPS)
+    total = noise.release(steps.sum(keepdims=True), source=source, part="leaf", level=0)
+    n_rows, counted = _row_count(data, plan, source)
+    mean = middle + half * min(1.0, max(-1.0, int(total.value[0]) / (STEPS * n_rows)))
+    return Grown(Tree(data.schema, NumberLeaf(float(mean))), Sequential((total.event, *counted)) if counted else total.event)
+
+
+def _row_count(data: EncodedDataset, plan: BudgetPlan, source: NoiseSource) -> tuple[int, tuple[Event, ...]]:
+    """The public count, or a noisy one of at least 1 and what it cost."""
+    epsilon = plan.of("count")
+    if not epsilon:
+        return n_public_of(data.schema, NAME, ""), ()
+    noisy = GeometricNoise(epsilon).release(np.array([data.n_rows]), source=source, part="count")
+    return max(1, int(noisy.value[0])), (noisy.event,)
+
+
+def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
+    """Epsilon, and it holds."""
+    because = "Geometric noise on one sum" + (" and one count." if params.count_rows else ", divided by a public row count.")
+    return Claim(plan.epsilon, "Ghosh, Roughgarden & Sundararajan 2009", "holds", because)
+
+
+LEARNER = LearnerSpec(
+    name=NAME,
+    title="Noisy mean",
+    idea="Predicts one number for everybody.",
+    citation="Kirschte et al. 2023",
+    plan=plan,
+    fit=fit,
+    claim=claim,
+    Params=Params,
+    task="number",
+    is_baseline=True,
+)

@@ -1,0 +1,129 @@
+"""Trees that scikit-learn grew, as trees of ours: what the learners without privacy share. Their epsilon is infinite.
+
+Categories are split as prefixes of their declared order (the integer coding of the papers' baselines).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpviz.accounting.claim import Claim
+from dpviz.accounting.plan import BudgetPlan, Share
+from dpviz.errors import SchemaError
+from dpviz.models.packed_forest import LEAF, PackedTrees
+from dpviz.models.tree import Branch, End, Node, Rule, SubsetRule, ThresholdRule, Tree
+from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
+from dpviz.training.params import Settings
+
+#: scikit-learn's single trees compute in single precision.
+LARGEST = 3.4e38
+#: Targets are squared, and boosting keeps them in single precision.
+LARGEST_TARGET = 1e18
+
+
+def plan_without_privacy(schema: Schema, settings: Settings, params: object) -> BudgetPlan:
+    """No budget: everything is exact."""
+    return BudgetPlan(math.inf, settings.fixed_or_max_depth, (Share("tree", None, math.inf, set_by="no privacy"),))
+
+
+def claim_of_nothing(plan: BudgetPlan, params: object, schema: Schema) -> Claim:
+    """Nothing is claimed."""
+    return Claim(math.inf, "none", "none", "Splits and labels are exact; there is no privacy.")
+
+
+def require_single_precision(schema: Schema, learner: str) -> None:
+    """Raise SchemaError naming a feature whose range single precision cannot hold."""
+    for feature in schema.features:
+        if isinstance(feature, NumericFeature) and max(-feature.low, feature.high) > LARGEST:
+            raise SchemaError(
+                f"{learner!r} computes in single precision and cannot hold this range.",
+                field=feature.name,
+                remedy="Declare bounds below 1e38, for example in a larger unit.",
+            )
+
+
+def require_numbers_to_square(schema: Schema, learner: str) -> None:
+    """Raise SchemaError for a numeric target whose squares do not fit."""
+    target = schema.target
+    if isinstance(target, NumericTarget) and max(-target.low, target.high) > LARGEST_TARGET:
+        raise SchemaError(
+            f"{learner!r} squares the target and cannot hold this range.",
+            field=target.name,
+            remedy="Declare bounds below 1e18, for example in a larger unit.",
+        )
+
+
+def tree_of(schema: Schema, grown: Any, leaf_of: Callable[[Any], End]) -> Tree:
+    """A tree of scikit-learn's (`grower.tree_`); `leaf_of` makes a leaf of what it holds there (`tree_.value[node]`)."""
+
+    def convert(index: int) -> Node:
+        if grown.children_left[index] == -1:
+            return leaf_of(grown.value[index])
+        rule = _rule(schema, int(grown.feature[index]), float(grown.threshold[index]))
+        return Branch(rule, convert(grown.children_left[index]), convert(grown.children_right[index]))
+
+    return Tree(schema, convert(0))
+
+
+def _rule(schema: Schema, feature: int, threshold: float) -> Rule:
+    declared = schema.features[feature]
+    if isinstance(declared, CategoricalFeature):
+        return SubsetRule(feature, tuple(code for code in range(len(declared.categories)) if code <= threshold))
+    return ThresholdRule(feature, threshold)
+
+
+@dataclass(frozen=True, eq=False)
+class GrownNodes:
+    """One grown tree, its nodes breadth first as `PackedTrees` wants them.
+
+    Attributes
+    ----------
+    feature, threshold, first_child : ndarray of shape (n_nodes,)
+        LEAF, NaN and 0 at a leaf; children are counted from the tree's own root.
+    leaves : ndarray of shape (n_leaves,)
+        What each leaf was called by whoever grew the tree.
+    """
+
+    feature: np.ndarray
+    threshold: np.ndarray
+    first_child: np.ndarray
+    leaves: np.ndarray
+
+    @classmethod
+    def of(
+        cls, feature: np.ndarray, threshold: np.ndarray, left: np.ndarray, right: np.ndarray, is_leaf: np.ndarray
+    ) -> GrownNodes:
+        """The tree whose node 0 is the root and whose node k has the children left[k] and right[k]."""
+        order = _breadth_first(left, right, is_leaf)
+        ends = is_leaf[order]
+        first = np.where(ends, 0, 1 + 2 * ((~ends).cumsum() - 1))
+        return cls(np.where(ends, LEAF, feature[order]), np.where(ends, np.nan, threshold[order]), first, order[ends])
+
+    @classmethod
+    def single(cls) -> GrownNodes:
+        """A tree that asks for nothing."""
+        return cls(np.array([LEAF]), np.array([np.nan]), np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
+
+
+def _breadth_first(left: np.ndarray, right: np.ndarray, is_leaf: np.ndarray) -> np.ndarray:
+    levels = [np.zeros(1, dtype=np.int64)]
+    while len(levels[-1]):
+        inner = levels[-1][~is_leaf[levels[-1]]]
+        levels.append(np.column_stack([left[inner], right[inner]]).astype(np.int64).ravel())
+    return np.concatenate(levels)
+
+
+def packed(schema: Schema, trees: Sequence[GrownNodes]) -> PackedTrees:
+    """The trees one after the other; at least one."""
+    sizes = [len(tree.feature) for tree in trees]
+    offsets = np.cumsum([0, *sizes[:-1]])
+    feature = np.concatenate([tree.feature for tree in trees]).astype(np.int16)
+    threshold = np.concatenate([tree.threshold for tree in trees])
+    first = [np.where(tree.first_child > 0, tree.first_child + start, 0) for tree, start in zip(trees, offsets, strict=True)]
+    number = np.repeat(np.arange(len(trees), dtype=np.int32), sizes)
+    return PackedTrees(schema, len(trees), number, feature, threshold, np.concatenate(first))
