@@ -223,8 +223,8 @@ def _add_vacuous(figure: Figure, found: Sequence[Certified], bottom: float) -> N
     top = majority_of(found)
     look = {"line": {"width": 0}, "fillcolor": translucent(NEUTRAL, 0.2), "layer": "below"}
     figure.add_shape(type="rect", xref="paper", x0=0, x1=1, y0=bottom, y1=top, **look)
-    place = {"xref": "paper", "x": 0.99, "y": bottom, "xanchor": "right", "yanchor": "bottom", "showarrow": False}
-    figure.add_annotation(text=f"worth nothing: the majority class alone<br>reaches {top:.1%}", align="right", **place)
+    place = {"xref": "paper", "x": 0.01, "y": bottom, "xanchor": "left", "yanchor": "bottom", "showarrow": False}
+    figure.add_annotation(text=f"worth nothing: the majority class alone reaches {top:.1%}", align="left", **place)
 
 
 def _layout(found: Sequence[Certified], up_to: float, unit: Unit, heights: tuple[float, float]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def three_numbers(item: Certified, wanted: float | None) -> tuple[str, str, str]
     """The panels at one epsilon, in words."""
     guesses, rows = guesses_of(item), item.table.protected_rows(wanted)
     return (
-        "no limit" if guesses is None else f"{guesses:.0f} of 100",
+        "no limit" if guesses is None else f"{guesses:.1f} of 100",
         f"{item.table.accuracy:.1%}",
         "none" if rows is None else f"{rows:,}",
     )
@@ -46,7 +46,7 @@ def tradeoff_figure(found: Sequence[Certified], *, chosen: float, wanted: float 
     figure = make_subplots(rows=3, cols=1, shared_xaxes=True, vertical_spacing=0.09, subplot_titles=PANELS)
     x = [item.epsilon for item in found]
     values = ([guesses_of(i) for i in found], [i.table.accuracy for i in found], [i.table.protected_rows(wanted) for i in found])
-    looks = zip(values, COLOURS, ("%{y:.0f} of 100", "%{y:.1%}", "%{y:,} rows"), strict=False)
+    looks = zip(values, COLOURS, ("%{y:.1f} of 100", "%{y:.1%}", "%{y:,} rows"), strict=False)
     for row, (heights, colour, shown) in enumerate(looks, start=1):
         line = {"color": colour, "width": 2.5}
         marker = {"size": 8, "symbol": SYMBOLS[row - 1], "color": colour}

@@ -219,7 +219,7 @@ class TestCursor:
 
     def test_words_and_table_say_the_same(self):
         guesses, accuracy, rows = three_numbers(PROVED, None)
-        assert (guesses, accuracy) == ("52 of 100", f"{PROVED.table.accuracy:.1%}")
+        assert (guesses, accuracy) == ("52.5 of 100", f"{PROVED.table.accuracy:.1%}")
         assert list(tradeoff_rows([PROVED], None)[0].values()) == ["0.1", guesses, accuracy, rows]
         assert all(text in tradeoff_sentence(PROVED, None) for text in (guesses, accuracy, rows, "add/remove one row"))
 

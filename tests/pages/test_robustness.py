@@ -135,8 +135,8 @@ def test_the_cursor_moves_three_numbers():
     test.select_slider(key="robust-cursor").set_value(1.0).run()
     after = [metric.value for metric in test.metric]
     assert len(before) == 3
-    assert before[0] == "52 of 100"
-    assert after[0] == "73 of 100"
+    assert before[0] == "52.5 of 100"
+    assert after[0] == "73.1 of 100"
 
 
 def test_the_backdoor_shows_the_trigger_and_runs_when_asked(monkeypatch):
