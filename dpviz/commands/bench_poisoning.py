@@ -39,7 +39,8 @@ TEST_SHARE = 0.2
 PUBLISHED_SPLITS = 50
 #: The learner of the papers, by its name in their tables.
 SAME_LEARNER = {"PrivaTree": "privatree"}
-OTHER = "DiffPrivLib LR"
+#: The linear model of the papers, and ours of the same kind: it reads neither scale nor norm from the rows, as theirs does.
+OTHER, OTHER_LEARNER = "DiffPrivLib LR", "logistic"
 MNIST = ("mnist01_train", "mnist01_test")
 VOTES = "dpa"
 

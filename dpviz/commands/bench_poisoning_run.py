@@ -50,9 +50,11 @@ def _lines(args: Namespace, name: str, data: EncodedDataset, published: list[ben
         console.doing(f"Certifying on {name} at epsilon {epsilon:g} ({NEIGHBOURS})")
         ours = bench.certified(DEFAULT, epsilon=epsilon, draws=100 * args.hundreds, **certified)
         ((method, learner),) = bench.SAME_LEARNER.items()
-        same = bench.repeated(learner, data, epsilon=epsilon, workers=args.workers)
+        same, linear = (
+            bench.repeated(again, data, epsilon=epsilon, workers=args.workers) for again in (learner, bench.OTHER_LEARNER)
+        )
         theirs, other = by_key.get((method, epsilon)), by_key.get((bench.OTHER, epsilon))
-        lines.append(Line(name, epsilon, theirs, other, same, ours, votes))
+        lines.append(Line(name, epsilon, theirs, other, same, linear, ours, votes))
     return lines
 
 
