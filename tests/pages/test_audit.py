@@ -40,7 +40,7 @@ def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., AppTe
         monkeypatch.setattr(audit_results, "stored_run", lambda: stored_run(path))
         test = AppTest.from_file(str(ROOT / "pages" / "audit.py"), default_timeout=60)
         for name, value in url.items():
-            test.query_params[f"audit-{name}"] = value
+            test.query_params["smooth-or-global" if name == "open" else f"audit-{name}"] = value
         return test.run()
 
     return open_page
@@ -293,3 +293,13 @@ def test_lines_stand_in_the_order_of_the_registry_each_learner_once_per_setting(
     assert len(lines) == len(learners()) + 1
     assert {line.verified for line in lines if line.verdict == "not searched"} == {None}
     assert math.inf in {line.verified for line in lines}
+
+
+class TestSmoothOrGlobal:
+    def test_another_epsilon_moves_the_gap_at_which_the_promise_breaks(self, page: Callable[..., AppTest]) -> None:
+        assert "the smooth rule" not in texts(page())
+        test = page(**{"open": "true"})
+        assert "the smooth rule breaks its promise from gap 1 on" in texts(test)
+        test.select_slider(key="leaf-epsilon").set_value(0.1).run()
+        assert "the smooth rule breaks its promise from gap 32 on" in texts(test)
+        assert "As (ε, δ) a single leaf needs δ = 0.0105" in texts(test)
