@@ -1,0 +1,191 @@
+"""The contract between exports and the rest of the house.
+
+A target is one file in `dpviz/io/exports/` that ends in `TARGET = Target(...)`. The command line, the screen and the contract
+tests all come from that one value.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from typing import Any, Literal
+
+from dpviz.errors import DpvizError, NotExported
+from dpviz.io.exports.function import Function, function_of
+from dpviz.io.exports.golden import GoldenRows, Row, golden_rows
+from dpviz.io.exports.spelling import one_line
+from dpviz.models.base import Model
+from dpviz.models.document import model_from_json
+from dpviz.table.schema import Schema
+
+Content = str | bytes
+#: Predicts rows from the exported content alone, in the target itself.
+Run = Callable[[Content, Schema, Sequence[Row]], list[Any]]
+
+
+@dataclass(frozen=True)
+class Exportable:
+    """A model and everything that must be said about it: a `dpviz-tree/1` document."""
+
+    text: str
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The parsed document."""
+        return json.loads(self.text)
+
+    @cached_property
+    def model(self) -> Model:
+        """The model; raises DocumentError."""
+        return model_from_json(self.text)
+
+    @property
+    def schema(self) -> Schema:
+        """What its features and target are."""
+        return self.model.schema
+
+    @cached_property
+    def function(self) -> Function:
+        """The model over raw cells; raises NotExported where it is no tree or trees."""
+        return function_of(self.model)
+
+    @cached_property
+    def golden(self) -> GoldenRows:
+        """The rows that every export of it must predict as the model does."""
+        return golden_rows(self.model)
+
+    @cached_property
+    def facts(self) -> tuple[str, ...]:
+        """What travels with every export: whose work it is, what is guaranteed, what is not covered. One line each."""
+        return tuple(map(one_line, _facts(self.document)))
+
+
+def _facts(document: dict[str, Any]) -> list[str]:
+    """Nothing of it is required of a document: a model without its privacy part says that nothing is known."""
+    learner, versions = document.get("learner", {}).get("name", "unknown"), document.get("versions", {})
+    target = document["schema"]["target"]["name"]
+    made = f"Predicts {target!r:.100}. Learner {learner!s:.60}, dpviz {versions.get('dpviz', 'unknown')!s:.30}."
+    privacy = document.get("privacy")
+    if not isinstance(privacy, dict):
+        return [made, "The document says nothing about privacy: assume there is none."]
+    warning = privacy.get("noise", {}).get("warning")
+    return [made, _guarantee(privacy), *([str(warning)] if warning else []), *_disclosures(privacy.get("disclosures", []))]
+
+
+def _guarantee(privacy: dict[str, Any]) -> str:
+    claim, proven = privacy.get("claim", {}), privacy.get("guarantee", {})
+    neighbours = privacy.get("neighbours", "")
+    asked, spent = _loss(claim), _loss(proven)
+    verdict, because = claim.get("verdict"), claim.get("because", "")
+    if verdict == "holds":
+        return f"Guaranteed: {spent} ({neighbours}). {because}"
+    if verdict == "none":
+        return f"Not private: nothing is guaranteed. {because}"
+    fate = "is violated" if verdict == "violated" else "is not proven"
+    return f"The claim of {asked} ({neighbours}) {fate}; its steps add up to {spent}. {because}"
+
+
+def _loss(loss: dict[str, Any]) -> str:
+    epsilon, delta = loss.get("epsilon", "unknown"), loss.get("delta", 0)
+    shown = f"{epsilon:.6g}" if isinstance(epsilon, (int, float)) and math.isfinite(epsilon) else str(epsilon)
+    return f"epsilon = {shown}" + (f", delta = {delta:.3g}" if delta else "")
+
+
+def _disclosures(found: list[dict[str, Any]]) -> list[str]:
+    lines = [f"Outside the guarantee: {item.get('what', '')}" for item in found[:5]]
+    return lines if len(found) <= 5 else [*lines, f"And {len(found) - 5} more such disclosures; the JSON document lists them."]
+
+
+@dataclass(frozen=True)
+class Target:
+    """One form a model can be exported in.
+
+    Attributes
+    ----------
+    name, title : str
+        As the command line and as people call it.
+    suffix, mime : str
+        Of a file that holds it.
+    about : str
+        One sentence: what it is for, and how it reads missing cells.
+    write : callable (Exportable) -> str or bytes
+        Raises NotExported.
+    run : callable (content, schema, rows) -> list
+        Predicts rows from the content alone.
+    ran_in : callable () -> str
+        Where `run` runs it, with its version: "SQLite 3.45".
+    group : "data", "code", "words" or "picture"
+    language : str
+        For syntax colours in a preview.
+    needs : tuple of str
+        Packages beyond those dpviz needs; `extra` names the extra that brings them.
+    one_tree : bool
+        It shows a single tree only.
+    most_ends : int
+        Larger models are refused.
+    """
+
+    name: str
+    title: str
+    suffix: str
+    mime: str
+    about: str
+    write: Callable[[Exportable], Content]
+    run: Run
+    ran_in: Callable[[], str]
+    group: Literal["data", "code", "words", "picture"] = "code"
+    language: str = "text"
+    needs: tuple[str, ...] = ()
+    extra: str = ""
+    one_tree: bool = False
+    most_ends: int = 20_000
+    any_model: bool = False
+    order: int = 100
+
+
+@dataclass(frozen=True)
+class Exported:
+    """An export that has predicted every golden row as the model does. `checked`: how many, where, in one sentence."""
+
+    target: Target
+    content: Content
+    n_rows: int
+    checked: str
+
+
+def export(target: Target, given: Exportable) -> Exported:
+    """Write, run on every golden row in the target itself, and compare. Raises NotExported with the reason."""
+    require_fit(target, given)
+    content = target.write(given)
+    try:
+        found = target.run(content, given.schema, given.golden.rows)
+    except DpvizError:
+        raise
+    except Exception as error:  # whatever a foreign runtime raises means that this export does not run there
+        what = f"{target.title} was written, but {target.ran_in()} does not run it: {one_line(str(error))[:200]}"
+        raise NotExported(what, remedy="Choose another form; the names of columns and categories may be the reason.") from error
+    difference = given.golden.first_difference(found)
+    if difference is not None:
+        what = f"{target.title} does not predict as the model does: {one_line(difference)}."
+        raise NotExported(what, remedy="Choose another form, and report this with the JSON document.")
+    count = len(given.golden.rows)
+    return Exported(target, content, count, f"Checked on {count:,} golden rows in {target.ran_in()}: all agree with the model.")
+
+
+def require_fit(target: Target, given: Exportable) -> None:
+    """Raise NotExported where the target cannot hold the model, or a package is not installed."""
+    lacking = [name for name in target.needs if find_spec(name) is None]
+    if lacking:
+        remedy = f"Install it: pip install 'dpviz[{target.extra}]'."
+        raise NotExported(f"{target.title} needs the package {' and '.join(lacking)}, which is not installed.", remedy=remedy)
+    if target.any_model:
+        return
+    if target.one_tree and not given.function.is_one_tree:
+        raise NotExported(f"{target.title} shows a single tree; this model has many.", remedy="Export it as JSON, Python or SQL.")
+    if given.function.n_ends > target.most_ends:
+        what = f"This model has {given.function.n_ends:,} leaves; {target.title} is offered up to {target.most_ends:,}."
+        raise NotExported(what, remedy="Export it as JSON.")

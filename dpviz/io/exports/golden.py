@@ -1,0 +1,210 @@
+"""Golden rows: rows on thresholds, just beside them, outside the range, of every category, missing and unknown, with the
+prediction of the model itself. An export is offered only when it predicts all of them in its own target.
+
+For every question of the model there are rows that reach it (where any can) and then differ in the cell it asks for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from dpviz.errors import NotExported
+from dpviz.io.exports.function import LARGEST, Function, Question, Split, Step, encoded_number, function_of
+from dpviz.models.base import Model
+from dpviz.models.boosted import BoostedTrees
+from dpviz.models.packed_forest import PackedForest
+from dpviz.randomness import generator
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, NumericTarget, Schema
+
+Cell = float | str | None
+Row = tuple[Cell, ...]
+
+#: Rows with one random cell per column, beside those made for the questions.
+RANDOM_ROWS = 100
+#: Questions that get rows of their own; of more, an even selection does.
+MOST_QUESTIONS = 150
+#: Predicted numbers agree when they differ by less than this share of the target's range: sums depend on the order of adding.
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class GoldenRows:
+    """Rows of raw cells and what the model predicts for each: the name of a class, or a number."""
+
+    schema: Schema
+    rows: tuple[Row, ...]
+    expected: tuple[str | float, ...]
+
+    def first_difference(self, found: Sequence[Any]) -> str | None:
+        """The first row that is predicted otherwise, in words; None when all agree."""
+        if len(found) != len(self.rows):
+            return f"{len(self.rows)} rows gave {len(found)} predictions"
+        for row, wanted, given in zip(self.rows, self.expected, found, strict=True):
+            if not self._agrees(wanted, given):
+                cells = dict(zip(self.schema.feature_names, row, strict=True))
+                return f"for {cells!r:.300} it says {given!r:.60}, not {wanted!r:.60}"
+        return None
+
+    def _agrees(self, wanted: str | float, given: Any) -> bool:
+        target = self.schema.target
+        if not isinstance(target, NumericTarget):
+            return bool(wanted == given)
+        is_number = isinstance(given, (int, float)) and not isinstance(given, bool)
+        return is_number and abs(given - float(wanted)) <= TOLERANCE * (target.high - target.low)
+
+
+def golden_rows(model: Model, *, random_rows: int = RANDOM_ROWS, seed: int = 0) -> GoldenRows:
+    """Golden rows of a model. They depend on the released model and its schema alone, so they are as public as it is."""
+    rng = generator(seed)
+    special = [special_cells(feature, ()) for feature in model.schema.features]
+    about, defined_everywhere = _about_questions(model, rng)
+    rows = list(dict.fromkeys([*about, *random_cells(model.schema, special, random_rows, rng)]))
+    if not defined_everywhere:
+        rows = [row for row in rows if _has_value(model.schema, row)]
+    return GoldenRows(model.schema, tuple(rows), predictions(model, rows))
+
+
+def random_cells(schema: Schema, special: list[list[Cell]], count: int, rng: np.random.Generator) -> list[Row]:
+    """Random rows, columns independent: one cell in five is a special one."""
+    columns = [_column(feature, cells, count, rng) for feature, cells in zip(schema.features, special, strict=True)]
+    return list(zip(*columns, strict=True))
+
+
+def _column(feature: Feature, special: list[Cell], count: int, rng: np.random.Generator) -> list[Cell]:
+    if isinstance(feature, CategoricalFeature):
+        usual: list[Cell] = [feature.categories[code] for code in rng.integers(0, len(feature.categories), count)]
+    else:
+        usual = encoded_number(feature, rng.uniform(feature.low, feature.high, count)).tolist()
+    odd, chosen = rng.random(count) < 0.2, rng.integers(0, len(special), count)
+    return [special[place] if is_odd else cell for cell, is_odd, place in zip(usual, odd, chosen, strict=True)]
+
+
+def special_cells(feature: Feature, thresholds: Iterable[float]) -> list[Cell]:
+    """Thresholds and their neighbours, the ends of the range and beyond, every category; an unknown text; a missing cell."""
+    if isinstance(feature, CategoricalFeature):
+        return [*feature.categories, unknown_text(feature), None]
+    whole = {side for t in thresholds for side in (math.floor(t), math.ceil(t), math.floor(t) + 0.5)} if feature.whole else set()
+    width = feature.high - feature.low
+    marks = sorted({feature.low, feature.high, *thresholds, *map(float, whole)})
+    beside = {float(np.nextafter(mark, side)) for mark in marks for side in (-LARGEST, LARGEST)}
+    return [*sorted({*marks, *beside, feature.low - width, feature.high + width}), None]
+
+
+def unknown_text(feature: CategoricalFeature) -> str:
+    """A text that is none of the categories, and no number."""
+    text = "none of them"
+    while text in feature.categories:
+        text += "!"
+    return text
+
+
+# --- rows that reach a question
+
+
+def _about_questions(model: Model, rng: np.random.Generator) -> tuple[list[Row], bool]:
+    """The rows, and whether the model is defined for cells without a value: a tree is, a sum of weights is not."""
+    try:
+        function = function_of(model)
+    except NotExported:
+        return _one_at_a_time(model.schema), False
+    placed = [item for tree in function.trees for item in _placed(tree, ())]
+    chosen = placed if len(placed) <= MOST_QUESTIONS else [placed[k] for k in _evenly(len(placed))]
+    about = (row for split, path in chosen for row in _rows_at(function, split, path, rng))
+    return [*_one_at_a_time(model.schema), *about], True
+
+
+def _has_value(schema: Schema, row: Row) -> bool:
+    """False where `encode` would drop the row: a missing or unknown cell that the schema has no stand-in for."""
+    pairs = zip(schema.features, row, strict=True)
+    return all(_stands(feature, cell) for feature, cell in pairs)
+
+
+def _stands(feature: Feature, cell: Cell) -> bool:
+    if cell is None:
+        return feature.missing_as is not None
+    return isinstance(feature, NumericFeature) or cell in feature.categories or feature.unknown_as is not None
+
+
+def _evenly(count: int) -> list[int]:
+    return np.linspace(0, count - 1, MOST_QUESTIONS).astype(int).tolist()
+
+
+def _one_at_a_time(schema: Schema) -> list[Row]:
+    """The first declared values, then every special cell of every column in its place."""
+    base: list[Cell] = [f.low if isinstance(f, NumericFeature) else f.categories[0] for f in schema.features]
+    pairs = ((place, cell) for place, feature in enumerate(schema.features) for cell in special_cells(feature, ()))
+    return [(*base[:place], cell, *base[place + 1 :]) for place, cell in pairs]
+
+
+Path = tuple[tuple[Question, bool], ...]
+
+
+def _placed(step: Step, path: Path) -> list[tuple[Split, Path]]:
+    """Every question with the answers that lead to it."""
+    if not isinstance(step, Split):
+        return []
+    question = step.question
+    sides = ((step.yes, True), (step.no, False))
+    return [(step, path), *(item for side, said in sides for item in _placed(side, (*path, (question, said))))]
+
+
+def _rows_at(function: Function, split: Split, path: Path, rng: np.random.Generator) -> list[Row]:
+    """Rows that answer as the path does, with each special cell of the question's column in turn."""
+    features = function.schema.features
+    asked_of = [[item for item in path if item[0].feature == place] for place in range(len(features))]
+    base = [_cell_that_answers(feature, wanted, rng) for feature, wanted in zip(features, asked_of, strict=True)]
+    place, asked = split.question.feature, split.question.threshold
+    cells = special_cells(features[place], () if asked is None or asked == LARGEST else (asked,))
+    return [(*base[:place], cell, *base[place + 1 :]) for cell in cells]
+
+
+def _cell_that_answers(feature: Feature, wanted: Sequence[tuple[Question, bool]], rng: np.random.Generator) -> Cell:
+    """A cell with these answers; any cell where there is none (a private tree may ask for what is impossible)."""
+    tried: list[Cell] = list(feature.categories) if isinstance(feature, CategoricalFeature) else _between(feature, wanted, rng)
+    fitting = [cell for cell in tried if all(question.asks(cell) == said for question, said in wanted)]
+    return fitting[int(rng.integers(len(fitting)))] if fitting else tried[0]
+
+
+def _between(feature: NumericFeature, wanted: Sequence[tuple[Question, bool]], rng: np.random.Generator) -> list[Cell]:
+    thresholds = [question.threshold for question, _ in wanted if question.threshold not in (None, LARGEST)]
+    marks = sorted({feature.low, feature.high, *(t for t in thresholds if t is not None)})
+    inside = [low + share * (high - low) for low, high in pairwise(marks) for share in rng.random(3)]
+    return list(encoded_number(feature, np.array([*inside, feature.low, feature.high])).tolist())
+
+
+# --- what the model says
+
+
+def predictions(model: Model, rows: Sequence[Row]) -> tuple[str | float, ...]:
+    """What the model itself predicts for raw rows."""
+    schema = model.schema
+    beyond = isinstance(model, (PackedForest, BoostedTrees))
+    columns = [_encoded(feature, cells, beyond) for feature, cells in zip(schema.features, zip(*rows, strict=True), strict=True)]
+    found = model.predict(EncodedDataset(schema, tuple(columns), np.zeros(len(rows), dtype=np.uint8)))
+    if isinstance(schema.target, NumericTarget):
+        return tuple(found.tolist())
+    return tuple(schema.classes[code] for code in found.tolist())
+
+
+def _encoded(feature: Feature, cells: Sequence[Cell], last_is_right: bool) -> np.ndarray:
+    """As `encode` does, but no row is dropped: what it cannot encode becomes a value that goes right at every question.
+
+    That is infinity, and a code behind the last; packed trees have a child for every code and none behind, and there the
+    last category goes right at every question.
+    """
+    if isinstance(feature, NumericFeature):
+        stand_in = np.inf if feature.missing_as is None else feature.missing_as
+        values = np.array([stand_in if cell is None else cell for cell in cells], dtype=np.float64)
+        return np.where(np.isinf(values), values, encoded_number(feature, values))
+    nowhere = len(feature.categories) - last_is_right
+    code = {name: place for place, name in enumerate(feature.categories)}
+    missing = nowhere if feature.missing_as is None else code[feature.missing_as]
+    unknown = nowhere if feature.unknown_as is None else code[feature.unknown_as]
+    return np.array([missing if cell is None else code.get(cell, unknown) for cell in cells], dtype=np.uint16)  # type: ignore[arg-type]

@@ -1,0 +1,36 @@
+"""The JSON document `dpviz-tree/1` itself, checked by reading it back; `dpviz-tree-1.schema.json` says what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dpviz.io.exports.contract import Content, Target
+from dpviz.io.exports.golden import Row, predictions
+from dpviz.models.document import model_from_json
+from dpviz.table.schema import Schema
+from dpviz.version import VERSION
+
+#: JSON Schema (draft 2020-12) of the document.
+JSON_SCHEMA = Path(__file__).with_name("dpviz-tree-1.schema.json")
+
+
+def _run(content: Content, _schema: Schema, rows: Sequence[Row]) -> list[str | float]:
+    assert isinstance(content, str)
+    return list(predictions(model_from_json(content), rows))
+
+
+TARGET = Target(
+    name="json",
+    title="JSON document",
+    suffix=".json",
+    mime="application/json",
+    about="Everything: rules, labels, schema, settings, ledger, claim and disclosures. dpviz reads it back.",
+    write=lambda given: given.text,
+    run=_run,
+    ran_in=lambda: f"dpviz {VERSION}, read back",
+    group="data",
+    language="json",
+    any_model=True,
+    order=10,
+)

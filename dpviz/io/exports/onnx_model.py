@@ -1,0 +1,245 @@
+"""ONNX: numbers and texts in, one input per column; a label (and for votes or scores their sums) out. Checked in onnxruntime.
+
+Trees are one `TreeEnsemble` of `ai.onnx.ml` 5 in double precision, so that thresholds are the model's own to the last bit; sets
+of categories are its set membership. A text becomes its place in the schema's list by a `LabelEncoder`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from dpviz.errors import NotExported
+from dpviz.io.exports.contract import Content, Exportable, Target
+from dpviz.io.exports.function import End, Function, Question, Split, Step
+from dpviz.io.exports.golden import Row
+from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
+
+_LEQ, _MEMBER = 0, 6
+#: Names of what flows inside; inputs bear the columns' names, so a column must not be called so.
+_INSIDE = "dpviz::"
+
+
+def _write(given: Exportable) -> bytes:
+    import onnx
+    from onnx import TensorProto, helper
+
+    function = given.function
+    _require_names(function.schema)
+    inputs, nodes = _columns(function.schema)
+    nodes += [*_sums(function), *_decision(function)]
+    label = TensorProto.DOUBLE if function.names is None else TensorProto.STRING
+    outputs = [helper.make_tensor_value_info("prediction", label, [None])]
+    graph = helper.make_graph(nodes, "dpviz", inputs, outputs, _constants(function), doc_string="\n".join(given.facts))
+    imports = [helper.make_opsetid("", 21), helper.make_opsetid("ai.onnx.ml", 5)]
+    model = helper.make_model(graph, opset_imports=imports, ir_version=10, producer_name="dpviz")
+    onnx.checker.check_model(model)
+    return model.SerializeToString(deterministic=True)
+
+
+def _require_names(schema: Schema) -> None:
+    for name in schema.feature_names:
+        if name.startswith(_INSIDE) or name == "prediction":
+            raise NotExported(f"ONNX needs the name {name!r:.80} for itself.", remedy="Rename the column.")
+    for feature in schema.features:
+        if isinstance(feature, CategoricalFeature) and "\0" in "".join((feature.name, *feature.categories)):
+            raise NotExported(f"ONNX cannot hold a category of {feature.name!r:.80}.", remedy="Rename the category.")
+
+
+def _columns(schema: Schema) -> tuple[list[Any], list[Any]]:
+    """One input of shape (rows, 1) per column, put side by side as numbers."""
+    from onnx import TensorProto, helper
+
+    inputs, nodes, parts = [], [], []
+    for place, feature in enumerate(schema.features):
+        is_text = isinstance(feature, CategoricalFeature)
+        kind = TensorProto.STRING if is_text else TensorProto.DOUBLE
+        inputs.append(helper.make_tensor_value_info(feature.name, kind, [None, 1]))
+        parts.append(f"{_INSIDE}{place}" if is_text else feature.name)
+        if isinstance(feature, CategoricalFeature):
+            nodes.append(_encoder(feature, parts[-1]))
+    return inputs, [*nodes, helper.make_node("Concat", parts, [f"{_INSIDE}cells"], axis=1)]
+
+
+def _encoder(feature: CategoricalFeature, out: str) -> Any:
+    """Text -> its place in the list; behind the last: a missing cell (the empty text), then an unknown text."""
+    from onnx import helper, numpy_helper
+
+    texts = [*feature.categories, ""]
+    keys = helper.make_tensor("keys", helper.TensorProto.STRING, [len(texts)], [text.encode() for text in texts])
+    values = numpy_helper.from_array(np.arange(len(texts), dtype=np.float64), "values")
+    other = numpy_helper.from_array(np.array([len(texts)], dtype=np.float64), "other")
+    look = {"keys_tensor": keys, "values_tensor": values, "default_tensor": other}
+    return helper.make_node("LabelEncoder", [feature.name], [out], domain="ai.onnx.ml", **look)
+
+
+def _sums(function: Function) -> list[Any]:
+    """One ensemble per sum, because a leaf adds to one sum only. A single tree of classes sums up to the code of the class."""
+    from onnx import helper
+
+    parts = [f"{_INSIDE}sum{place}" for place in range(len(function.start))]
+    nodes = [_ensemble(function, place, part) for place, part in enumerate(parts)]
+    return [*nodes, helper.make_node("Concat", parts, [f"{_INSIDE}sums"], axis=1)]
+
+
+def _ensemble(function: Function, place: int, out: str) -> Any:
+    from onnx import helper
+
+    flat = _Flat(function, place)
+    for tree in function.trees:
+        flat.add(tree)
+    return helper.make_node("TreeEnsemble", [f"{_INSIDE}cells"], [out], domain="ai.onnx.ml", n_targets=1, **flat.attributes())
+
+
+class _Flat:
+    """The trees as the flat arrays that TreeEnsemble wants, for the sum at one place."""
+
+    def __init__(self, function: Function, place: int) -> None:
+        self.function, self.place = function, place
+        self.roots: list[int] = []
+        self.nodes: list[list[float]] = []  # feature, mode, threshold, yes, yes is a leaf, no, no is a leaf, missing
+        self.members: list[float] = []
+        self.leaves: list[float] = []
+
+    def add(self, tree: Step) -> None:
+        if isinstance(tree, End):  # an ensemble has no bare leaves: a question with the same end on both sides
+            tree = Split(Question(0, "", math.inf), tree, tree)
+        self.roots.append(self._node(tree))
+
+    def _node(self, split: Split) -> int:
+        """Parents first: the operator reads sets in the order of nodes."""
+        place, question = len(self.nodes), split.question
+        is_set = question.threshold is None and isinstance(self.function.schema.features[question.feature], CategoricalFeature)
+        mark = math.nan if is_set else _up_to(question)
+        row = [question.feature, _MEMBER if is_set else _LEQ, mark, 0, 0, 0, 0, question.missing and not is_set]
+        self.nodes.append(row)
+        if is_set:
+            self.members += [*_codes(question, self.function.schema.features[question.feature]), math.nan]
+        row[3], row[4] = self._below(split.yes)
+        row[5], row[6] = self._below(split.no)
+        return place
+
+    def _below(self, step: Step) -> tuple[int, int]:
+        if isinstance(step, Split):
+            return self._node(step), 0
+        self.leaves.append(step.amounts[self.place])
+        return len(self.leaves) - 1, 1
+
+    def attributes(self) -> dict[str, Any]:
+        from onnx import numpy_helper
+
+        feature, mode, mark, yes, yes_leaf, no, no_leaf, missing = zip(*self.nodes, strict=True)
+        tensors = {
+            "nodes_modes": np.array(mode, dtype=np.uint8),
+            "nodes_splits": np.array(mark, dtype=np.float64),
+            "leaf_weights": np.array(self.leaves, dtype=np.float64),
+        }
+        if self.members:
+            tensors["membership_values"] = np.array(self.members, dtype=np.float64)
+        whole = {
+            "tree_roots": self.roots,
+            "nodes_featureids": feature,
+            "nodes_truenodeids": yes,
+            "nodes_trueleafs": yes_leaf,
+            "nodes_falsenodeids": no,
+            "nodes_falseleafs": no_leaf,
+            "nodes_missing_value_tracks_true": missing,
+            "leaf_targetids": [0] * len(self.leaves),
+        }
+        named = {name: numpy_helper.from_array(array, name) for name, array in tensors.items()}
+        return {"aggregate_function": 1, "post_transform": 0, **{key: [*map(int, v)] for key, v in whole.items()}, **named}
+
+
+def _up_to(question: Question) -> float:
+    """`< t` is `<= the number before t`."""
+    assert question.threshold is not None
+    return float(np.nextafter(question.threshold, -math.inf)) if question.strict else question.threshold
+
+
+def _codes(question: Question, feature: Feature) -> list[float]:
+    """Places in the list that are a yes; a missing cell and an unknown text have places of their own."""
+    assert isinstance(feature, CategoricalFeature)
+    count = len(feature.categories)
+    codes = [float(feature.categories.index(name)) for name in question.yes]
+    return codes + [float(count)] * question.missing + [float(count + 1)] * question.unknown
+
+
+def _decision(function: Function) -> list[Any]:
+    from onnx import helper
+
+    sums = f"{_INSIDE}sums"
+    total = f"{_INSIDE}total"
+    nodes = [helper.make_node("Add", [sums, f"{_INSIDE}start"], [total])]
+    if function.names is None:
+        clip = [total, f"{_INSIDE}low", f"{_INSIDE}high"] if function.how == "sum" else [total]
+        kind = "Clip" if function.how == "sum" else "Identity"
+        return [*nodes, helper.make_node(kind, clip, [f"{_INSIDE}within"]), _flattened(f"{_INSIDE}within", "prediction")]
+    code, wide = f"{_INSIDE}code", f"{_INSIDE}wide"
+    if function.how == "most":
+        nodes.append(helper.make_node("ArgMax", [total], [code], axis=1, keepdims=0))
+        return [*nodes, helper.make_node("Gather", [f"{_INSIDE}names", code], ["prediction"])]
+    if function.how == "sign":
+        nodes.append(helper.make_node("Greater", [total, f"{_INSIDE}zero"], [f"{_INSIDE}above"]))
+    chosen = f"{_INSIDE}above" if function.how == "sign" else total
+    nodes += [helper.make_node("Cast", [chosen], [wide], to=helper.TensorProto.INT64), _flattened(wide, code)]
+    return [*nodes, helper.make_node("Gather", [f"{_INSIDE}names", code], ["prediction"])]
+
+
+def _flattened(given: str, out: str) -> Any:
+    from onnx import helper
+
+    return helper.make_node("Reshape", [given, f"{_INSIDE}flat"], [out])
+
+
+def _constants(function: Function) -> list[Any]:
+    """Only those that the decision uses: a runtime warns about others."""
+    from onnx import helper, numpy_helper
+
+    arrays = {"start": np.array(function.start, dtype=np.float64)}
+    if function.how != "most":
+        arrays["flat"] = np.array([-1], dtype=np.int64)
+    if function.how == "sign":
+        arrays["zero"] = np.array(0.0)
+    if function.how == "sum" and isinstance(function.schema.target, NumericTarget):
+        arrays |= {"low": np.array(function.schema.target.low), "high": np.array(function.schema.target.high)}
+    made = [numpy_helper.from_array(array, f"{_INSIDE}{name}") for name, array in arrays.items()]
+    if function.names is None:
+        return made
+    names = [name.encode() for name in function.names]
+    return [*made, helper.make_tensor(f"{_INSIDE}names", helper.TensorProto.STRING, [len(names)], names)]
+
+
+def _run(content: Content, schema: Schema, rows: Sequence[Row]) -> list[str | float]:
+    import onnxruntime
+
+    look = onnxruntime.SessionOptions()
+    look.intra_op_num_threads = look.inter_op_num_threads = 1
+    look.log_severity_level = 3
+    session = onnxruntime.InferenceSession(content, look, providers=["CPUExecutionProvider"])
+    cells = zip(schema.features, zip(*rows, strict=True), strict=True)
+    return session.run(None, {feature.name: _input(feature, column) for feature, column in cells})[0].tolist()
+
+
+def _input(feature: Feature, column: Sequence[Any]) -> np.ndarray:
+    if isinstance(feature, CategoricalFeature):
+        return np.array([["" if cell is None else cell] for cell in column], dtype=object)
+    return np.array([[math.nan if cell is None else cell] for cell in column], dtype=np.float64)
+
+
+TARGET = Target(
+    name="onnx",
+    title="ONNX",
+    suffix=".onnx",
+    mime="application/octet-stream",
+    about="One input per column: numbers as double, categories as text. Missing: not-a-number, or the empty text.",
+    write=_write,
+    run=_run,
+    ran_in=lambda: f"onnxruntime {version('onnxruntime')}",
+    needs=("onnx", "onnxruntime"),
+    extra="onnx",
+    order=40,
+)

@@ -1,0 +1,110 @@
+"""Small models of every kind for the tests of exports, and schemas whose names would break a careless writer."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import dpviz
+from dpviz.io.exports.contract import Exportable
+from dpviz.learners import registry
+from dpviz.models.document import model_body
+from dpviz.models.tree import Branch, Leaf, Node, SubsetRule, ThresholdRule, Tree
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.table.schema_json import schema_to_dict
+from dpviz.training.params import controls_of
+from tests.contract.tables import column_of, schema_of, table
+
+#: Fields of Params that say how many trees there are; the tests need few.
+_COUNTS = ("trees", "n_trees", "rounds", "n_rounds", "members")
+FEWER = 8
+#: Learners that are private with a delta only.
+NEEDS_DELTA = {"s-gbdt": 1e-6, "dpboost": 1e-6}
+
+
+def schema_with_stand_ins(n_classes: int = 2) -> Schema:
+    """Some columns know what a missing or unknown cell stands for, others do not."""
+    height, colour, age, town = schema_of(n_classes=n_classes).features
+    return replace(
+        schema_of(n_classes=n_classes),
+        features=(
+            replace(height, missing_as=1.0),
+            replace(colour, unknown_as="green"),
+            age,
+            replace(town, missing_as="t3", unknown_as="t1"),
+        ),
+    )
+
+
+def number_schema() -> Schema:
+    """The same columns with a number to predict."""
+    return replace(schema_with_stand_ins(), target=NumericTarget("price", -3.0, 17.5))
+
+
+def few_trees(learner: str) -> dict[str, Any]:
+    """Parameters that make a forest small."""
+    controls = controls_of(registry()[learner].Params)
+    return {name: FEWER for name in _COUNTS if name in controls and controls[name].kind == "whole"}
+
+
+def exportable(learner: str, schema: Schema, *, depth: int = 4, n_rows: int = 300) -> Exportable:
+    """A simulated fit as an export sees it."""
+    settings = {"epsilon": 4.0, "delta": NEEDS_DELTA.get(learner, 0.0), "max_depth": depth, "seed": 3}
+    return Exportable(dpviz.fit(learner, rows_of(schema, n_rows), **settings, **few_trees(learner)).to_json())
+
+
+def rows_of(schema: Schema, n_rows: int = 300) -> EncodedDataset:
+    """Rows with a signal."""
+    if isinstance(schema.target, ClassTarget):
+        return table(schema, n_rows)
+    rng = np.random.default_rng(8)
+    columns = tuple(column_of(feature, n_rows, rng) for feature in schema.features)
+    return EncodedDataset(schema, columns, np.clip(columns[0] + 0.05 * columns[2] + rng.normal(size=n_rows), -3, 17.5))
+
+
+#: Names that would break a careless writer of some language.
+HOSTILE = (
+    'x"; DROP TABLE rows_to_predict; --',
+    "it's",
+    "a\\b\\",
+    "line\nbreak\r\n\ttab",
+    "</script><script>alert(1)</script>",
+    "🌳 ünï \u202ecödé",
+    "class",
+    "Class",
+    "x" * 200,
+    "a, b or missing",
+    "`code` **bold** #35; %s {0} $x",
+    "NULL",
+    "1",
+    " spaced ",
+    "is not one of",
+    "=SUM(A1)",
+    "a-b",
+    "a b",
+    "a_b",
+    "def f(): pass",
+    "'''\"\"\"",
+    "|table|",
+    "-1",
+    "row",
+)
+
+
+def hostile_tree() -> Exportable:
+    """A tree whose columns, categories and classes all bear hostile names, and which asks for every column."""
+    columns = [name for name in HOSTILE if name != "Class"]
+    numbers = tuple(NumericFeature(name, 0, 10, missing_as=1 if place % 2 else None) for place, name in enumerate(columns[::2]))
+    texts = tuple(CategoricalFeature(name, HOSTILE[place:] + HOSTILE[:place]) for place, name in enumerate(columns[1::2]))
+    schema = Schema((*numbers, *texts), ClassTarget("y\u2028", HOSTILE))
+    node: Node = Leaf(0)
+    for place in range(len(numbers)):
+        node = Branch(ThresholdRule(place, 0.1 + place / 3), Leaf(place), node)
+    for place in range(len(texts)):
+        node = Branch(SubsetRule(len(numbers) + place, (place, place + 3)), Leaf(len(numbers) + place), node)
+    document = {"format": "dpviz-tree/1", "kind": "tree", **model_body(Tree(schema, node)), "schema": schema_to_dict(schema)}
+    return Exportable(json.dumps(document, ensure_ascii=False))

@@ -1,0 +1,280 @@
+"""Every export predicts what the model predicts, in its own target, or it is not offered."""
+
+import ast
+import json
+import sqlite3
+from dataclasses import replace
+
+import pytest
+
+import dpviz
+from dpviz.errors import NotExported
+from dpviz.io.exports import registry
+from dpviz.io.exports.contract import Exportable, Target, export, require_fit
+from dpviz.io.exports.golden import golden_rows, predictions
+from dpviz.io.exports.sql import TABLE, identifier, quotient
+from dpviz.learners import get_learner
+from dpviz.models.document import model_body
+from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
+from dpviz.table.encode import encode
+from dpviz.table.raw import RawColumn, RawTable
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.table.schema_json import schema_to_dict
+from tests.io.exports_models import HOSTILE, exportable, hostile_tree, number_schema, schema_with_stand_ins
+
+TARGETS = registry()
+RANDOM_ROWS = 10_000
+#: Models without a tree; they are exported as JSON.
+NOT_TREES = ("logistic", "dp-ebm")
+#: Every learner on two classes, one forest and one boosted model on three, every learner of numbers.
+CASES = [
+    *((name, schema_with_stand_ins()) for name in dpviz.learners() if "classes" in get_learner(name).tasks),
+    *((name, schema_with_stand_ins(3)) for name in ("privatree", "jpw-forest", "pf-forest", "dpa", "gbdt")),
+    *((name, number_schema()) for name in dpviz.learners() if "number" in get_learner(name).tasks),
+]
+IDS = [f"{name}-{len(schema.classes) if isinstance(schema.target, ClassTarget) else 'number'}" for name, schema in CASES]
+
+
+def fits(target: Target, given: Exportable) -> bool:
+    try:
+        require_fit(target, given)
+    except NotExported:
+        return False
+    return True
+
+
+def document(tree: Tree) -> Exportable:
+    body = {"format": "dpviz-tree/1", "kind": "tree", **model_body(tree), "schema": schema_to_dict(tree.schema)}
+    return Exportable(json.dumps(body))
+
+
+@pytest.mark.parametrize(("learner", "schema"), CASES, ids=IDS)
+def test_every_export_agrees_on_golden_rows_and_on_ten_thousand_random_ones(learner, schema):
+    given = exportable(learner, schema)
+    given.__dict__["golden"] = golden_rows(given.model, random_rows=RANDOM_ROWS)
+    assert len(given.golden.rows) > (2_000 if learner in NOT_TREES else 0.9 * RANDOM_ROWS)
+    offered = [target for target in TARGETS.values() if fits(target, given)]
+    for target in offered:
+        assert export(target, given).n_rows == len(given.golden.rows)
+    names = {target.name for target in offered}
+    assert names >= ({"json"} if learner in NOT_TREES else {"json", "python", "sqlite", "duckdb", "onnx"})
+    assert ("rules" in names) == (learner not in NOT_TREES and given.function.is_one_tree)
+
+
+# --- golden rows
+
+
+def tree_of_everything(*, unknown_as=None, missing_as=None) -> Tree:
+    """A threshold on a real and on a whole column, a set of categories."""
+    features = (
+        NumericFeature("size", 0, 1, missing_as=missing_as),
+        NumericFeature("age", 0, 90, whole=True),
+        CategoricalFeature("colour", ("red", "green", "blue"), unknown_as=unknown_as),
+    )
+    low = Branch(ThresholdRule(1, 37.2), Leaf(0), Leaf(1))
+    high = Branch(SubsetRule(2, (0, 2)), Leaf(2), Leaf(1))
+    return Tree(Schema(features, ClassTarget("y", ("a", "b", "c"))), Branch(ThresholdRule(0, 0.1), low, high))
+
+
+def test_golden_rows_sit_on_every_threshold_and_beside_it():
+    golden = golden_rows(tree_of_everything(), random_rows=0)
+    assert {row[0] for row in golden.rows} >= {0.1, 0.09999999999999999, 0.10000000000000002, -1.0, 2.0, None}
+    low = {row[1] for row in golden.rows if row[0] is not None and row[0] <= 0.1}
+    assert low >= {37.0, 37.49999999999999, 37.5, 37.50000000000001, 38.0, None}
+    high = {row[2] for row in golden.rows if row[0] is not None and row[0] > 0.1}
+    assert high >= {"red", "green", "blue", "none of them", None}
+
+
+def test_golden_rows_reach_every_leaf():
+    assert set(golden_rows(tree_of_everything(), random_rows=0).expected) == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize("schema", [schema_with_stand_ins(3), number_schema()], ids=["classes", "number"])
+def test_what_golden_rows_expect_is_what_encoded_rows_are_predicted(schema):
+    given = exportable("gbdt", schema)
+    golden = given.golden
+    columns = [list(column) for column in zip(*golden.rows, strict=True)]
+    texts = [[None if cell is None else cell if isinstance(cell, str) else repr(cell) for cell in column] for column in columns]
+    target = ["c0" if isinstance(schema.target, ClassTarget) else "0"] * len(golden.rows)
+    usable = [
+        place
+        for place, row in enumerate(zip(*texts, strict=True))
+        if not any(cell is None and feature.missing_as is None for cell, feature in zip(row, schema.features, strict=True))
+    ]
+    raw = [raw_column(f.name, [column[k] for k in usable]) for f, column in zip(schema.features, texts, strict=True)]
+    data = encode(RawTable((*raw, raw_column(schema.target.name, [target[k] for k in usable]))), schema)
+    assert data.n_rows == len(usable) > 200
+    found = given.model.predict(data).tolist()
+    wanted = [golden.expected[place] for place in usable]
+    assert wanted == (found if isinstance(schema.target, NumericTarget) else [schema.classes[code] for code in found])
+
+
+def raw_column(name, cells):
+    import numpy as np
+
+    texts = tuple(dict.fromkeys(cell for cell in cells if cell is not None))
+    place = {text: code for code, text in enumerate(texts)}
+    return RawColumn(name, texts, np.array([-1 if cell is None else place[cell] for cell in cells], dtype=np.int32))
+
+
+@pytest.mark.parametrize(("unknown_as", "says"), [(None, "b"), ("red", "c"), ("green", "b")])
+def test_an_unknown_category_goes_where_its_stand_in_goes_else_right(unknown_as, says):
+    assert predictions(tree_of_everything(unknown_as=unknown_as), [(0.5, 1.0, "mauve")]) == (says,)
+
+
+@pytest.mark.parametrize(("missing_as", "says"), [(None, "c"), (0.1, "a"), (0.2, "c")])
+def test_a_missing_number_goes_where_its_stand_in_goes_else_right(missing_as, says):
+    assert predictions(tree_of_everything(missing_as=missing_as), [(None, 37.0, "red")]) == (says,)
+
+
+# --- an export is offered only when it has predicted them all
+
+
+@pytest.mark.parametrize("name", ["python", "sqlite", "duckdb", "rules", "markdown", "dot", "mermaid", "json"])
+def test_a_wrong_export_is_refused(name):
+    target = TARGETS[name]
+    spoilt = replace(target, write=lambda given: target.write(given).replace("0.1", "0.10000000000000002"))
+    with pytest.raises(NotExported, match=r"does not predict as the model does: for .*'size': 0.1000"):
+        export(spoilt, document(tree_of_everything()))
+
+
+def test_a_wrong_onnx_model_is_refused():
+    target, right = TARGETS["onnx"], tree_of_everything()
+    wrong = document(Tree(right.schema, replace(right.root, rule=ThresholdRule(0, 0.10000000000000002))))
+    with pytest.raises(NotExported, match="does not predict as the model does"):
+        export(replace(target, write=lambda _: target.write(wrong)), document(right))
+
+
+def test_what_does_not_run_is_refused_with_what_the_target_says():
+    spoilt = replace(TARGETS["sqlite"], write=lambda given: "SELECT nonsense")
+    with pytest.raises(NotExported, match=r"SQLite 3.* does not run it: no such column: nonsense"):
+        export(spoilt, document(tree_of_everything()))
+
+
+def test_a_missing_package_is_named_with_the_extra_that_brings_it():
+    with pytest.raises(NotExported, match=r"needs the package no_such_package.*pip install 'dpviz\[onnx\]'"):
+        export(replace(TARGETS["onnx"], needs=("no_such_package",)), document(tree_of_everything()))
+
+
+def test_a_model_that_is_too_large_or_no_single_tree_is_refused_in_words():
+    forest = exportable("jpw-forest", schema_with_stand_ins())
+    with pytest.raises(NotExported, match="shows a single tree; this model has many"):
+        export(TARGETS["rules"], forest)
+    with pytest.raises(NotExported, match=r"has [\d,]+ leaves; SQL for SQLite is offered up to 3"):
+        export(replace(TARGETS["sqlite"], most_ends=3), forest)
+    with pytest.raises(NotExported, match="is no tree"):
+        export(TARGETS["python"], exportable("logistic", schema_with_stand_ins()))
+
+
+# --- names
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_hostile_names_are_only_names(name):
+    done = export(TARGETS[name], hostile_tree())
+    assert done.n_rows > 500
+
+
+def test_a_column_called_drop_table_stays_a_column():
+    assert identifier('x"; DROP TABLE rows_to_predict; --') == '"x""; DROP TABLE rows_to_predict; --"'
+    base = sqlite3.connect(":memory:")
+    given = hostile_tree()
+    base.execute(f"CREATE TABLE {TABLE} ({', '.join(map(identifier, given.schema.feature_names))})")
+    base.execute(f"INSERT INTO {TABLE} DEFAULT VALUES")
+    assert len(base.execute(str(export(TARGETS["sqlite"], given).content)).fetchall()) == 1
+    assert base.execute(f"SELECT count(*) FROM {TABLE}").fetchone() == (1,)
+
+
+def test_columns_that_differ_by_capitals_only_are_refused_for_sql():
+    features = (NumericFeature("Age", 0, 1), NumericFeature("age", 0, 1))
+    tree = Tree(Schema(features, ClassTarget("y", ("a", "b"))), Branch(ThresholdRule(0, 0.5), Leaf(0), Leaf(1)))
+    with pytest.raises(NotExported, match="cannot tell the columns 'Age' and 'age' apart"):
+        export(TARGETS["sqlite"], document(tree))
+    assert export(TARGETS["python"], document(tree)).n_rows > 10
+
+
+def test_a_column_the_table_lacks_is_an_error_in_sqlite_and_not_a_text():
+    content = str(TARGETS["sqlite"].write(document(tree_of_everything())))
+    base = sqlite3.connect(":memory:")
+    base.execute(f'CREATE TABLE {TABLE} ("size", "age")')
+    with pytest.raises(sqlite3.OperationalError, match=r"no such column: r\.colour"):
+        base.execute(content)
+
+
+# --- single targets
+
+
+def test_the_python_function_imports_nothing_and_names_every_fact():
+    given = exportable("privatree", schema_with_stand_ins())
+    content = str(export(TARGETS["python"], given).content)
+    assert not [node for node in ast.walk(ast.parse(content)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert "# A simulation, not a release." in content
+    assert all(fact in content for fact in given.facts)
+
+
+def test_the_python_function_reads_texts_and_blanks_as_a_csv_reader_gives_them():
+    content = str(TARGETS["python"].write(document(tree_of_everything(missing_as=0.1))))
+    rows = [("0.1", "37", "red"), (" ", "38", "red"), ("many", "1", "red"), ("0.5", "1", "")]
+    schema = tree_of_everything().schema
+    assert TARGETS["python"].run(content, schema, rows) == ["a", "b", "c", "b"]  # type: ignore[arg-type]
+
+
+def test_a_class_with_the_name_of_a_keyword_and_columns_alike_after_cleaning_stay_apart():
+    features = tuple(NumericFeature(name, 0, 1) for name in ("class", "a b", "a-b", "A_B", "1", "row", "∆"))
+    tree = Leaf(0)
+    for place in range(len(features)):
+        tree = Branch(ThresholdRule(place, 0.5), tree, Leaf(1))
+    content = str(export(TARGETS["python"], document(Tree(Schema(features, ClassTarget("y", ("a", "b"))), tree))).content)
+    assert [line.strip().split(" = ")[0] for line in content.splitlines() if "(row[" in line] == [
+        "class_2",
+        "a_b",
+        "a_b_2",
+        "a_b_3",
+        "column_1",
+        "row_2",
+        "column",
+    ]
+
+
+def test_rules_say_what_they_mean_in_full():
+    text = str(export(TARGETS["rules"], document(tree_of_everything())).content)
+    assert "Rule 1\n  if     size <= 0.1\n  and    age < 37.5\n  then   a\n" in text
+    assert "  if     size > 0.1 or missing\n  and    colour is one of red, blue\n  then   c\n" in text
+    assert "  and    colour is not one of red, blue or missing\n" in text
+
+
+def test_dot_and_mermaid_name_the_sides():
+    dot, mermaid = (str(export(TARGETS[name], document(tree_of_everything())).content) for name in ("dot", "mermaid"))
+    assert '  n0 [label="size <= 0.1"];\n  n0 -> n1 [label="yes"];\n  n0 -> n4 [label="no"];' in dot
+    assert '  n0["size #60;= 0.1"]\n  n0 -->|yes| n1\n  n0 -->|no| n4' in mermaid
+
+
+@pytest.mark.parametrize("name", [name for name in TARGETS if name != "json"])
+def test_a_tree_of_numbers_keeps_its_numbers(name):
+    schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", -5, 5))
+    tree = Tree(schema, Branch(ThresholdRule(0, 0.3), NumberLeaf(0.1 + 0.2), NumberLeaf(-1e-7)))
+    assert export(TARGETS[name], document(tree)).n_rows > 10
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_single_leaf_and_impossible_questions_are_exported_too(name):
+    schema = Schema((NumericFeature("x", 0, 1), CategoricalFeature("c", HOSTILE[:3])), ClassTarget("y", ("a", "b")))
+    below = Branch(ThresholdRule(0, 0.8), Leaf(0), Branch(SubsetRule(1, ()), Leaf(0), Leaf(1)))
+    for root in (Leaf(1), Branch(ThresholdRule(0, 0.2), below, Leaf(1)), Branch(ThresholdRule(0, 1.0), below, Leaf(1))):
+        assert export(TARGETS[name], document(Tree(schema, root))).n_rows > 10
+
+
+def test_a_number_that_sqlite_misreads_is_written_as_a_quotient():
+    assert quotient(0.30000000000000004) == "(1351079888211149 * 1.0 / 4503599627370496)"
+    base = sqlite3.connect(":memory:")
+    for value in (0.30000000000000004, 3.141592653589793, -2.220446049250313e-05, 123456.78901234567):
+        assert base.execute(f"SELECT {quotient(value)}").fetchone() == (value,)
+
+
+def test_thresholds_of_seventeen_digits_agree_in_every_target(rng):
+    schema = Schema((NumericFeature("x", 0, 10),), NumericTarget("y", 0, 100))
+    node = NumberLeaf(0.0)
+    for place, threshold in enumerate(sorted(rng.uniform(0, 10, 40).tolist(), reverse=True)):
+        node = Branch(ThresholdRule(0, threshold), node, NumberLeaf(place + 1.0))
+    for target in TARGETS.values():
+        assert export(target, document(Tree(schema, node))).n_rows > 200
