@@ -84,7 +84,7 @@ def test_every_learner_stands_in_the_table_with_what_holds(spec):
     _, idea, claims, holds = table_row(f"`{spec.name}`")
     claim = typical_claim(spec)
     assert idea
-    assert claims == ("epsilon" if claim.is_private else "nothing")
+    assert claims == ("nothing" if not claim.is_private else "epsilon and delta" if claim.delta else "epsilon")
     assert holds.startswith(f"**{claim.verdict}**" if claim.verdict != "none" else "no privacy")
     assert ("The default." in idea) == (spec.name == DEFAULT)
 

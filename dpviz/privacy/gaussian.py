@@ -101,6 +101,8 @@ def contributions(values: np.ndarray, limit: float) -> np.ndarray:
 
     Rounded towards 0 after they are cut, so that no row exceeds the limit by a rounding error.
     """
-    size = np.abs(values) if values.ndim == 1 else np.sqrt(np.square(values).sum(axis=1, keepdims=True))
-    within = np.minimum(1.0, limit * (1 - 2.0**-40) / np.maximum(size, 1e-300))
+    one = values.ndim == 1
+    size = np.abs(values) if one else np.sqrt(np.square(values).sum(axis=1, keepdims=True))
+    room = limit * (1 - 2.0**-40)  # what cutting, or a length itself, may be wrong by
+    within = np.where(size <= (limit if one else room), 1.0, room / np.maximum(size, 1e-300))
     return np.trunc(values * within * 2.0**CONTRIBUTION_BITS)

@@ -477,6 +477,7 @@ def test_a_missing_row_count_is_trained_without_or_named_with_both_remedies(name
         "pf-tree": "give the depth as a number (depth=3)",
         "jpw-forest": "give the depth as a number (depth=3)",
         "logistic": "choose a learner that needs none, such as diffprivlib-tree",
+        "s-gbdt": "start from 0 (initial_share=0)",
     }
     if name in NEED_NO_ROW_COUNT:
         assert fit(name, data).plan
@@ -492,6 +493,7 @@ def test_a_missing_row_count_is_trained_without_or_named_with_both_remedies(name
 def test_each_second_remedy_works():
     data = table(schema_of(n_public=None))
     assert fit("pf-tree", data, depth=3).plan.depth == 3
+    assert [share.part for share in fit("s-gbdt", data, initial_share=0).plan.shares] == ["tree"]
     assert fit("privatree", data, shares=(1, 1, 1)).plan.shares[0].set_by == "you"
     assert fit("privatree-star", data, shares=(1, 1, 1)).plan.shares[0].set_by == "you"
     assert fit("privatree-corrected", data, shares=(1, 1)).plan.shares[0].set_by == "you"

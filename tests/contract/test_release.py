@@ -35,7 +35,7 @@ def release(name, data):
 
 
 def _model_keys():
-    return {"root", "leaf", "trees"}
+    return {"root", "leaf", "trees", "initial"}
 
 
 def without_model(document):

@@ -1,0 +1,188 @@
+"""The rounds of boosting: gradients of the rows, added up by leaf under Gaussian noise, become the leaf's value.
+
+A round releases, for every cell of a random tree, the noisy sum of clipped gradients (share r2 = 1 - r1 of the precision) and
+the noisy sum of weights (share r1): variances sigma^2/(2 r2) and sigma^2/(2 r1). One row reaches one cell, so a round costs
+what a Gaussian of noise multiplier z = sigma / sqrt(2 (r1 + r2 clip^2)) does. The value is
+
+    learning rate * gradients / (curvature * weights + smoothing),
+
+and `smoothing` follows a public rule: noise alone moves no score by more than `spread` (one standard deviation) over all rounds
+together. The same settings therefore fit any epsilon and any number of rows.
+
+Source: Kirschte et al. 2023, Algorithms 4 to 8; the rule for smoothing is this project's.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dpviz.models.boosted import BoostedTrees
+from dpviz.models.packed_forest import PackedTrees, ranges, values_of
+from dpviz.privacy.gaussian import CONTRIBUTION_BITS, GaussianNoise, NoiseGrid, contributions
+from dpviz.privacy.source import NoiseSource
+from dpviz.privacy.subsampling import PoissonSample
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericTarget
+from dpviz.training.boosting_filter import FilterTerms, RowAccounts
+from dpviz.training.boosting_loss import Loss
+from dpviz.training.boosting_trees import BoostingTrees
+from dpviz.training.random_trees import row_order
+
+_STEPS = 2.0**CONTRIBUTION_BITS
+_GRADIENTS, _WEIGHTS = 0, 1
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to boost; public numbers only.
+
+    Attributes
+    ----------
+    rounds : int
+        Trees, extra rounds of a filter included.
+    noise_multiplier : float
+        z: noise over the largest change a row makes to a round.
+    learning_rate, clip, sampling : float
+        Step, the largest gradient of a row, the probability that a row is drawn.
+    support_share : float
+        r1, in (0, 1).
+    spread : float
+        How far noise may move a score over all rounds, in scores.
+    least_support : float
+        Rows added to every leaf's weight.
+    filter : FilterTerms or None
+    static_noise : bool
+        Noise on the leaf's exact value instead, of its worst-case sensitivity whatever the leaf holds (an ablation).
+    """
+
+    rounds: int
+    noise_multiplier: float
+    learning_rate: float
+    clip: float
+    sampling: float
+    support_share: float
+    spread: float
+    least_support: float
+    filter: FilterTerms | None = None
+    static_noise: bool = False
+
+    @property
+    def sigma(self) -> float:
+        """The noise in the paper's units."""
+        return self.noise_multiplier * math.sqrt(2 * self._size(1.0, self.clip**2))
+
+    def _size(self, weight_squared: Any, gradient_squared: Any) -> Any:
+        return self.support_share * weight_squared + (1 - self.support_share) * gradient_squared
+
+    @cached_property
+    def grid(self) -> NoiseGrid:
+        """Noise of sums of gradients, and of weights."""
+        shares = (1 - self.support_share, self.support_share)
+        return NoiseGrid(tuple(self.sigma / math.sqrt(2 * share) for share in shares))
+
+    @cached_property
+    def smoothing(self) -> float:
+        """What is added to the curvature of a leaf."""
+        step = self.learning_rate * math.sqrt(self.rounds)
+        if self.static_noise:
+            return max(self.least_support, 2 * self.clip * self.noise_multiplier * step / self.spread)
+        return self.grid.scales[_GRADIENTS] * step / self.spread
+
+    def sizes(self, gradients: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Shares of the largest contribution that rows make, from whole steps of the grid; shape (n_rows,)."""
+        square = self._size(np.square(weights / _STEPS), np.square(gradients / _STEPS).sum(axis=1))
+        return np.minimum(1.0, np.sqrt(square / self._size(1.0, self.clip**2)))
+
+
+def boost(
+    data: EncodedDataset, trees: BoostingTrees, loss: Loss, initial: float, recipe: Recipe, source: NoiseSource
+) -> BoostedTrees:
+    """The boosted model: one value per cell of every tree, and everything in it released."""
+    rounds = _Rounds(data, trees, loss, initial, recipe, source)
+    values = [rounds.run(tree) for tree in range(recipe.rounds)]
+    return _model(trees, loss, initial, values)
+
+
+class _Rounds:
+    """The state of training: scores and accounts of the rows. Private."""
+
+    def __init__(
+        self, data: EncodedDataset, trees: BoostingTrees, loss: Loss, initial: float, recipe: Recipe, source: NoiseSource
+    ) -> None:
+        self.rows, self.target, self.trees, self.loss = values_of(data), data.target, trees, loss
+        self.recipe, self.source = recipe, source
+        self.scores = np.full((data.n_rows, loss.n_scores), initial)
+        self.order = row_order(data) if recipe.sampling < 1 else None
+        self.accounts = None if recipe.filter is None else RowAccounts(recipe.filter, data.n_rows)
+
+    def run(self, tree: int) -> np.ndarray:
+        """One round: values of the tree's cells, shape (n_cells, n_scores)."""
+        downhill, weights = self.loss.gradients(self.scores, self.target)
+        gradients = contributions(downhill, self.recipe.clip)
+        weights = contributions(weights, 1.0)
+        taking = self._taking(gradients, weights)
+        if taking is not None:
+            gradients, weights = gradients * taking[:, None], weights * taking
+        cells, n_cells = self.trees.cells_of(self.rows, tree), int(self.trees.n_cells[tree])
+        sums = np.column_stack([np.bincount(cells, column, n_cells) for column in gradients.T])
+        support = np.bincount(cells, weights, n_cells)
+        values = (self._static if self.recipe.static_noise else self._dynamic)(sums, support)
+        self.scores += values[cells]
+        return values
+
+    def _taking(self, gradients: np.ndarray, weights: np.ndarray) -> np.ndarray | None:
+        """Who takes part: those with budget left, of whom chance draws some. None: all."""
+        taking = None
+        if self.accounts is not None:
+            taking = self.accounts.admit(self.recipe.sizes(gradients, weights))
+        if self.order is not None:
+            drawn = np.empty(len(self.order), dtype=bool)
+            drawn[self.order] = PoissonSample(self.recipe.sampling).among(len(drawn), source=self.source)
+            taking = drawn if taking is None else taking & drawn
+        return taking
+
+    def _dynamic(self, sums: np.ndarray, support: np.ndarray) -> np.ndarray:
+        """Noise on both sums: the more a leaf holds, the less it moves its value."""
+        recipe = self.recipe
+        noisy = recipe.grid.noisy(sums, _GRADIENTS, source=self.source)
+        held = np.maximum(recipe.grid.noisy(support, _WEIGHTS, source=self.source), 0.0) + recipe.least_support
+        return recipe.learning_rate * noisy / (self.loss.curvature * held + recipe.smoothing)[:, None]
+
+    def _static(self, sums: np.ndarray, support: np.ndarray) -> np.ndarray:
+        """Noise on the value itself. One row moves it by at most 2 clip / (smoothing + 1), and rounding by one step more."""
+        recipe = self.recipe
+        exact = sums / _STEPS / (support / _STEPS + recipe.smoothing)[:, None]
+        bits = 34 - max(0, math.floor(math.log2(recipe.noise_multiplier)))
+        finer = 2.0 ** (bits + math.ceil(math.log2(recipe.smoothing + 1)))
+        change = 2 * recipe.clip / (recipe.smoothing + 1) * finer + math.sqrt(self.loss.n_scores)
+        noise = GaussianNoise(recipe.noise_multiplier * change)
+        return recipe.learning_rate * noise.add(np.rint(exact * finer).astype(np.int64), source=self.source) / finer
+
+
+def _model(trees: BoostingTrees, loss: Loss, initial: float, values: list[np.ndarray]) -> BoostedTrees:
+    """Cells' values at their leaves, in the units of the target; with several scores every tree stands there once for each."""
+    target = trees.splits.schema.target
+    half = (target.high - target.low) / 2 if isinstance(target, NumericTarget) else 1.0
+    start = target.low + half * (initial + 1) if isinstance(target, NumericTarget) else initial
+    of_leaves = [half * cells[trees.cell[trees.leaves_of(tree)]] for tree, cells in enumerate(values)]
+    by_score = np.concatenate([leaves.T.ravel() for leaves in of_leaves])
+    return BoostedTrees(repeated(trees.splits, loss.n_scores), by_score, start)
+
+
+def repeated(splits: PackedTrees, times: int) -> PackedTrees:
+    """Every tree `times` times in a row."""
+    if times == 1:
+        return splits
+    sizes = np.diff(np.append(splits.roots, len(splits.tree)))
+    nodes = ranges(np.repeat(splits.roots, times), np.repeat(sizes, times))
+    tree = np.repeat(np.arange(splits.n_trees * times), np.repeat(sizes, times))
+    moved = np.arange(len(nodes)) - nodes
+    first = np.where(splits.first_child[nodes] > 0, splits.first_child[nodes] + moved, 0)
+    return PackedTrees(
+        splits.schema, splits.n_trees * times, tree.astype(np.int32), splits.feature[nodes], splits.threshold[nodes], first
+    )

@@ -1,0 +1,154 @@
+"""What boosting makes smaller: gradients of a loss by row, and how much each row weighs in its leaf.
+
+A number is scaled to [-1, 1] by its declared range, so that its gradients are at most 2; gradients of class probabilities are
+at most 1. The weight of a row is in [0, 1]: its curvature over the largest there can be, or 1.
+
+Source: Friedman 2001; Kirschte et al. 2023, Algorithms 4 and 6 (the mean over a public row count instead of the exact one).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from dpviz.accounting.events import Event
+from dpviz.models.boosted import scores_of
+from dpviz.privacy.gaussian import CONTRIBUTION_BITS, contributions
+from dpviz.privacy.geometric import GeometricNoise
+from dpviz.privacy.source import NoiseSource
+from dpviz.table.schema import NumericTarget, Schema
+
+#: A share of rows of the second class is taken to lie at least this far inside (0, 1).
+_RARE = 0.01
+
+
+class Loss(Protocol):
+    """A loss by row."""
+
+    @property
+    def n_scores(self) -> int:
+        """Scores of a row."""
+
+    @property
+    def curvature(self) -> float:
+        """What a weight of 1 stands for; a leaf's value is its gradients over `curvature` times its weights."""
+
+    @property
+    def spread(self) -> float:
+        """One unit of spread, in scores: a log-odds of 1, or a twentieth of a number's declared range."""
+
+    @property
+    def widest(self) -> float:
+        """The largest size of `centred`."""
+
+    def gradients(self, scores: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(downhill, weight) of every row: shapes (n_rows, n_scores) and (n_rows,). Private."""
+
+    def centred(self, target: np.ndarray) -> np.ndarray:
+        """What the initial score is the mean of, shape (n_rows,). Private."""
+
+    def initial(self, mean: float) -> float:
+        """The score to start from, for a (noisy) mean of `centred`."""
+
+
+@dataclass(frozen=True)
+class SquaredLoss:
+    """Half the square of target - score, both scaled to [-1, 1]."""
+
+    low: float
+    high: float
+    n_scores = 1
+    curvature = 1.0
+    spread = 0.1
+    widest = 1.0
+
+    def gradients(self, scores: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals; every row weighs 1."""
+        return self.centred(target)[:, None] - scores, np.ones(len(target))
+
+    def centred(self, target: np.ndarray) -> np.ndarray:
+        """Place in the declared range, from -1 to 1."""
+        return np.clip((target - self.low) / (self.high - self.low) * 2 - 1, -1.0, 1.0)
+
+    def initial(self, mean: float) -> float:
+        """The mean itself, inside the range."""
+        return min(1.0, max(-1.0, mean))
+
+
+@dataclass(frozen=True)
+class LogisticLoss:
+    """Log-loss of two classes; scores are log-odds of the second. `newton` weighs rows by their curvature p (1 - p)."""
+
+    newton: bool
+    n_scores = 1
+    spread = 1.0
+    widest = 0.5
+
+    @property
+    def curvature(self) -> float:
+        """p (1 - p) is at most 1/4; without Newton's step a gradient is taken as it is."""
+        return 0.25 if self.newton else 1.0
+
+    def gradients(self, scores: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Class minus its probability."""
+        chance = 1 / (1 + np.exp(-np.clip(scores[:, 0], -500, 500)))
+        return (target - chance)[:, None], 4 * chance * (1 - chance) if self.newton else np.ones(len(target))
+
+    def centred(self, target: np.ndarray) -> np.ndarray:
+        """1/2 for the second class, -1/2 for the first."""
+        return target - 0.5
+
+    def initial(self, mean: float) -> float:
+        """Log-odds of the share of the second class."""
+        share = min(1 - _RARE, max(_RARE, mean + 0.5))
+        return math.log(share / (1 - share))
+
+
+@dataclass(frozen=True)
+class SoftmaxLoss:
+    """Log-loss of more classes: one score each, all starting from 0."""
+
+    n_scores: int
+    curvature = 0.25
+    spread = 1.0
+    widest = 0.5
+
+    def gradients(self, scores: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Classes minus their probabilities; every row weighs 1."""
+        chances = np.exp(scores - scores.max(axis=1, keepdims=True))
+        chances /= chances.sum(axis=1, keepdims=True)
+        return (np.arange(self.n_scores) == target[:, None]) - chances, np.ones(len(target))
+
+    def centred(self, target: np.ndarray) -> np.ndarray:
+        """Nothing is released before the first tree."""
+        return np.zeros(len(target))
+
+    def initial(self, mean: float) -> float:
+        """0: one number for all classes would change nothing."""
+        return 0.0
+
+
+def loss_of(schema: Schema, newton: bool) -> Loss:
+    """The loss for a target."""
+    target = schema.target
+    if isinstance(target, NumericTarget):
+        return SquaredLoss(target.low, target.high)
+    return LogisticLoss(newton) if scores_of(schema) == 1 else SoftmaxLoss(scores_of(schema))
+
+
+def initial_score(
+    loss: Loss, target: np.ndarray, n_public: int, epsilon: float, source: NoiseSource
+) -> tuple[float, tuple[Event, ...]]:
+    """(score to start from, what it cost): the noisy sum of `centred` over a public row count; nothing released without epsilon.
+
+    One row moves the sum by at most `widest`, so that geometric noise on the grid of contributions is pure.
+    """
+    if not epsilon:
+        return loss.initial(0.0), ()
+    steps = np.array([contributions(loss.centred(target), loss.widest).sum()]).astype(np.int64)
+    noise = GeometricNoise(epsilon, l1=loss.widest * 2.0**CONTRIBUTION_BITS)
+    noisy = noise.release(steps, source=source, part="initial score")
+    return loss.initial(float(noisy.value[0]) / 2.0**CONTRIBUTION_BITS / n_public), (noisy.event,)
