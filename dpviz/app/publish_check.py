@@ -38,7 +38,8 @@ def check(book: ReleaseRegister, loaded: Loaded) -> None:
         count = "1 value was" if len(blocking) == 1 else f"{len(blocking):,} values were"
         st.error(f"**{count} read from the data.** No ε covers that, so nothing is released yet.", icon=":material/gpp_bad:")
     else:
-        st.success("**Nothing was read from the data.** What is listed below is true without looking.", icon=":material/check:")
+        words = "All that is taken as public was declared: it must be true without looking at the rows."
+        st.success(f"**Nothing was read from the data.** {words}", icon=":material/check:")
     for item in (*blocking[:6], *doubtful):
         _line(item)
     if len(blocking) > 6:

@@ -13,7 +13,7 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.controls import Asked
 from dpviz.app.jobs import Job, session_name, shared_jobs
-from dpviz.app.parts import error, plain, why_disabled
+from dpviz.app.parts import error, why_disabled
 from dpviz.app.publish_check import looks_at
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
@@ -92,7 +92,7 @@ def _summary(balance: Balance, made: Promise, asked: Asked) -> None:
     title = get_learner(asked.learner).title
     left = number_text(max(0.0, balance.left.epsilon - made.loss.epsilon))
     st.info(
-        f"**One tree by {plain(title)}, {epsilon_text(made.loss)}.** {plain(made.claim.because)}  \n"
+        f"**One tree by {title}, {epsilon_text(made.loss)}.** {made.claim.because}  \n"
         f"{risk_sentence(balance, made.loss)}  \n"
         f"ε = {left} will be left. The tree is drawn anew with noise from the operating system: it is not the one you looked at, "
         "and nobody can draw it again.",
@@ -104,7 +104,7 @@ def _button(made: Promise, asked: Asked, loaded: Loaded) -> None:
     words = f"Spend ε = {number_text(made.loss.epsilon)} for good, whatever becomes of the file"
     agreed = st.checkbox(words, key=_AGREED)
     look: dict[str, Any] = {"icon": ":material/publish:", "on_click": begin, "args": (wish_of(asked), loaded)}
-    st.button("Release", type="primary", disabled=not agreed, **look)
+    st.button("Release", disabled=not agreed, **look)
     why_disabled("" if agreed else "Tick the box first.")
 
 

@@ -34,7 +34,10 @@ def spent_figure(balance: Balance, asked: PrivacyLoss | None) -> Figure:
 
     figure = Figure()
     for what, epsilon in spent_segments(balance, asked):
-        look: dict[str, Any] = {"color": _COLOURS[what], "pattern": {"shape": _PATTERNS[what], "fgcolor": "#ffffff"}}
+        look: dict[str, Any] = {
+            "color": _COLOURS[what],
+            "pattern": {"shape": _PATTERNS[what], "fillmode": "overlay", "fgcolor": "#ffffff"},
+        }
         hover = f"{what}: ε = {number_text(epsilon)}<extra></extra>"
         figure.add_bar(x=[epsilon], y=[""], orientation="h", name=what, marker=look, hovertemplate=hover, width=0.5)
     cap = balance.data_set.epsilon_cap
@@ -43,8 +46,8 @@ def spent_figure(balance: Balance, asked: PrivacyLoss | None) -> Figure:
     end = max(cap, sum(epsilon for _, epsilon in spent_segments(balance, asked))) * 1.02
     figure.update_xaxes(range=[0, end], title=f"ε ({NEIGHBOURS})", zeroline=False)
     figure.update_yaxes(visible=False, fixedrange=True)
-    legend = {"orientation": "h", "x": 0, "y": 1.12, "yanchor": "bottom", "traceorder": "normal"}
-    figure.update_layout(barmode="stack", height=170, margin={"l": 8, "r": 12, "t": 48, "b": 8}, legend=legend, showlegend=True)
+    legend = {"orientation": "h", "x": 0, "y": 1.4, "yanchor": "bottom", "traceorder": "normal"}
+    figure.update_layout(barmode="stack", height=190, margin={"l": 8, "r": 12, "t": 64, "b": 8}, legend=legend, showlegend=True)
     return figure
 
 
@@ -87,7 +90,7 @@ def _kept(loss: PrivacyLoss, rows: int) -> str:
     if loss.delta:
         return "not proved with δ"
     share = 100 * math.exp(-rows * loss.epsilon)
-    return f"{number_text(share)} %" if share >= 0.01 else "nothing worth saying"
+    return f"{number_text(share)} %" if share >= 0.1 else "less than 0.1 %"
 
 
 def risk_sentence(balance: Balance, asked: PrivacyLoss) -> str:

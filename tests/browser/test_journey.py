@@ -16,7 +16,7 @@ from dpviz.table.schema_json import schema_from_dict
 pytestmark = pytest.mark.browser
 
 PATIENCE = 120_000
-PAGES = ("", "data", "budget", "compare", "robustness", "plan", "audit", "learn")
+PAGES = ("", "data", "budget", "compare", "robustness", "plan", "audit", "learn", "publish")
 
 
 @pytest.fixture

@@ -1,0 +1,146 @@
+"""The Publish page in a real browser: private role, declare, explore, release, the ledger shows it, over the cap is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpviz
+from dpviz.randomness import generator
+from dpviz.release.register import ReleaseRegister
+from dpviz.table.schema_json import schema_from_dict
+
+pytestmark = pytest.mark.browser
+
+PATIENCE = 60_000
+SCHEMA = dpviz.Schema(
+    (dpviz.NumericFeature("age", 0, 100), dpviz.CategoricalFeature("ward", ("north", "south"))),
+    dpviz.ClassTarget("stays", ("no", "yes")),
+    n_public=900,
+)
+
+
+@pytest.fixture
+def patients(tmp_path: Path) -> tuple[Path, Path]:
+    """Private rows and the schema somebody declared for them."""
+    rng = generator(11)
+    lines = ["age,ward,stays"]
+    for age, ward in zip(rng.integers(18, 97, 903), rng.choice(["north", "south"], 903), strict=True):
+        lines.append(f"{age},{ward},{'yes' if age > 60 else 'no'}")
+    table, schema = tmp_path / "patients.csv", tmp_path / "patients.schema.json"
+    table.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    SCHEMA.save(schema)
+    return table, schema
+
+
+def idle(page: Any) -> None:
+    """Wait until the app has nothing left to compute."""
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+
+
+def go(page: Any, place: str) -> None:
+    page.get_by_test_id("stSidebarNav").get_by_text(place, exact=True).click()
+    page.get_by_role("heading", level=1, name=place).wait_for()
+    idle(page)
+
+
+def use_private(page: Any, app: str, table: Path, schema: Path) -> None:
+    """Say that the rows are private, upload them with the declared schema, put them into use."""
+    page.goto(f"{app}/data")
+    idle(page)
+    page.get_by_text("Private", exact=True).click()
+    page.get_by_text("From private rows only the column names are shown").wait_for()
+    idle(page)
+    page.locator("input[type=file]").first.set_input_files(table)
+    page.get_by_text("What is public about it").wait_for()
+    idle(page)
+    page.get_by_text("Schema as a file").click()
+    page.locator("input[type=file]").last.set_input_files(schema)
+    page.get_by_role("button", name="Use this data").and_(page.locator(":enabled")).wait_for()
+    idle(page)
+    page.get_by_role("button", name="Use this data").click()
+    page.get_by_text("This is the data in use").wait_for()
+
+
+def set_epsilon(page: Any, epsilon: str) -> None:
+    exact = page.get_by_role("spinbutton", name="ε, exactly")
+    exact.fill(epsilon)
+    exact.press("Enter")
+    idle(page)
+
+
+def declare(page: Any, name: str, cap: str) -> None:
+    """Name a new data set; where there are others already, say first that it is none of them."""
+    new = page.get_by_text("a new data set: nobody in it is in any other")
+    if new.count():
+        new.click()
+    page.get_by_role("textbox", name="Name of the data set").fill(name)
+    page.get_by_role("spinbutton", name="Cap on ε (add/remove one row)").fill(cap)
+    page.get_by_role("button", name="Declare it, disjoint from all others").click()
+    page.get_by_text("Nothing was released yet").wait_for()
+    idle(page)
+
+
+def release(page: Any) -> None:
+    """Tick the box and click twice, as impatient people do."""
+    page.get_by_text("for good, whatever becomes of the file").click()
+    button = page.get_by_role("button", name="Release", exact=True)
+    button.and_(page.locator(":enabled")).wait_for()
+    idle(page)
+    button.dblclick()
+
+
+def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: tuple[Path, Path]) -> None:
+    outside: list[str] = []
+    page.on("request", lambda request: outside.append(request.url) if "//localhost" not in request.url else None)
+    use_private(page, app, *patients)
+    go(page, "Tree")
+    page.get_by_text("Guaranteed: ε = 1 (add/remove one row)").wait_for()
+    go(page, "Publish")
+    declare(page, "ward patients", "1")
+    page.get_by_text("settings were chosen after 1 look at these rows").first.wait_for()
+    set_epsilon(page, "0.6")
+    page.get_by_text("One tree by PF-tree, ε = 0.6 (add/remove one row)").wait_for()
+    release(page)
+    page.get_by_text("Released: number").wait_for(timeout=PATIENCE)
+    page.get_by_text("Spent for good by 1 release: ε = 0.6 (add/remove one row)").wait_for()
+    page.get_by_text("epsilon = 0.4 is left of the cap of 1").first.wait_for()
+    assert page.get_by_role("button", name="Release", exact=True).count() == 0
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download release (JSON)").click()
+    text = Path(download.value.path()).read_text(encoding="utf-8")
+    document = json.loads(text)
+    assert document["privacy"]["noise"] == {"source": "release"}
+    assert "903" not in text
+    data = dpviz.encode(dpviz.read_csv(patients[0]), schema_from_dict(document["schema"]))
+    assert (dpviz.model_from_json(text).predict(data) == data.target).mean() > 0.9
+    assert len(ReleaseRegister().releases("ward patients")) == 1
+    assert "patients" not in page.url
+    assert [url for url in outside if url.startswith("http")] == []
+
+
+def test_two_sessions_together_stay_under_the_cap(chromium: Any, app: str, patients: tuple[Path, Path]) -> None:
+    contexts = [chromium.new_context(viewport={"width": 1440, "height": 2400}) for _ in range(2)]
+    pages = [context.new_page() for context in contexts]
+    table = patients[0].with_name("others.csv")
+    table.write_text(patients[0].read_text().replace("yes", "no", 1), encoding="utf-8")
+    for page in pages:
+        use_private(page, app, table, patients[1])
+        go(page, "Publish")
+        if page is pages[0]:
+            declare(page, "two sessions", "1")
+        set_epsilon(page, "0.7")
+        page.get_by_text("One tree by PF-tree, ε = 0.7").wait_for()
+    for page in pages:
+        page.get_by_text("for good, whatever becomes of the file").click()
+        idle(page)
+    for page in pages:
+        page.get_by_role("button", name="Release", exact=True).click()
+    for page in pages:
+        page.get_by_text("epsilon = 0.3 is left of the cap of 1").first.wait_for(timeout=PATIENCE)
+    for context in contexts:
+        context.close()
+    assert [entry.loss.epsilon for entry in ReleaseRegister().releases("two sessions")] == [0.7]
