@@ -12,6 +12,7 @@ from dpviz.evaluation.laws import whole_law
 from dpviz.evaluation.question import Question
 from dpviz.evaluation.universe import Universe
 from dpviz.evaluation.verify import verify_each
+from dpviz.learners import pf_forest
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from tests.contract.tables import schema_of, table
 
@@ -80,7 +81,27 @@ def test_the_depth_is_held_to_what_can_be_published() -> None:
     schema = Schema(features, ClassTarget("y", ("a", "b")), n_public=10_000)
     plan = dpviz.fit("pf-forest", table_of(schema), epsilon=1.0, max_depth=12, seed=1).plan
     assert plan.depth == 3
-    assert plan.notes == ("Depth 3 (rule 6, at most 12, held to what 4,000,000 leaves can hold).",)
+    depth, trees = plan.notes
+    assert depth == "Depth 3 (rule 6, at most 12, held to what 4,000,000 leaves can hold)."
+    assert trees == "10 trees (by the public rule)."
+
+
+def test_the_number_of_trees_comes_from_public_things_alone() -> None:
+    def trees(classes=2, categories=2, **given):
+        epsilon = given.pop("epsilon", 1.0)
+        features = (NumericFeature("x", 0, 1), CategoricalFeature("c", tuple(f"v{k}" for k in range(categories))))
+        target, n_public = ClassTarget("y", tuple(f"k{k}" for k in range(classes))), given.pop("n_public", 20_000)
+        return pf_forest.trees_of(Schema(features, target, n_public=n_public), epsilon, pf_forest.Params(**given))
+
+    assert trees() == 200
+    assert trees(epsilon=0.25) == 100
+    assert trees(classes=4) == 100
+    assert trees(categories=6) == 100
+    assert trees(n_public=300) == 10
+    assert trees(n_public=10**6) == 400
+    assert trees(n_public=None) == 50
+    assert trees(disjoint=False) == 10
+    assert trees(trees=7) == 7
 
 
 def table_of(schema: Schema):

@@ -298,7 +298,7 @@ def test_lines_stand_in_the_order_of_the_registry_each_learner_once_per_setting(
 class TestSmoothOrGlobal:
     def test_another_epsilon_moves_the_gap_at_which_the_promise_breaks(self, page: Callable[..., AppTest]) -> None:
         assert "the smooth rule" not in texts(page())
-        test = page(**{"open": "true"})
+        test = page(open="true")
         assert "the smooth rule breaks its promise from gap 1 on" in texts(test)
         test.select_slider(key="leaf-epsilon").set_value(0.1).run()
         assert "the smooth rule breaks its promise from gap 32 on" in texts(test)
