@@ -39,31 +39,31 @@ def _check_existing(path: Path, force: bool, inputs: Iterable[Path]) -> None:
         raise DpvizError("The file exists.", where=str(path), remedy="Choose another --out, or add --force to overwrite it.")
 
 
-def write_whole(path: Path, text: str, *, force: bool) -> None:
-    """Write UTF-8 text beside `path`, then move it there: whoever looks sees the old file or the new one, never a part.
+def write_whole(path: Path, content: str | bytes, *, force: bool) -> None:
+    """Write beside `path`, then move it there: whoever looks sees the old file or the new one, never a part. Text as UTF-8.
 
     Raises DpvizError when that is impossible; nothing is left behind then.
     """
     check_output(path, force=force)
     try:
-        _replace(Path(os.path.realpath(path)), text)  # an existing link keeps pointing where it points
+        _replace(Path(os.path.realpath(path)), content)  # an existing link keeps pointing where it points
     except (OSError, ValueError) as error:
         raise _unwritable(path, error) from error
 
 
-def _replace(target: Path, text: str) -> None:
+def _replace(target: Path, content: str | bytes) -> None:
     part = target.with_name(f".dpviz-{os.getpid()}-{time.monotonic_ns()}.part")
     try:
-        _write_and_sync(part, text)
+        _write_and_sync(part, content)
         os.replace(part, target)
     finally:
         with suppress(OSError):  # already moved, or never made
             part.unlink()
 
 
-def _write_and_sync(path: Path, text: str) -> None:
-    with open(path, "x", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+def _write_and_sync(path: Path, content: str | bytes) -> None:
+    with open(path, "xb") as file:
+        file.write(content if isinstance(content, bytes) else content.encode("utf-8"))
         file.flush()
         os.fsync(file.fileno())
 

@@ -6,8 +6,6 @@ tests all come from that one value.
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,10 +15,12 @@ from typing import Any, Literal
 from dpviz.errors import DpvizError, NotExported
 from dpviz.io.exports.function import Function, function_of
 from dpviz.io.exports.golden import GoldenRows, Row, golden_rows
+from dpviz.io.exports.said import facts
 from dpviz.io.exports.spelling import one_line
 from dpviz.models.base import Model
 from dpviz.models.document import model_from_json
 from dpviz.table.schema import Schema
+from dpviz.table.schema_json import parse_json
 
 Content = str | bytes
 #: Predicts rows from the exported content alone, in the target itself.
@@ -35,8 +35,8 @@ class Exportable:
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """The parsed document."""
-        return json.loads(self.text)
+        """The parsed document; raises DocumentError."""
+        return parse_json(self.text)
 
     @cached_property
     def model(self) -> Model:
@@ -61,43 +61,7 @@ class Exportable:
     @cached_property
     def facts(self) -> tuple[str, ...]:
         """What travels with every export: whose work it is, what is guaranteed, what is not covered. One line each."""
-        return tuple(map(one_line, _facts(self.document)))
-
-
-def _facts(document: dict[str, Any]) -> list[str]:
-    """Nothing of it is required of a document: a model without its privacy part says that nothing is known."""
-    learner, versions = document.get("learner", {}).get("name", "unknown"), document.get("versions", {})
-    target = document["schema"]["target"]["name"]
-    made = f"Predicts {target!r:.100}. Learner {learner!s:.60}, dpviz {versions.get('dpviz', 'unknown')!s:.30}."
-    privacy = document.get("privacy")
-    if not isinstance(privacy, dict):
-        return [made, "The document says nothing about privacy: assume there is none."]
-    warning = privacy.get("noise", {}).get("warning")
-    return [made, _guarantee(privacy), *([str(warning)] if warning else []), *_disclosures(privacy.get("disclosures", []))]
-
-
-def _guarantee(privacy: dict[str, Any]) -> str:
-    claim, proven = privacy.get("claim", {}), privacy.get("guarantee", {})
-    neighbours = privacy.get("neighbours", "")
-    asked, spent = _loss(claim), _loss(proven)
-    verdict, because = claim.get("verdict"), claim.get("because", "")
-    if verdict == "holds":
-        return f"Guaranteed: {spent} ({neighbours}). {because}"
-    if verdict == "none":
-        return f"Not private: nothing is guaranteed. {because}"
-    fate = "is violated" if verdict == "violated" else "is not proven"
-    return f"The claim of {asked} ({neighbours}) {fate}; its steps add up to {spent}. {because}"
-
-
-def _loss(loss: dict[str, Any]) -> str:
-    epsilon, delta = loss.get("epsilon", "unknown"), loss.get("delta", 0)
-    shown = f"{epsilon:.6g}" if isinstance(epsilon, (int, float)) and math.isfinite(epsilon) else str(epsilon)
-    return f"epsilon = {shown}" + (f", delta = {delta:.3g}" if delta else "")
-
-
-def _disclosures(found: list[dict[str, Any]]) -> list[str]:
-    lines = [f"Outside the guarantee: {item.get('what', '')}" for item in found[:5]]
-    return lines if len(found) <= 5 else [*lines, f"And {len(found) - 5} more such disclosures; the JSON document lists them."]
+        return tuple(map(one_line, facts(self.document, self.schema.target.name)))
 
 
 @dataclass(frozen=True)

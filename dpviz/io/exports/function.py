@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -92,14 +93,11 @@ class Function:
     trees: tuple[Step, ...]
     how: Decision
     start: tuple[float, ...] = (0.0,)
-    _counted: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
 
-    @property
+    @cached_property
     def n_ends(self) -> int:
         """Ends of paths in all trees."""
-        if "ends" not in self._counted:
-            self._counted["ends"] = sum(isinstance(step, End) for tree in self.trees for step in steps(tree))
-        return self._counted["ends"]
+        return sum(isinstance(step, End) for tree in self.trees for step in steps(tree))
 
     @property
     def is_one_tree(self) -> bool:

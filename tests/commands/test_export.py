@@ -1,0 +1,74 @@
+"""The export command: any form, checked before it is written, and one line for what cannot be."""
+
+import sqlite3
+
+import pytest
+
+from dpviz.figures.exports import targets
+from dpviz.io.exports.sql import TABLE
+
+
+@pytest.fixture
+def model(run, table, schema, tmp_path):
+    path = tmp_path / "tree.json"
+    code, _, _ = run("train", table, "--schema", schema, "--epsilon", "2", "--depth", "2", "--seed", "5", "--out", path)
+    assert code == 0
+    return path
+
+
+@pytest.mark.parametrize("name", [*targets(), "sql"])
+def test_every_form_is_written_and_said_to_be_checked(run, model, tmp_path, name):
+    out = tmp_path / "out"
+    code, said, heard = run("export", model, "--to", name, "--out", out)
+    assert (code, heard) == (0, "")
+    assert out.stat().st_size > 100
+    assert "golden rows in" in said
+    assert "all agree with the model" in said
+
+
+def test_written_sql_runs(run, model, tmp_path):
+    out = tmp_path / "tree.sql"
+    run("export", model, "--to", "sql", "--out", out)
+    base = sqlite3.connect(":memory:")
+    base.execute(f"CREATE TABLE {TABLE} (age REAL, colour TEXT)")
+    base.executemany(f"INSERT INTO {TABLE} VALUES (?, ?)", [(90, "blue"), (3, "red"), (None, None)])
+    assert {answer for (answer,) in base.execute(out.read_text(encoding="utf-8"))} <= {"yes", "no"}
+
+
+def test_an_unknown_form_is_refused_with_a_hint(refused, model, tmp_path):
+    assert "There is no form of export called 'pyton'. Did you mean 'python'?" in refused(
+        "export", model, "--to", "pyton", "--out", tmp_path / "o"
+    )
+
+
+def test_a_file_that_exists_is_kept(refused, run, model, tmp_path):
+    out = tmp_path / "o.txt"
+    out.write_text("mine")
+    assert "The file exists." in refused("export", model, "--to", "rules", "--out", out)
+    assert out.read_text() == "mine"
+    assert run("export", model, "--to", "rules", "--out", out, "--force")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "The model file cannot be read: No such file or directory."),
+        (b"\xff\xfe\x00", "The model file is not UTF-8 text."),
+        (b"{", "It is not JSON"),
+        (b"[]", "This must be an object with named entries; got a list."),
+        (b'{"format": "dpviz-tree/9"}', "The format 'dpviz-tree/9' is not known here"),
+        (b'{"format": "dpviz-tree/1", "kind": "tree", "schema": 3}', "schema"),
+    ],
+)
+def test_what_is_no_model_is_refused(refused, tmp_path, content, says):
+    path = tmp_path / "model.json"
+    if content is not None:
+        path.write_bytes(content)
+    assert says in refused("export", path, "--to", "python", "--out", tmp_path / "o")
+
+
+def test_a_form_that_cannot_hold_the_model_is_refused_and_nothing_is_written(refused, run, table, schema, tmp_path):
+    path, out = tmp_path / "linear.json", tmp_path / "o"
+    run("train", table, "--schema", schema, "--epsilon", "2", "--learner", "logistic", "--seed", "5", "--out", path)
+    assert "A model of kind 'linear' is no tree. Export it as JSON." in refused("export", path, "--to", "sql", "--out", out)
+    assert not out.exists()
