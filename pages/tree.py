@@ -22,7 +22,7 @@ if screen.trained is not None:
         tree_parts.accuracy(screen.trained.held_out)
         tree_parts.disclosures(result)
     with taken:
-        tree_parts.noise_line(result)
-        tree_parts.export(screen.trained)
+        tree_parts.noise_line(result, loaded.role)
+        tree_parts.export(screen.trained, loaded.role)
     st.divider()
     redraws_screen.redraws_screen(screen.trained, loaded)

@@ -124,6 +124,7 @@ def tree_now(asked: Asked, loaded: Loaded) -> Screen:
     """Grow what is asked, or join what is growing; the last good tree stays until there is a new one."""
     key = canonical_key(loaded, asked, draw=asked.draw)
     try:
+        _require_shown(asked, loaded)
         trained = _kept(session_name(), key, lambda: _grown(key, asked, loaded))
     except StillGrowing as growing:
         return Screen(_last_good(loaded), False, job=growing.job)
@@ -132,6 +133,13 @@ def tree_now(asked: Asked, loaded: Loaded) -> Screen:
     st.session_state[_LAST_GOOD] = (loaded.data.fingerprint, trained)
     note_shown(asked)
     return Screen(trained, True)
+
+
+def _require_shown(asked: Asked, loaded: Loaded) -> None:
+    """Private rows are never shown through a learner that publishes them as they are, whoever asks."""
+    if loaded.role is DataRole.PRIVATE and not get_learner(asked.learner).spends_epsilon:
+        title = get_learner(asked.learner).title
+        raise DpvizError(f"{title} is not shown on private rows.", remedy="Choose a learner that spends ε.")
 
 
 @st.cache_resource(scope="session", max_entries=32, show_spinner=False)

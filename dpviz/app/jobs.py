@@ -70,7 +70,7 @@ class Job:
         self.key = key
         self.share = 0.0
         self._began: float | None = None
-        self._work = work
+        self._work: Work | None = work
         self._stop = Event()
         self._future: Future[Any] | None = None
 
@@ -79,10 +79,11 @@ class Job:
         self._future = pool.submit(self._run)
 
     def _run(self) -> Any:
-        if self._stop.is_set():
+        work, self._work = self._work, None  # it may hold rows, which must not outlive it
+        if work is None or self._stop.is_set():
             raise Cancelled
         self._began = monotonic()
-        return self._work(self._tell, self._stop)
+        return work(self._tell, self._stop)
 
     def _tell(self, share: float) -> None:
         self.share = min(1.0, max(self.share, share))
@@ -173,6 +174,12 @@ class Jobs:
         if job is not None:
             job.stop()
 
+    def forget_session(self, session: str) -> None:
+        """Stop and drop every job of a session that has ended, with what it holds."""
+        for name, lane in list(self._jobs):
+            if name == session:
+                self.forget(name, lane)
+
     def close(self) -> None:
         """Stop everything and wait for the threads to end."""
         for session, lane in list(self._jobs):
@@ -196,4 +203,15 @@ def session_name() -> str:
     """A name for this session that nobody can guess; it never leaves the server."""
     if _NAME not in st.session_state:
         st.session_state[_NAME] = f"{entropy():x}"
-    return st.session_state[_NAME]
+    return _while_connected(st.session_state[_NAME])
+
+
+def _forget_everywhere(session: str) -> None:
+    for jobs in (shared_jobs(), long_jobs()):
+        jobs.forget_session(session)
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=_forget_everywhere)
+def _while_connected(session: str) -> str:
+    """The name itself; when the session's browser goes away, so do its jobs and their results."""
+    return session

@@ -22,7 +22,7 @@ from dpviz.figures.release import risk_sentence, spent_figure, spent_sentence, s
 from dpviz.learners import get_learner
 from dpviz.randomness import entropy
 from dpviz.release.publish import Promise, Wish, promise, publish
-from dpviz.release.records import Balance
+from dpviz.release.records import Balance, State
 from dpviz.release.register import ReleaseRegister, require_room
 
 LANE = "publish"
@@ -126,21 +126,19 @@ def _under_way() -> Job | None:
 
 
 def _ended(job: Job | None) -> None:
-    """Say once what became of the release: from the job, or from the register where the job is gone."""
+    """Say what became of the release: from the job, or from the register where the job is gone."""
     token = st.session_state.get(_TOKEN)
     if token and (job is None or job.is_done):
         st.session_state[_TOKEN] = None
         try:
-            st.session_state[_LAST] = job.result() if job is not None else ReleaseRegister().entry(token)
+            st.session_state[_LAST] = job.result() if job is not None else ReleaseRegister().find(token)
         except DpvizError as problem:
             error(problem)
         shared_jobs().forget(session_name(), LANE)
     entry = st.session_state.get(_LAST)
-    if entry is not None:
-        st.success(
-            f"**Released: number {entry.number}, {epsilon_text(entry.loss)}.** Its file is in the history below.",
-            icon=":material/verified:",
-        )
+    if entry is not None and entry.state is State.RELEASED:
+        words = f"**Released: number {entry.number}, {epsilon_text(entry.loss)}.** Its file is in the history below."
+        st.success(words, icon=":material/verified:")
 
 
 def _watch(job: Job) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.compare_ask import FIRST, able_learners
+from dpviz.app.compare_ask import FIRST
 from dpviz.app.controls import AUTO_CAP, DEPTHS, EPSILONS
+from dpviz.app.parts import needs_classes
 from dpviz.app.state import Loaded
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness import Unit
@@ -73,10 +74,9 @@ class Look:
 
 def ask_question(loaded: Loaded) -> Question | None:
     """Draw the sidebar; None when something is missing, which is then said."""
-    names = able_learners(loaded)
-    if not names:
-        st.info("No learner here predicts a number yet. Choose data whose target is a list of classes.", icon=":material/info:")
+    if needs_classes(loaded, "A poisoning guarantee"):
         return None
+    names = loaded.learners
     with st.sidebar:
         learners = st.multiselect("Learners", names, default=first_learners(names), format_func=_title, **_bound("learners"))
         look = {"format_func": number_text, "max_selections": MOST_EPSILONS, **_bound("epsilons")}

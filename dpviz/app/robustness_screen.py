@@ -19,6 +19,7 @@ from dpviz.figures import robustness_text as text
 from dpviz.figures.certified import Certified, is_noisy
 from dpviz.figures.robustness import MARKS, guarantee_figure
 from dpviz.figures.robustness_table import attack_table, guarantee_frame, guarantee_rows
+from dpviz.io.csv_text import frame_csv
 from dpviz.table.role import DataRole
 
 if TYPE_CHECKING:
@@ -137,11 +138,13 @@ def _table(rows: list[dict[str, str]], words: str) -> None:
 
 
 def _download(found: Sequence[Certified], look: Look, loaded: Loaded) -> None:
+    if loaded.role is DataRole.PRIVATE:
+        st.caption("No file: computed on private rows without noise, not to be published.")
+        return
     button: dict[str, Any] = {"icon": ":material/download:", "on_click": "ignore"}
-    make = lambda: guarantee_frame(found, look.up_to).to_csv(index=False)  # noqa: E731
+    make = lambda: frame_csv(guarantee_frame(found, look.up_to))  # noqa: E731
     st.download_button("Download the curves (CSV)", make, "robustness.csv", "text/csv", **button)
-    private = " Computed on private rows without noise: not to be published." if loaded.role is DataRole.PRIVATE else ""
-    st.caption(f"Every point of every curve, published and proved. No row of the data.{private}")
+    st.caption("Every point of every curve, published and proved. No row of the data.")
 
 
 def attacks(question: Question, found: Sequence[Certified], loaded: Loaded) -> None:

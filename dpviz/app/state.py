@@ -13,6 +13,7 @@ import streamlit as st
 from dpviz.app.draft import SchemaDraft
 from dpviz.errors import DpvizError
 from dpviz.io.samples import load_sample, samples
+from dpviz.learners import get_learner, learners_for
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.raw import RawTable
@@ -35,6 +36,12 @@ class Loaded:
     table: RawTable
     schema: Schema
     data: EncodedDataset
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """Learners for this target that may be shown: on private rows none that publishes them as they are."""
+        names = learners_for(self.schema)
+        return tuple(name for name in names if self.role is not DataRole.PRIVATE or get_learner(name).spends_epsilon)
 
 
 @dataclass(eq=False)

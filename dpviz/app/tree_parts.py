@@ -10,6 +10,7 @@ from dpviz.app.jobs import Job
 from dpviz.app.parts import error, literal, plain
 from dpviz.figures.guarantee_text import Kind, verdict
 from dpviz.learners import get_learner
+from dpviz.table.role import DataRole
 from dpviz.training.contract import FitResult
 
 _LOOK = {
@@ -34,9 +35,11 @@ def verdict_box(result: FitResult, *, reason: bool = True) -> None:
     box(f"**{title}. {said.headline}.**  \n{said.odds}{because}", icon=icon)
 
 
-def noise_line(result: FitResult) -> None:
-    """Simulation or release, in words."""
-    if result.released:
+def noise_line(result: FitResult, role: DataRole = DataRole.SIMULATED) -> None:
+    """Simulation or release, in words; of private rows neither: they are released on the Publish page only."""
+    if role is DataRole.PRIVATE:
+        st.caption(":material/lock: Explored, not released: covered by no guarantee until the Publish page books it.")
+    elif result.released:
         st.caption(":material/verified: A release: exact samplers, no seed kept.")
     elif result.noise == "release" and result.not_released_because:
         st.caption(f":material/gpp_maybe: {plain(result.not_released_because)}")
@@ -113,8 +116,11 @@ def _lines_of_kind(items: list[Disclosure]) -> list[str]:
     return lines if len(items) <= 3 else [*lines, f"And {len(items) - 3:,} more of this kind."]
 
 
-def export(trained: Trained) -> None:
-    """Download the JSON document; made when it is asked for, without drawing the page anew."""
+def export(trained: Trained, role: DataRole = DataRole.SIMULATED) -> None:
+    """Download the JSON document; made when it is asked for, without drawing the page anew. Not for private rows."""
+    if role is DataRole.PRIVATE:
+        st.caption("Keep what is on screen to yourself: the Publish page draws a new tree, books its cost and gives its file.")
+        return
     result = trained.result
     name = f"{result.learner}-depth-{result.plan.depth}.json"
     label = "Download simulation (JSON)" if result.noise == "simulation" else "Download tree (JSON)"

@@ -7,12 +7,11 @@ import streamlit as st
 from dpviz.app import parts
 from dpviz.app.schema_editor import missing_text
 from dpviz.app.state import Loaded, Prepared, loaded, use
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, SchemaError
 from dpviz.table.dataset import EncodingReport
 from dpviz.table.role import DataRole
 
 _JUST_USED = "just-used"
-_ROWS_SEEN = "The message depends on the rows: it is for your eyes only."
 #: Fields of EncodingReport with counts by column: (what happened, of what).
 _COUNTED = {
     "dropped_missing": ("Rows dropped: missing value", "rows"),
@@ -37,11 +36,18 @@ def ask_to_use(work: Prepared) -> None:
             with st.spinner("Encoding the rows …"):
                 put_into_use(work)
         except DpvizError as problem:
-            private = "" if work.role.may_read else f" {_ROWS_SEEN}"
-            parts.error(problem, kept=f"The data in use are as they were: {parts.plain(loaded().title)}.{private}")
+            parts.error(shown_to(work.role, problem), kept=f"The data in use are as they were: {parts.plain(loaded().title)}.")
         else:
             st.session_state[_JUST_USED] = True  # a toast of this run would vanish with it
             st.rerun()
+
+
+def shown_to(role: DataRole, problem: DpvizError) -> DpvizError:
+    """The problem as it may be shown: of private rows without the counts it may hold."""
+    if role.may_read or not isinstance(problem, SchemaError) or problem.field:
+        return problem
+    remedy = "Compare the declared categories, classes and kinds with what you know of the file; no count is shown."
+    return SchemaError("The private rows cannot be used with this schema.", remedy=remedy)
 
 
 def put_into_use(work: Prepared) -> Loaded:
@@ -77,18 +83,16 @@ def _in_use(work: Prepared) -> bool:
 
 
 def show_encoding(now: Loaded) -> None:
-    """What encoding did to the rows in use. Exact counts are private, so for private rows they stay folded away."""
+    """What encoding did to the rows in use. Exact counts are private, so for private rows they are not shown."""
     report = now.data.report
     if report is None:
         return
     st.header("What encoding did", anchor=False)
     st.caption(f"To the rows in use: {parts.plain(now.title)}.")
-    if now.role is not DataRole.PRIVATE:
-        _show_report(now, report)
+    if now.role is DataRole.PRIVATE:
+        st.caption("Not shown: counts of private rows are exact, and no ε covers them.")
         return
-    with st.expander("Exact counts: for your eyes only", icon=":material/visibility_lock:"):
-        st.warning("These counts come from the private rows without any noise. Do not publish them.", icon=":material/lock:")
-        _show_report(now, report)
+    _show_report(now, report)
 
 
 def _show_report(now: Loaded, report: EncodingReport) -> None:
@@ -105,8 +109,6 @@ def _show_report(now: Loaded, report: EncodingReport) -> None:
         st.caption("No cell was changed.")
     if report.ignored_columns:
         st.caption(f"Columns left out: {parts.names_text(list(report.ignored_columns), most=20)}.")
-    if not now.role.may_read:
-        parts.notes(now.table)
 
 
 def report_rows(report: EncodingReport) -> list[tuple[str, str, int, str]]:

@@ -166,13 +166,14 @@ def test_private_rows_are_warned_about_and_never_computed_on_unasked():
     said = texts(test)
     assert "not covered by the tree's ε" in said
     assert "_compare" not in test.session_state or test.session_state["_compare"].running is None
-    assert button(test, "Compute 7 fits").disabled
+    assert button(test, "Compute 6 fits").disabled  # the one without noise is not compared with
     test.checkbox(key="keep-private").check().run()
-    assert not button(test, "Compute 7 fits").disabled
-    button(test, "Compute 7 fits").click().run()
+    assert not button(test, "Compute 6 fits").disabled
+    button(test, "Compute 6 fits").click().run()
     test = finished(test)
     assert "not covered by the tree's ε" in texts(test)
     assert "not to be published" in texts(test)
+    assert not test.get("download_button")
 
 
 def test_the_seed_of_private_curves_is_hidden_and_that_of_others_is_zero():

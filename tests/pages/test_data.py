@@ -223,7 +223,7 @@ def test_declaring_a_filled_table_private_empties_it() -> None:
     assert _button(at, "Use this data").disabled
 
 
-def test_private_data_can_be_declared_by_hand_and_their_counts_are_folded_away() -> None:
+def test_private_data_can_be_declared_by_hand_and_their_counts_are_not_shown() -> None:
     at = _upload(_page(), CSV, role="private")
     revision = _work(at).revision
     at.selectbox(key=f"target-{revision}").set_value("y").run()
@@ -236,9 +236,21 @@ def test_private_data_can_be_declared_by_hand_and_their_counts_are_folded_away()
     now = at.session_state["loaded"]
     assert now.role is DataRole.PRIVATE
     assert not now.schema.read_fields()
-    [folded] = [box for box in at.expander if box.label.startswith("Exact counts")]
-    assert "Do not publish" in folded.warning[0].value
-    assert "120" not in "".join(markdown.value for markdown in at.main.markdown if markdown not in list(folded.markdown))
+    assert "counts of private rows are exact, and no ε covers them" in _texts(at)
+    assert "120" not in "".join(element.value for element in (*at.main.markdown, *at.main.caption))
+
+
+def test_a_schema_that_fits_no_private_row_is_refused_without_a_count() -> None:
+    at = _upload(_page(), CSV, role="private")
+    revision = _work(at).revision
+    at.selectbox(key=f"target-{revision}").set_value("y").run()
+    at.radio(key=f"goal-{revision}-2").set_value(Use.CATEGORIES).run()
+    next(area for area in at.text_area if area.label.startswith("Classes")).set_value("never\nseen").run()
+    _edit(at, "kinds", {0: {"use": "number"}, 1: {"use": "leave out"}})
+    _edit(at, "numbers", {0: {"low": 18.0, "high": 50.0}})
+    _button(at, "Use this data").click().run()
+    assert "The private rows cannot be used with this schema" in at.error[0].value
+    assert "120" not in at.error[0].value
 
 
 def test_a_bad_range_shows_the_error_and_keeps_the_data_in_use() -> None:
