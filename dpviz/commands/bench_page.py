@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from dpviz.accounting.guarantee import NEIGHBOURS
@@ -51,7 +52,7 @@ def _column(name: str) -> str:
 def _cell(cell: Cell | None) -> str:
     if cell is None:
         return "-"
-    ours = f"{_short(cell.mean)} ± {_short(cell.error)}"
+    ours = _plain(cell)
     if cell.published is None:
         return ours
     mark = " †" if cell.is_off else ""
@@ -74,10 +75,24 @@ def _lead(cells: Sequence[Cell]) -> str:
     if not behind:
         return text
     rows = [
-        [data, f"{epsilon:g}", _cell(ours), get_learner(better.learner).title, f"{_short(better.mean)} ± {_short(better.error)}"]
+        [data, f"{epsilon:g}", _cell(ours), get_learner(better.learner).title, _plain(better), _reason(ours, better)]
         for data, epsilon, ours, better in behind
     ]
-    return f"{text} The exceptions:\n\n" + markdown_table(["data", "epsilon", title, "ahead", "its accuracy"], rows)
+    return f"{text} The exceptions:\n\n" + markdown_table(["data", "epsilon", title, "ahead", "its accuracy", "why"], rows)
+
+
+def _plain(cell: Cell) -> str:
+    return f"{_short(cell.mean)} ± {_short(cell.error)}"
+
+
+def _reason(ours: Cell, better: Cell) -> str:
+    verdict = typical_claim(get_learner(better.learner)).verdict
+    if verdict != "holds":
+        return f"its claim is {verdict}: it may spend more than epsilon"
+    apart = (better.mean - ours.mean) / math.hypot(better.error, ours.error)
+    if apart < 2:
+        return f"{apart:.1f} standard errors of the difference: chance would do"
+    return "it keeps all of epsilon for its labels; at so little, private splits cost more than they bring"
 
 
 def _off(cells: Sequence[Cell]) -> str:
