@@ -99,6 +99,17 @@ class WrongTask(DpvizError):
         )
 
 
+class NeedsClasses(DpvizError):
+    """A question that counts right and wrong was asked of a numeric target. `target` names it."""
+
+    def __init__(self, what: str, target: str) -> None:
+        self.target = target
+        super().__init__(
+            f"{what} needs a target of classes, but {target!r} is a number.",
+            remedy="Choose a table whose target is one of several classes, or declare ranges of this number as classes.",
+        )
+
+
 class NotReleasable(DpvizError):
     """A mechanism has no exact sampler, so nothing it made may leave as a release. `mechanism` names it."""
 

@@ -10,19 +10,20 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.controls import AUTO_CAP, DEPTHS, EPSILONS, nearest_step
 from dpviz.app.state import Loaded
-from dpviz.errors import DpvizError
-from dpviz.evaluation.comparison import METRICS
+from dpviz.evaluation.comparison import METRICS, metrics_for
 from dpviz.evaluation.grid import SweepGrid
 from dpviz.figures.guarantee_text import number_text
-from dpviz.learners import get_learner, learners, require_task
+from dpviz.learners import get_learner
 from dpviz.randomness import entropy
 from dpviz.table.role import DataRole
+from dpviz.table.schema import NumericTarget
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Chosen at first, where they are there: the default, what it is compared with most often, and what gives up privacy.
 FIRST = ("pf-tree", "privatree-corrected", "diffprivlib-tree", "cart")
+FIRST_OF_NUMBERS = ("s-gbdt", "dp-mean", "cart-regression", "gbdt")
 EPSILON, DEPTH, ROWS = "epsilon", "max_depth", "n_rows"
 VIEWS = {EPSILON: "over ε", DEPTH: "over depth", ROWS: "over number of rows"}
 _PER_DECADE = {"1, 2, 3, 5": ("1", "2", "3", "5"), "1, 3": ("1", "3"), "1": ("1",)}
@@ -66,29 +67,39 @@ class Question:
 
 def ask_question(loaded: Loaded) -> Question | None:
     """Draw the controls; None when something is missing, which is then said."""
-    names = able_learners(loaded)
-    if not names:
-        st.info(
-            "No learner here predicts a number yet. Choose data whose target is a list of classes.", icon=":material/info:"
-        )
-        return None
+    names = loaded.learners
     sizes = row_sizes(loaded)
     along = _ask_view(with_rows=len(sizes) > 1)
     with st.sidebar:
-        chosen = st.multiselect("Learners", names, default=_first(names), format_func=_title, **_bound("learners"))
+        look = {"format_func": _title, **_bound(f"learners{_suffix(loaded)}")}
+        chosen = st.multiselect("Learners", names, default=_first(names, loaded), **look)
         axes = {EPSILON: _ask_epsilons, DEPTH: _ask_depths, ROWS: lambda: _ask_rows(sizes)}[along]()
         repeats = st.select_slider("Draws per split", (3, 5, 10, 20, 30, 50, 100), value=30, **_bound("draws"))
         folds = st.select_slider("Splits", (1, 3, 5, 10), value=5, help=_SPLITS, **_bound("splits"))
-        metric = st.selectbox("Measure", tuple(METRICS), format_func=_capital, help=_MEASURE, **_bound("measure"))
+        metric = _ask_measure(loaded)
     if not chosen:
         st.info("Choose at least one learner in the sidebar.", icon=":material/info:")
         return None
     grid = SweepGrid(tuple(chosen), **axes, folds=int(folds), repeats=int(repeats), seed=_seed(loaded.role))
-    return Question(along, str(metric), grid, rounded(grid.train_share * (_public_rows(loaded) or 1)))
+    return Question(along, metric, grid, rounded(grid.train_share * (_public_rows(loaded) or 1)))
 
 
 _SPLITS = "Rows are split so many times into a part to train on and a part held out, the same way for every learner."
-_MEASURE = "Balanced accuracy counts every class alike. AUC exists for learners that give scores."
+_MEASURE = {
+    "": "Balanced accuracy counts every class alike. AUC exists for learners that give scores.",
+    "-of-numbers": "R²: the share of the spread that is explained, 0 for the mean. RMSE: the usual error, in the target's units.",
+}
+
+
+def _suffix(loaded: Loaded) -> str:
+    """Widgets that offer other things for numbers have another key: what was chosen for one kind of target stays there."""
+    return "-of-numbers" if isinstance(loaded.schema.target, NumericTarget) else ""
+
+
+def _ask_measure(loaded: Loaded) -> str:
+    suffix = _suffix(loaded)
+    look = {"format_func": _capital, "help": _MEASURE[suffix], **_bound(f"measure{suffix}")}
+    return str(st.selectbox("Measure", metrics_for(loaded.schema), **look))
 
 
 def _bound(key: str) -> dict[str, Any]:
@@ -104,21 +115,9 @@ def _capital(metric: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def able_learners(loaded: Loaded) -> tuple[str, ...]:
-    """Learners that predict this kind of target."""
-    return tuple(name for name in learners() if _is_able(name, loaded))
-
-
-def _is_able(name: str, loaded: Loaded) -> bool:
-    try:
-        require_task(get_learner(name), loaded.schema)
-    except DpvizError:
-        return False
-    return True
-
-
-def _first(names: tuple[str, ...]) -> list[str]:
-    return [name for name in FIRST if name in names] or list(names[:1])
+def _first(names: tuple[str, ...], loaded: Loaded) -> list[str]:
+    first = FIRST_OF_NUMBERS if _suffix(loaded) else FIRST
+    return [name for name in first if name in names] or list(names[:1])
 
 
 def _ask_view(*, with_rows: bool) -> str:

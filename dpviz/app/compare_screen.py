@@ -17,11 +17,12 @@ from dpviz.app.draws_view import draws_view
 from dpviz.app.parts import error, plain
 from dpviz.app.state import Loaded
 from dpviz.evaluation.comparison import METRICS, Curve, curves, difference, majority_level, quantile_dots, rows_at, shared_draws
-from dpviz.figures.compare import compare_figure, curve_rows, headline, off_axis
+from dpviz.figures.compare import compare_figure, curve_rows, headline, is_cut, off_axis
 from dpviz.figures.compare_style import looks_of
 from dpviz.figures.differences import MEANING, difference_figure, difference_rows, probability_text
 from dpviz.figures.dots import WHAT_A_DOT_IS, DotRow, dot_rows
 from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.measure_text import LEAST_R2, gap_unit
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
 from dpviz.training.params import make_params
@@ -149,6 +150,8 @@ def _curves(question: Question, frame: pd.DataFrame, *, chosen: float | None, co
     st.markdown(plain(words))
     figure = compare_figure(found, along=along, metric=metric, level=level, composed=composed, chosen=chosen)
     st.plotly_chart(figure, config=_QUIET, key="curves", alt=f"{METRICS[metric]} of {len(found)} learners. {words}")
+    if is_cut(found, metric):
+        st.caption(f"R² below {LEAST_R2} is cut off: far worse than predicting the mean. The table has the numbers.")
     st.caption(
         "Lines: median; bands: nine of ten outcomes (5–95 %) over draws and splits. Dashed with open markers: the claim does not "
         "hold as published."
@@ -203,7 +206,7 @@ def _title(name: str) -> str:
 def _dots(question: Question, rows: pd.DataFrame, found: Sequence[Curve]) -> None:
     st.header("What a single draw may give", anchor=False)
     st.markdown(WHAT_A_DOT_IS)
-    metric, percent = question.metric, question.metric != "auc"
+    metric = question.metric
     verdicts = {curve.learner: curve.verdict for curve in found}
     drawn = shared_draws(rows, list(verdicts), metric)
     every = looks_of(verdicts)
@@ -211,8 +214,8 @@ def _dots(question: Question, rows: pd.DataFrame, found: Sequence[Curve]) -> Non
     outcomes = [np.asarray(rows.loc[rows.learner == name, metric]) for name in drawn.learners]
     lines = [DotRow(look, quantile_dots(values)) for look, values in zip(looks, outcomes, strict=True)]
     if lines:
-        draws_view(lines, drawn, looks, percent=percent, key="draw-by-draw")
-        _table(dot_rows(lines, percent=percent), "Five of the 25 dots of each learner.")
+        draws_view(lines, drawn, looks, metric=metric, key="draw-by-draw")
+        _table(dot_rows(lines, metric=metric), "Five of the 25 dots of each learner.")
 
 
 def _differences(question: Question, rows: pd.DataFrame, found: Sequence[Curve]) -> None:
@@ -227,8 +230,9 @@ def _differences(question: Question, rows: pd.DataFrame, found: Sequence[Curve])
     known = [item for item in pairs if item is not None]
     lines = (f"- beats {plain(_title(item.other))} with probability **{probability_text(item)}**" for item in known)
     st.markdown("\n".join([f"{plain(_title(ours))}", "", *lines]))
-    words = f"Differences of {_title(ours)} to {len(known)} other learners, in points; the table has the numbers."
-    st.plotly_chart(difference_figure(known, looks_of(verdicts)), config=_QUIET, key="differences", alt=words)
+    unit = gap_unit(question.metric)
+    words = f"Differences of {_title(ours)} to {len(known)} other learners, {unit}; the table has the numbers."
+    st.plotly_chart(difference_figure(known, looks_of(verdicts), question.metric), config=_QUIET, key="differences", alt=words)
     st.caption(MEANING)
     _table(difference_rows(known, question.metric), "Every difference with its probability.")
 

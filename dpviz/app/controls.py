@@ -15,8 +15,9 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.app.state import loaded
 from dpviz.figures.guarantee_text import number_text, odds_text
-from dpviz.learners import get_learner, learners
+from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
+from dpviz.table.schema import NumericTarget
 from dpviz.training.params import Control, controls_of, default_of
 
 #: Rounded steps, about three a decade: 0.001, 0.002, 0.003, 0.005, 0.01, ... 10.
@@ -81,9 +82,12 @@ def _bound(key: str) -> dict[str, Any]:
 
 
 def _ask_learner() -> str:
-    name = st.selectbox("Learner", learners(), format_func=lambda name: get_learner(name).title, **_bound("learner"))
+    """Those that predict this kind of target; each kind has its own key, so that going back to a table finds its learner."""
+    now = loaded()
+    key = "learner-of-numbers" if isinstance(now.schema.target, NumericTarget) else "learner"
+    name = st.selectbox("Learner", now.learners, format_func=lambda name: get_learner(name).title, **_bound(key))
     st.caption(f"{get_learner(name).idea} {get_learner(name).citation}.")
-    return _noted("learner", name)
+    return _noted(key, name)
 
 
 def _ask_epsilon() -> float:

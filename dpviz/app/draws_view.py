@@ -11,6 +11,7 @@ import streamlit as st
 from dpviz.evaluation.comparison import SharedDraws
 from dpviz.figures.compare_style import Look
 from dpviz.figures.dots import NARROW, STYLE, WIDE, DotRow, dots_svg, scale_of
+from dpviz.figures.measure_text import measure_text
 
 _HTML = """
 <div class="draws">
@@ -26,22 +27,22 @@ _HTML = """
 """
 
 
-def draws_view(rows: list[DotRow], drawn: SharedDraws, looks: list[Look], *, percent: bool, key: str) -> None:
+def draws_view(rows: list[DotRow], drawn: SharedDraws, looks: list[Look], *, metric: str, key: str) -> None:
     """Show dots, with the draws in `drawn` to step through. Paused at first; nothing here runs the page anew."""
     values = [value for row in rows for value in row.dots] + [value for draw in drawn.outcomes for value in draw]
     drawings = {}
     for name, width in (("wide", WIDE), ("narrow", NARROW)):
         scale = scale_of(values, width)
         places = [[round(scale.x(value), 1) for value in draw] for draw in drawn.outcomes]
-        drawings[name] = {"svg": dots_svg(rows, scale, percent=percent), "x": places}
-    said = [draw_words(number, drawn, looks, percent) for number in range(len(drawn.outcomes))]
+        drawings[name] = {"svg": dots_svg(rows, scale, metric=metric), "x": places}
+    said = [draw_words(number, drawn, looks, metric) for number in range(len(drawn.outcomes))]
     _component()(key=key, data={**drawings, "said": said})
 
 
-def draw_words(number: int, drawn: SharedDraws, looks: list[Look], percent: bool) -> str:
+def draw_words(number: int, drawn: SharedDraws, looks: list[Look], metric: str) -> str:
     """One draw in words: every learner's outcome on the split it was made on."""
     outcomes = zip(looks, drawn.outcomes[number], strict=True)
-    values = (f"{look.title} {value:.1%}" if percent else f"{look.title} {value:.3f}" for look, value in outcomes)
+    values = (f"{look.title} {measure_text(value, metric)}" for look, value in outcomes)
     return f"Draw {number + 1} of {len(drawn.outcomes)}, split {drawn.folds[number] + 1}: {', '.join(values)}"
 
 

@@ -111,6 +111,20 @@ def _target_text(schema: Schema) -> str:
     return f" ({len(schema.classes)} classes)" if isinstance(schema.target, ClassTarget) else " (a number)"
 
 
+def needs_classes(loaded: Loaded, what: str) -> bool:
+    """True when the target in use is a number: then it says that `what` needs classes, and what to do."""
+    if isinstance(loaded.schema.target, ClassTarget):
+        return False
+    name = literal(loaded.schema.target.name)
+    st.info(
+        f"**{what} needs a target of classes; {name} is a number.**  \n"
+        "Choose a table whose target is one of several classes on the Data page. The pages Tree, Budget and Compare work with "
+        "numbers.",
+        icon=":material/category:",
+    )
+    return True
+
+
 def error(problem: DpvizError, *, kept: str = "") -> None:
     """What is wrong, where, and what to do; `kept` says what did not change."""
     place = f"**Where:** {plain(problem.where)}  \n" if problem.where else ""

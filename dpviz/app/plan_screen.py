@@ -10,7 +10,7 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app import long_work
 from dpviz.app.controls import Asked
-from dpviz.app.parts import error, plain
+from dpviz.app.parts import error, needs_classes, plain
 from dpviz.app.plan_ask import Place, Question, ask_question, ask_world, bound, question_key, setup_of
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
@@ -32,6 +32,8 @@ _STARTED = "_plan_started"
 
 def plan_screen(asked: Asked, loaded: Loaded) -> None:
     """World, question, answer, consequences."""
+    if needs_classes(loaded, "A plan"):
+        return
     try:
         require_task(get_learner(asked.learner), loaded.schema)
         place = ask_world(loaded)

@@ -20,7 +20,7 @@ from dpviz.commands import console
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.commands.proposal import warn_of_read_values
 from dpviz.errors import DpvizError
-from dpviz.evaluation.grid import FOUND, KEYS, SweepGrid, n_fits
+from dpviz.evaluation.grid import SweepGrid, columns_of, n_fits
 from dpviz.evaluation.sweep import sweep
 from dpviz.io.csv import read_csv
 from dpviz.io.schemas import load_schema
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NAME = "sweep"
-HELP = "accuracy of learners over epsilon, depth and rows, as CSV"
+HELP = "accuracy or R2 of learners over epsilon, depth and rows, as CSV"
 STOPPED = 130
 #: Columns of the frame that are not decimal numbers.
 _READERS = dict.fromkeys(("learner", "verdict"), str) | dict.fromkeys(("max_depth", "n_rows", "fold", "repeat", "depth"), int)
@@ -122,10 +122,11 @@ def _read_frame(path: Path) -> pd.DataFrame:
 
     try:
         texts = pd.read_csv(path, dtype=str, keep_default_na=False)
-        lacks = [name for name in (*KEYS, *FOUND) if name not in texts.columns]
+        names = columns_of(texts.columns)
+        lacks = [name for name in names if name not in texts.columns]
         if lacks:
             raise ValueError(f"it has no column {lacks[0]!r}")
-        return texts.assign(**{name: [_READERS.get(name, _decimal)(text) for text in texts[name]] for name in (*KEYS, *FOUND)})
+        return texts.assign(**{name: [_READERS.get(name, _decimal)(text) for text in texts[name]] for name in names})
     except (OSError, ValueError) as error:
         raise _no_frame(path, str(error)) from error
 

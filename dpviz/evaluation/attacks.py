@@ -17,6 +17,7 @@ import numpy as np
 
 from dpviz.errors import ParameterError, UnknownName
 from dpviz.evaluation.certificates import mean_limits
+from dpviz.evaluation.classes import require_classes
 from dpviz.evaluation.draws import Draws, Progress, Stop, draw
 from dpviz.evaluation.root_attack import move_root
 from dpviz.learners import fit, get_learner
@@ -164,6 +165,7 @@ def attack_curve(
         the mean over the learner's noise (equal for a learner without noise).
     """
     poison = get_attack(attack).poison
+    require_classes(train.schema, "An attack")
     _require(poisoned_rows, runs)
     how: dict[str, Any] = {"draws": draws, "workers": workers, "stop": stop, "epsilon": epsilon, "max_depth": max_depth}
     fits: Callable[..., Draws] = partial(draw, name, **how, **asked)

@@ -18,6 +18,7 @@ import numpy as np
 from dpviz.errors import DpvizError, ParameterError, SchemaError
 from dpviz.evaluation.attacks import limits
 from dpviz.evaluation.bounds import Certificate
+from dpviz.evaluation.classes import require_classes
 from dpviz.evaluation.draws import Draws, Progress, Stop, draw
 from dpviz.randomness import child_seeds, generator
 from dpviz.table.dataset import EncodedDataset
@@ -184,6 +185,7 @@ def backdoor_curve(
         wanted class), success_low, success_high (its limits), accuracy (clean test rows), published, tight, tight_high (upper
         bounds on success: Corollary 3, tight, tight with confidence; NaN where nothing is claimed or proved), n_draws.
     """
+    require_classes(train.schema, "A backdoor")
     if len(train.schema.classes) != 2:
         raise ParameterError("backdoor", "classes", train.schema.classes, "two classes; see two_classes")
     fits: Callable[..., Draws] = partial(draw, name, workers=workers, stop=stop, epsilon=epsilon, **asked)

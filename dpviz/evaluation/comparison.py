@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpviz.evaluation.metrics import OF_CLASSES, OF_NUMBERS
 from dpviz.learners import learners
+from dpviz.table.schema import NumericTarget, Schema
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Column of the frame -> how its numbers are called.
-METRICS = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "auc": "AUC"}
+METRICS = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "auc": "AUC", "r2": "R²", "rmse": "RMSE"}
+#: Measures of which less is better.
+ERRORS = ("rmse",)
 #: A band reaches from the first to the last: nine of ten outcomes lie inside.
 BAND = (0.05, 0.95)
 N_DOTS = 25
@@ -95,11 +99,27 @@ def _points(rows: pd.DataFrame, along: str, metric: str) -> Iterator[Point]:
         yield Point(float(x), float(group.composed.max()), float(low), float(median), float(high), len(group))
 
 
+def metrics_for(schema: Schema) -> tuple[str, ...]:
+    """The measures there are for this kind of target, the one to begin with first."""
+    known = OF_NUMBERS if isinstance(schema.target, NumericTarget) else OF_CLASSES
+    return tuple(name for name in METRICS if name in known)
+
+
+#: Measure -> the column that holds what needs no model.
+_LEVELS = {"accuracy": "majority", "rmse": "mean_rmse"}
+_KNOWN_LEVELS = {"auc": 0.5, "r2": 0.0}
+
+
 def majority_level(frame: pd.DataFrame, metric: str = "accuracy") -> float | None:
-    """What guessing reaches: the median over folds of the largest class's accuracy, one half for AUC; None where unknown."""
-    if metric == "auc":
-        return 0.5
-    return float(frame.groupby("fold").majority.first().median()) if metric == "accuracy" and len(frame) else None
+    """What needs no model: the largest class's accuracy or the mean's RMSE (median over folds), AUC 0.5, R² 0; else None."""
+    if metric in _KNOWN_LEVELS:
+        return _KNOWN_LEVELS[metric]
+    return float(frame.groupby("fold")[_LEVELS[metric]].first().median()) if metric in _LEVELS and len(frame) else None
+
+
+def is_better(metric: str, one: float, other: float) -> bool:
+    """True when `one` is the better value of the measure."""
+    return one < other if metric in ERRORS else one > other
 
 
 def rows_at(frame: pd.DataFrame, along: str, x: float) -> pd.DataFrame:
@@ -117,13 +137,13 @@ class Difference:
     learner, other : str
     probability : float
         Take one of the splits at random, let each learner draw its noise once and independently: the probability that
-        `learner` scores higher on the rows held out there, a tie counting half.
+        `learner` does better on the rows held out there, a tie counting half.
     probability_low, probability_high : float
         95 % range for the number of draws (Wilson, 1927; cautious: outcomes at each split count as plain coin tosses). It
         takes the splits as given: what other rows would say is not in it. Both equal `probability` when neither learner
         draws anything.
     low, median, high : float
-        5 %, 50 % and 95 % of the difference of two such outcomes, `learner` minus `other`.
+        5 %, 50 % and 95 % of how much better such an outcome of `learner` is than one of `other`.
     n_folds, n_draws : int
         Splits both were fitted on; independent pairs of draws over all of them (0 when neither draws anything).
     """
@@ -146,7 +166,8 @@ def difference(rows: pd.DataFrame, learner: str, other: str, metric: str = "accu
     folds = sorted(ours.keys() & theirs.keys())
     if not folds:
         return None
-    pairs = [np.subtract.outer(ours[fold], theirs[fold]).ravel() for fold in folds]
+    sign = -1 if metric in ERRORS else 1
+    pairs = [sign * np.subtract.outer(ours[fold], theirs[fold]).ravel() for fold in folds]
     probability = float(np.mean([np.mean(gap > 0) + np.mean(gap == 0) / 2 for gap in pairs]))
     n_draws = sum(_independent_pairs(rows, (learner, other), len(ours[fold]), len(theirs[fold])) for fold in folds)
     weights = np.concatenate([np.full(len(gap), 1 / len(gap)) for gap in pairs])

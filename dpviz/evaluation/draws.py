@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import DpvizError, ParameterError
+from dpviz.evaluation.classes import require_classes
 from dpviz.evaluation.workers import light, spread
 from dpviz.learners import fit, get_learner, require_task
 from dpviz.models.base import Model
@@ -111,6 +112,7 @@ def draw(
     stop : callable () -> bool, optional
         Asked between chunks of draws. The draws done so far are returned, at least one chunk.
     """
+    require_classes(train.schema, "A poisoning guarantee")
     _require(name, train, tests, draws)
     count = draws if get_learner(name).spends_epsilon else 1
     seeds = child_seeds(seed, count)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import ParameterError
+from dpviz.evaluation.metrics import OF_CLASSES, OF_NUMBERS
 from dpviz.learners import get_learner, require_task
 from dpviz.randomness import seed_from
 from dpviz.table.schema import Schema
@@ -20,10 +21,17 @@ if TYPE_CHECKING:
 
 #: What makes a row of the frame the one it is.
 KEYS = ("learner", "epsilon", "max_depth", "n_rows", "fold", "repeat")
-#: What a row says about its fit.
-FOUND = ("depth", "claimed", "composed", "verdict", "accuracy", "balanced_accuracy", "auc", "majority")
+_ABOUT = ("depth", "claimed", "composed", "verdict")
+#: What a row says about its fit, for classes and for a number.
+FOUND = (*_ABOUT, *OF_CLASSES)
+FOUND_OF_NUMBERS = (*_ABOUT, *OF_NUMBERS)
 
 Row = dict[str, Any]
+
+
+def columns_of(names: Iterable[str]) -> tuple[str, ...]:
+    """KEYS and what is found, in order: of numbers where `names` (of a row or a frame) say so, else of classes."""
+    return (*KEYS, *(FOUND_OF_NUMBERS if OF_NUMBERS[0] in names else FOUND))
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,36 @@ import numpy as np
 
 from dpviz.models.base import Model
 from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericTarget
+from dpviz.training.contract import r_squared
+
+#: What is measured for classes, and for a number.
+OF_CLASSES = ("accuracy", "balanced_accuracy", "auc", "majority")
+OF_NUMBERS = ("r2", "rmse", "mean_rmse")
 
 
 def metrics(model: Model, train: EncodedDataset, test: EncodedDataset) -> dict[str, float]:
-    """accuracy, balanced_accuracy, auc (NaN for a model without scores) and majority: the accuracy of train's largest class."""
+    """What a model reaches on `test`, beside what needs no model.
+
+    For classes accuracy, balanced_accuracy, auc (NaN for a model without scores) and majority: the accuracy of train's largest
+    class. For a number r2 (NaN where all test rows are equal), rmse in the target's units, and mean_rmse: that of train's mean.
+    """
     predicted = model.predict(test)
+    if isinstance(test.schema.target, NumericTarget):
+        mean = float(train.target.mean()) if train.n_rows else (test.schema.target.low + test.schema.target.high) / 2
+        found = (r_squared(test.target, predicted), rmse(test.target, predicted), rmse(test.target, np.full(test.n_rows, mean)))
+        return dict(zip(OF_NUMBERS, found, strict=True))
     return {
         "accuracy": float(np.mean(predicted == test.target)),
         "balanced_accuracy": balanced_accuracy(test.target, predicted, test.n_classes),
         "auc": auc(model, test),
         "majority": float(np.mean(test.target == train.class_counts().argmax())),
     }
+
+
+def rmse(target: np.ndarray, predicted: np.ndarray) -> float:
+    """Root of the mean squared error, in the target's units."""
+    return float(np.sqrt(np.mean(np.square(target - predicted))))
 
 
 def balanced_accuracy(target: np.ndarray, predicted: np.ndarray, n_classes: int) -> float:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpviz.errors import DpvizError, ParameterError
+from dpviz.evaluation.classes import require_classes
 from dpviz.evaluation.search import Answer, Rung, judged, search
 from dpviz.evaluation.simulate import World
 from dpviz.evaluation.workers import spread
@@ -127,6 +128,7 @@ def plan(
         For what cannot be planned.
     """
     places = tuple(ladder_of(along) if ladder is None else ladder)
+    require_classes(world.schema, "A plan")
     require_task(get_learner(setup.learner), world.schema)
 
     def draw(at: int, count: int, before: int) -> np.ndarray:

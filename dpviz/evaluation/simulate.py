@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from dpviz.errors import ParameterError, SchemaError
+from dpviz.evaluation.classes import require_classes
 from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.randomness import generator, seed_from
 from dpviz.table.dataset import EncodedDataset
@@ -166,6 +167,7 @@ def plant(
     ParameterError, SchemaError
         For what cannot be simulated.
     """
+    require_classes(schema, "A simulated world")
     for name, value, low, high in (("strength", strength, 0, 1), ("depth", depth, 1, 6), ("n_rows", n_rows, 2, 10**7)):
         if not low <= value <= high:
             raise ParameterError("a simulated world", name, value, f"in [{low}, {high:,}]")

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.errors import DpvizError
-from dpviz.evaluation.grid import FOUND, KEYS, Batch, Row, SweepGrid, n_fits, pending
-from dpviz.evaluation.metrics import metrics
+from dpviz.evaluation.grid import KEYS, Batch, Row, SweepGrid, columns_of, n_fits, pending
+from dpviz.evaluation.metrics import OF_CLASSES, OF_NUMBERS, metrics
 from dpviz.evaluation.workers import light, spread
 from dpviz.learners import fit
 from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericTarget
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,9 +75,7 @@ def sweep(
         `claimed` and `composed` epsilon, `verdict`, and the metrics of `dpviz.evaluation.metrics`. It holds no row of the
         data, yet is computed from rows: private if they are, and no epsilon in it covers it.
     """
-    grid = SweepGrid(
-        tuple(learners), tuple(epsilon), tuple(max_depth), tuple(n_rows), folds, repeats, seed, depth, params or {}
-    )
+    grid = SweepGrid(tuple(learners), tuple(epsilon), tuple(max_depth), tuple(n_rows), folds, repeats, seed, depth, params or {})
     if done is not None:
         require_same_origin(grid, data, done)
     rows: list[Row] = [] if done is None else done.to_dict("records")
@@ -94,7 +93,8 @@ def as_frame(rows: Iterable[Row]) -> pd.DataFrame:
     """Rows as a frame in the order of KEYS, whatever the order they were done in."""
     import pandas as pd
 
-    frame = pd.DataFrame(list(rows), columns=[*KEYS, *FOUND])
+    rows = list(rows)
+    frame = pd.DataFrame(rows, columns=list(columns_of(rows[0] if rows else ())))
     return frame.sort_values(list(KEYS), kind="stable", ignore_index=True)
 
 
@@ -103,7 +103,8 @@ def require_same_origin(grid: SweepGrid, data: EncodedDataset, done: pd.DataFram
 
     That is how an earlier frame is known to be of the same rows and settings without keeping anything about the rows in it.
     """
-    lacks = [name for name in (*KEYS, *FOUND) if name not in done.columns]
+    names = OF_NUMBERS if isinstance(data.schema.target, NumericTarget) else OF_CLASSES
+    lacks = [name for name in columns_of(names if len(done) else done.columns) if name not in done.columns]
     if lacks:
         raise DpvizError(f"The earlier frame has no column {lacks[0]!r}.", remedy="Give a frame that a sweep returned.")
     known = grid.part_of(done)
@@ -112,8 +113,7 @@ def require_same_origin(grid: SweepGrid, data: EncodedDataset, done: pd.DataFram
         depth, n_rows, fold, repeat = (int(row[name]) for name in KEYS[2:])
         batch = Batch(row.learner, row.epsilon, depth, n_rows or None, fold, (repeat,))
         [again] = _run(grid, data, batch)
-        names = ("accuracy", "balanced_accuracy", "majority")
-        if not np.allclose([again[name] for name in names], [row[name] for name in names], rtol=0, atol=1e-9):
+        if not np.allclose([again[n] for n in names], [row[n] for n in names], rtol=1e-9, atol=1e-9, equal_nan=True):
             raise DpvizError(
                 "The earlier frame was made from other rows, folds, seeds or parameters.",
                 remedy="Ask for the same as then, or start afresh.",
@@ -155,9 +155,7 @@ def _run(grid: SweepGrid, data: EncodedDataset, batch: Batch) -> list[Row]:
 _SPLITS: dict[tuple[Any, ...], tuple[EncodedDataset, EncodedDataset]] = {}
 
 
-def _split(
-    data: EncodedDataset, folds: int, seed: int, fold: int, n_rows: int | None
-) -> tuple[EncodedDataset, EncodedDataset]:
+def _split(data: EncodedDataset, folds: int, seed: int, fold: int, n_rows: int | None) -> tuple[EncodedDataset, EncodedDataset]:
     """(train, test) of a fold, kept in this process so that the fits of many batches share what they count."""
     key = (data.fingerprint, folds, seed, fold, n_rows)
     found = _SPLITS.get(key)

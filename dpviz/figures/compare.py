@@ -1,4 +1,4 @@
-"""Accuracy curves side by side: a band per learner, lines to compare with, differences on the same splits, and the words.
+"""Curves of accuracy, R² or error side by side: a band per learner, lines to compare with, and the words.
 
 A band reaches from the 5 % to the 95 % outcome over draws and folds, its line is the median: what one tree may turn out to
 be, not how well its mean is known (Hofman, Goldstein and Hullman, CHI 2020: ranges of means are read as ranges of outcomes).
@@ -11,9 +11,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.evaluation.comparison import METRICS, Curve, Point
+from dpviz.evaluation.comparison import ERRORS, METRICS, Curve, Point
 from dpviz.figures.compare_style import NEUTRAL, Look, looks_of, translucent
 from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.measure_text import LEAST_R2, level_name, measure_text, tick_format
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -65,15 +66,22 @@ def compare_figure(
     for curve in curves:
         look = looks[curve.learner]
         if _is_level(curve, along):
-            _add_level(figure, look.name, curve.points[0].median, ends, "dashdot")
+            _add_level(figure, look.name, curve.points[0].median, metric, ends, "dashdot")
         else:
-            _add_band(figure, curve, look, along, composed)
+            _add_band(figure, curve, look, along, metric, composed)
     if level is not None and math.isfinite(ends[0]):
-        _add_level(figure, "Majority class" if metric == "accuracy" else "Guessing", level, ends, "dot")
+        _add_level(figure, level_name(metric), level, metric, ends, "dot")
     if chosen is not None and not composed:
         figure.add_vline(chosen, line={"color": NEUTRAL, "width": 1, "dash": "dot"})
     figure.update_layout(**_layout(along, metric, composed, ends))
+    if is_cut(curves, metric):
+        figure.update_yaxes(range=[LEAST_R2, 1.02])
     return figure
+
+
+def is_cut(curves: Sequence[Curve], metric: str) -> bool:
+    """True when the figure does not show how bad the worst R² is."""
+    return metric == "r2" and any(point.low < LEAST_R2 for curve in curves for point in curve.points)
 
 
 def _looks(curves: Sequence[Curve]) -> dict[str, Look]:
@@ -90,14 +98,14 @@ def _ends(curves: Sequence[Curve], composed: bool) -> tuple[float, float]:
     return (min(places), max(places)) if places else (math.inf, -math.inf)
 
 
-def _add_level(figure: Figure, name: str, height: float, ends: tuple[float, float], dash: str) -> None:
+def _add_level(figure: Figure, name: str, height: float, metric: str, ends: tuple[float, float], dash: str) -> None:
     if math.isfinite(ends[0]):
-        hover = f"{name}: {height:.1%}<extra></extra>"
+        hover = f"{name}: {measure_text(height, metric)}<extra></extra>"
         line = {"color": NEUTRAL, "width": 2, "dash": dash}
         figure.add_scatter(x=list(ends), y=[height] * 2, name=name, mode="lines", line=line, hovertemplate=hover)
 
 
-def _add_band(figure: Figure, curve: Curve, look: Look, along: str, composed: bool) -> None:
+def _add_band(figure: Figure, curve: Curve, look: Look, along: str, metric: str, composed: bool) -> None:
     places = placed(curve, composed=composed)
     if not places:
         return
@@ -114,13 +122,14 @@ def _add_band(figure: Figure, curve: Curve, look: Look, along: str, composed: bo
         mode="lines+markers",
         line={"color": look.colour, "width": 2.5, "dash": look.dash},
         marker={"symbol": look.symbol, "size": 8, "color": look.colour, "line": {"color": look.colour, "width": 1.5}},
-        customdata=[_hover(point, along) for point in points],
+        customdata=[_hover(point, along, metric) for point in points],
         hovertemplate=f"<b>{look.name}</b><br>%{{customdata}}<extra></extra>",
     )
 
 
-def _hover(point: Point, along: str) -> str:
-    said = f"median {point.median:.1%}, 5–95 %: {point.low:.1%} to {point.high:.1%}<br>{point.n_fits:,} fits"
+def _hover(point: Point, along: str, metric: str) -> str:
+    low, median, high = (measure_text(value, metric) for value in (point.low, point.median, point.high))
+    said = f"median {median}, 5–95 %: {low} to {high}<br>{point.n_fits:,} fits"
     return f"{_place_words(along, point.x)}<br>{said}<br>composed ε {number_text(point.composed)} ({NEIGHBOURS})"
 
 
@@ -142,7 +151,7 @@ def _layout(along: str, metric: str, composed: bool, ends: tuple[float, float]) 
         "height": 460,
         "margin": {"l": 8, "r": 12, "t": 8, "b": 8},
         "xaxis": across,
-        "yaxis": {"title": f"{METRICS[metric]} on held-out rows", "tickformat": ".2f" if metric == "auc" else ".0%", **quiet},
+        "yaxis": {"title": f"{METRICS[metric]} on held-out rows", "tickformat": tick_format(metric), **quiet},
         "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
         "hovermode": "closest",
     }
@@ -164,21 +173,18 @@ def headline(curves: Sequence[Curve], *, along: str, x: float, metric: str, leve
     sound = [pair for pair in found if pair[0].is_sound]
     if not sound:
         return "No learner whose claim holds was fitted here."
-    best, point = max(sound, key=lambda pair: pair[1].median)
+    best, point = (min if metric in ERRORS else max)(sound, key=lambda pair: pair[1].median)
     looks = _looks(curves)
     said = f"{_capital(_place_words(along, x))}, {looks[best.learner].title} reaches {_reach(point, metric)}"
-    beside = [f"{looks[c.learner].title} {_share(p.median, metric)}" for c, p in found if not c.is_private]
-    beside += [f"guessing {_share(level, metric)}"] if level is not None else []
+    beside = [f"{looks[c.learner].title} {measure_text(p.median, metric)}" for c, p in found if not c.is_private]
+    guess = "the mean" if metric in ("r2", "rmse") else "guessing"
+    beside += [f"{guess} {measure_text(level, metric)}"] if level is not None else []
     return f"{said}; {', '.join(beside)}." if beside else f"{said}."
 
 
 def _reach(point: Point, metric: str) -> str:
-    low, high = _share(point.low, metric), _share(point.high, metric)
-    return f"{METRICS[metric]} {_share(point.median, metric)} (nine of ten draws: {low} to {high})"
-
-
-def _share(value: float, metric: str) -> str:
-    return f"{value:.3f}" if metric == "auc" else f"{value:.1%}"
+    low, high = measure_text(point.low, metric), measure_text(point.high, metric)
+    return f"{METRICS[metric]} {measure_text(point.median, metric)} (nine of ten draws: {low} to {high})"
 
 
 def _capital(text: str) -> str:
@@ -194,9 +200,9 @@ def curve_rows(curves: Sequence[Curve], *, along: str, metric: str) -> list[dict
             "claim": "none made" if curve.verdict == "none" else curve.verdict,
             AXES[along]: _place_cell(along, point.x),
             COMPOSED_AXIS: number_text(point.composed),
-            f"median {METRICS[metric]}": _share(point.median, metric),
-            "5 %": _share(point.low, metric),
-            "95 %": _share(point.high, metric),
+            f"median {METRICS[metric]}": measure_text(point.median, metric),
+            "5 %": measure_text(point.low, metric),
+            "95 %": measure_text(point.high, metric),
             "fits": f"{point.n_fits:,}",
         }
         for curve in curves

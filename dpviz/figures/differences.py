@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dpviz.evaluation.comparison import METRICS, Difference
 from dpviz.figures.compare_style import NEUTRAL, Look
+from dpviz.figures.measure_text import gap_scale, gap_text, gap_unit
 from dpviz.learners import get_learner
 
 if TYPE_CHECKING:
@@ -15,19 +16,19 @@ if TYPE_CHECKING:
 #: What the probability means, to the letter. Shown beside it.
 MEANING = (
     "Take one of the splits at random and let each learner draw its noise once, independently: the probability that the "
-    "first is right more often on the rows held out there. A tie counts half. The range in brackets (95 %) is for the number of "
+    "first does better on the rows held out there. A tie counts half. The range in brackets (95 %) is for the number of "
     "draws; the splits are taken as given, so what other rows would say is not in it."
 )
 
 
-def difference_figure(found: Sequence[Difference], looks: Mapping[str, Look]) -> Figure:
-    """A line per other learner from the 5 % to the 95 % difference, in points, with the median marked and 0 drawn."""
+def difference_figure(found: Sequence[Difference], looks: Mapping[str, Look], metric: str = "accuracy") -> Figure:
+    """A line per other learner from the 5 % to the 95 % difference, in points or units, with the median marked and 0 drawn."""
     from plotly.graph_objects import Figure
 
     figure = Figure()
     for item in found:
         look = looks[item.other]
-        low, median, high = (100 * value for value in (item.low, item.median, item.high))
+        low, median, high = (gap_scale(metric) * value for value in (item.low, item.median, item.high))
         figure.add_scatter(
             x=[low, high],
             y=[look.title] * 2,
@@ -40,24 +41,24 @@ def difference_figure(found: Sequence[Difference], looks: Mapping[str, Look]) ->
             y=[look.title],
             mode="markers",
             marker={"symbol": look.symbol, "size": 13, "color": look.colour, "line": {"width": 2, "color": look.colour}},
-            hovertemplate=f"{sentence(item)}<extra></extra>",
+            hovertemplate=f"{sentence(item, metric)}<extra></extra>",
         )
     figure.add_vline(0, line={"color": NEUTRAL, "width": 1.5})
     figure.update_layout(
         height=90 + 48 * len(found),
         margin={"l": 8, "r": 16, "t": 8, "b": 8},
         showlegend=False,
-        xaxis={"title": "← behind · points · ahead →", "zeroline": False},
+        xaxis={"title": f"← behind · {gap_unit(metric)} · ahead →", "zeroline": False},
         yaxis={"autorange": "reversed", "title": None, "automargin": True},
     )
     return figure
 
 
-def sentence(item: Difference) -> str:
+def sentence(item: Difference, metric: str = "accuracy") -> str:
     """Who beats whom, and by how much."""
     ours, theirs = (get_learner(name).title for name in (item.learner, item.other))
-    low, median, high = (100 * value for value in (item.low, item.median, item.high))
-    spread = f"{median:+.1f} points (5–95 %: {low:+.1f} to {high:+.1f})"
+    low, median, high = (gap_text(value, metric) for value in (item.low, item.median, item.high))
+    spread = f"{median} {gap_unit(metric)} (5–95 %: {low} to {high})"
     return f"{ours} beats {theirs} with probability {probability_text(item)}; difference {spread}"
 
 
@@ -80,9 +81,9 @@ def difference_rows(found: Sequence[Difference], metric: str) -> list[dict[str, 
         {
             "against": get_learner(item.other).title,
             "probability that it is beaten": probability_text(item),
-            f"median difference in {METRICS[metric]}, points": f"{100 * item.median:+.1f}",
-            "5 %": f"{100 * item.low:+.1f}",
-            "95 %": f"{100 * item.high:+.1f}",
+            f"median difference in {METRICS[metric]}, {gap_unit(metric)}": gap_text(item.median, metric),
+            "5 %": gap_text(item.low, metric),
+            "95 %": gap_text(item.high, metric),
             "splits": f"{item.n_folds}",
             "independent pairs of draws": f"{item.n_draws:,}",
         }

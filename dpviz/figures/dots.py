@@ -6,6 +6,7 @@ with an empty mark per learner, which the widget moves from draw to draw.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from html import escape
 
 from dpviz.evaluation.comparison import N_DOTS
 from dpviz.figures.compare_style import NEUTRAL, Look
+from dpviz.figures.measure_text import measure_text
 
 #: Said before the first dot is seen (pilot users read a dot as a data set).
 WHAT_A_DOT_IS = (
@@ -48,9 +50,9 @@ class Scale:
 
 
 def scale_of(values: Sequence[float], width: int) -> Scale:
-    """Everything fits, with a little room; ends on whole percents."""
+    """Everything fits, with a little room."""
     low, high = min(values), max(values)
-    room = max(0.004, 0.06 * (high - low))
+    room = max(0.004 * max(1.0, abs(high)), 0.06 * (high - low))
     return Scale(low - room, high + room, width)
 
 
@@ -68,7 +70,7 @@ def stacked(dots: Sequence[float], scale: Scale, radius: float) -> list[tuple[fl
     return [(sum(stack) / len(stack), place) for stack in stacks for place in range(len(stack))]
 
 
-def dots_svg(rows: Sequence[DotRow], scale: Scale, *, percent: bool = True) -> str:
+def dots_svg(rows: Sequence[DotRow], scale: Scale, *, metric: str = "accuracy") -> str:
     """The drawing. Each learner's mark is `<g class="draw" data-row="0">`, hidden until a draw is shown."""
     radius = _RADIUS[scale.width]
     parts, top = [], 4.0
@@ -78,8 +80,8 @@ def dots_svg(rows: Sequence[DotRow], scale: Scale, *, percent: bool = True) -> s
         base = top + 24 + height
         parts.append(_row(row, place, drawn, base, scale, radius, top))
         top = base + 16
-    axis, lines = _axis(scale, top + 2, percent), _lines(scale, top)
-    words = escape("; ".join(row_words(row, percent=percent) for row in rows))
+    axis, lines = _axis(scale, top + 2, metric), _lines(scale, top)
+    words = escape("; ".join(row_words(row, metric=metric) for row in rows))
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {scale.width} {top + 30:.0f}" role="img" aria-label="{words}">'
     return f"{head}{lines}{''.join(parts)}{axis}</svg>"
 
@@ -108,38 +110,35 @@ def _lines(scale: Scale, bottom: float) -> str:
     return "".join(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="20" y2="{bottom:.1f}" class="grid"/>' for x in places)
 
 
-def _axis(scale: Scale, y: float, percent: bool) -> str:
-    words = ((scale.x(value), _value(value, percent, short=True)) for value in _ticks(scale))
+def _axis(scale: Scale, y: float, metric: str) -> str:
+    words = ((scale.x(value), _value(value, metric, short=True)) for value in _ticks(scale))
     return "".join(f'<text x="{x:.1f}" y="{y + 18:.1f}" class="tick">{text}</text>' for x, text in words)
 
 
 def _ticks(scale: Scale) -> list[float]:
     span = scale.high - scale.low
-    steps = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
     most = 9 if scale.width == WIDE else 4
-    step = next((step for step in steps if span / step <= most), 1.0)
-    first = int(scale.low / step) + 1
-    return [number * step for number in range(first, int(scale.high / step) + 1)]
+    power = math.floor(math.log10(span / most))
+    step = next(digit * 10.0**power for digit in (1, 2, 5, 10) if span / (digit * 10.0**power) <= most)
+    return [number * step for number in range(math.floor(scale.low / step) + 1, math.floor(scale.high / step) + 1)]
 
 
-def row_words(row: DotRow, *, percent: bool) -> str:
+def row_words(row: DotRow, *, metric: str) -> str:
     """One learner's dots in words, for those who do not see them."""
     low, middle, high = row.dots[1], row.dots[len(row.dots) // 2], row.dots[-2]
-    values = (_value(value, percent) for value in (middle, low, high))
+    values = (_value(value, metric) for value in (middle, low, high))
     return "{}: half of the draws reach {}; nearly all lie from {} to {}".format(row.look.name, *values)
 
 
-def dot_rows(rows: Sequence[DotRow], *, percent: bool = True) -> list[dict[str, str]]:
+def dot_rows(rows: Sequence[DotRow], *, metric: str = "accuracy") -> list[dict[str, str]]:
     """The dots as a table: one line per learner."""
     names = {"lowest dot": 0, "5th": 4, "13th (median)": 12, "21st": 20, "highest dot": -1}
-    return [
-        {"learner": row.look.name} | {name: _value(row.dots[place], percent) for name, place in names.items()} for row in rows
-    ]
+    return [{"learner": row.look.name} | {name: _value(row.dots[place], metric) for name, place in names.items()} for row in rows]
 
 
-def _value(value: float, percent: bool, *, short: bool = False) -> str:
-    if not percent:
-        return f"{value:.3f}"
+def _value(value: float, metric: str, *, short: bool = False) -> str:
+    if metric not in ("accuracy", "balanced_accuracy"):
+        return measure_text(value, metric)
     text = f"{100 * value:.1f}"
     return f"{text.removesuffix('.0') if short else text} %"
 

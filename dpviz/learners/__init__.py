@@ -18,8 +18,9 @@ from dpviz.table.schema import ClassTarget, Schema
 from dpviz.training.contract import FitResult, LearnerSpec, schema_disclosures
 from dpviz.training.params import Settings, make_params
 
-#: The learner shown first.
+#: The learner shown first, for classes and for a number.
 DEFAULT = "pf-tree"
+DEFAULT_OF_NUMBERS = "s-gbdt"
 
 
 @cache
@@ -44,8 +45,10 @@ def get_learner(name: str) -> LearnerSpec:
 
 
 def learners_for(schema: Schema) -> tuple[str, ...]:
-    """Names of the learners that predict this kind of target, in the order of `learners()`."""
-    return tuple(name for name, spec in registry().items() if _kind(schema) in spec.tasks)
+    """Names of the learners that predict this kind of target: the one shown first, then in the order of `learners()`."""
+    kind = _kind(schema)
+    names = [name for name, spec in registry().items() if kind in spec.tasks]
+    return tuple(sorted(names, key=lambda name: kind == "number" and name != DEFAULT_OF_NUMBERS))
 
 
 def require_task(spec: LearnerSpec, schema: Schema) -> None:

@@ -124,3 +124,28 @@ def test_without_a_schema_it_says_what_was_read(run, table, tmp_path):
     code, _, heard = run("sweep", table, "--epsilon", "1", "--folds", "1", "--repeats", "1", "--out", tmp_path / "f.csv")
     assert code == 0
     assert "Warning" in heard
+
+
+def test_a_number_is_swept_and_resumed(run, tmp_path):
+    table, out = tmp_path / "rents.csv", tmp_path / "frame.csv"
+    table.write_text("area,rent\n" + "".join(f"{k % 97},{5 * (k % 97) + k % 7}\n" for k in range(300)), encoding="utf-8")
+    words = (
+        "sweep",
+        table,
+        "--learners",
+        "cart-regression,dp-mean",
+        "--epsilon",
+        "1",
+        "--folds",
+        "2",
+        "--repeats",
+        "2",
+        "--out",
+        out,
+    )
+    assert run(*words)[0] == 0
+    whole = out.read_text(encoding="utf-8")
+    assert whole.splitlines()[0].endswith(",verdict,r2,rmse,mean_rmse")
+    out.write_text("".join(whole.splitlines(keepends=True)[:4]), encoding="utf-8")
+    assert run(*words, "--resume")[0] == 0
+    assert out.read_text(encoding="utf-8") == whole

@@ -8,13 +8,17 @@ from scipy import stats
 from dpviz.evaluation.comparison import (
     curves,
     difference,
+    is_better,
     majority_level,
+    metrics_for,
     quantile_dots,
     rows_at,
     shared_draws,
     weighted_quantiles,
     wilson,
 )
+from tests.contract.tables import schema_of
+from tests.contract.test_learners_of_numbers import schema_of_numbers
 
 
 def fits(learner, outcomes, *, epsilon=1.0, composed=None, verdict="holds", **more):
@@ -188,3 +192,19 @@ def test_draws_side_by_side_share_their_split_and_repeat_what_is_not_drawn():
 def test_nothing_drawn_is_no_draw():
     assert shared_draws(frame(plain([0.5])), ["pf-tree"]).outcomes == ()
     assert shared_draws(frame(plain([0.5, 0.6])), ["cart"]).outcomes == ((0.5,), (0.6,))
+
+
+def test_the_mean_is_at_r2_0_and_at_its_own_rmse():
+    table = frame(fits("dp-mean", [[0.1], [0.2]], mean_rmse=12.5))
+    assert majority_level(table, "r2") == 0.0
+    assert majority_level(table, "rmse") == 12.5
+    assert metrics_for(schema_of()) == ("accuracy", "balanced_accuracy", "auc")
+    assert metrics_for(schema_of_numbers()) == ("r2", "rmse")
+
+
+def test_less_error_is_ahead():
+    rows = [{**row, "rmse": row["accuracy"]} for row in (*fits("dp-mean", [[9.0, 9.0]]), *fits("s-gbdt", [[6.0, 7.0]]))]
+    found = difference(pd.DataFrame(rows), "s-gbdt", "dp-mean", "rmse")
+    assert (found.probability, found.low, found.high) == (1.0, 2.0, 3.0)
+    assert is_better("rmse", 6.0, 9.0)
+    assert is_better("r2", 0.4, 0.3)

@@ -2,11 +2,21 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, roc_auc_score
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    f1_score,
+    r2_score,
+    roc_auc_score,
+    root_mean_squared_error,
+)
 
+import dpviz
 from dpviz.evaluation.metrics import auc, balanced_accuracy, f1, metrics
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
+from tests.contract.test_learners_of_numbers import rows as rows_of_numbers
+from tests.contract.test_learners_of_numbers import schema_of_numbers
 
 
 @dataclass
@@ -78,3 +88,22 @@ def test_f1_is_that_of_scikit_learn_for_either_class(rng):
         target, labels = rng.integers(0, 2, (2, 60))
         assert f1(target, labels, positive) == pytest.approx(f1_score(target, labels, pos_label=positive))
     assert f1(np.zeros(5), np.zeros(5), 1) == 0.0
+
+
+def test_a_number_is_measured_by_r2_and_rmse_beside_the_mean_of_the_training_rows():
+    train, test = rows_of_numbers(schema_of_numbers(), 200), rows_of_numbers(schema_of_numbers(), 90, seed=8)
+    model = dpviz.fit("cart-regression", train, epsilon=1.0, max_depth=3, seed=0).model
+    found = metrics(model, train, test)
+    predicted = model.predict(test)
+    assert list(found) == ["r2", "rmse", "mean_rmse"]
+    assert found["r2"] == pytest.approx(r2_score(test.target, predicted))
+    assert found["rmse"] == pytest.approx(root_mean_squared_error(test.target, predicted))
+    assert found["mean_rmse"] == pytest.approx(np.sqrt(np.mean((test.target - train.target.mean()) ** 2)))
+
+
+def test_rows_that_are_all_alike_have_no_r2_and_no_training_rows_predict_the_middle():
+    empty, test = rows_of_numbers(schema_of_numbers(), 0), rows_of_numbers(schema_of_numbers(), 6)
+    same = EncodedDataset(test.schema, test.columns, np.full(6, 30.0))
+    found = metrics(dpviz.fit("cart-regression", empty, epsilon=1.0, seed=0).model, empty, same)
+    assert np.isnan(found["r2"])
+    assert found["rmse"] == found["mean_rmse"] == 10.0

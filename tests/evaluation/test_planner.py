@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpviz.errors import DpvizError, ParameterError, WrongTask
+from dpviz.errors import DpvizError, NeedsClasses, ParameterError
 from dpviz.evaluation.consequences import consequences, guesses_right
 from dpviz.evaluation.planner import DEPTHS, EPSILONS, ROWS, Setup, Wish, check, outcomes, plan, reliability
 from dpviz.evaluation.simulate import plant
@@ -103,7 +103,7 @@ def test_wishes_and_targets_that_make_no_sense_are_refused():
     class Numbers:
         schema = Schema(SCHEMA.features, NumericTarget("y", 0, 1))
 
-    with pytest.raises(WrongTask):
+    with pytest.raises(NeedsClasses, match="A plan needs a target of classes"):
         plan(Numbers(), SETUP, "epsilon", WISH, seed=1)
 
 

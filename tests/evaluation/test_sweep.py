@@ -9,13 +9,15 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 import dpviz
-from dpviz.errors import ParameterError, SchemaError, UnknownName, WrongTask
+from dpviz.errors import DpvizError, ParameterError, SchemaError, UnknownName, WrongTask
 from dpviz.evaluation import sweep as sweeping
-from dpviz.evaluation.grid import FOUND, KEYS, Batch, SweepGrid, n_fits, pending
+from dpviz.evaluation.grid import FOUND, FOUND_OF_NUMBERS, KEYS, Batch, SweepGrid, n_fits, pending
 from dpviz.evaluation.sweep import as_frame, run_batches
 from dpviz.evaluation.workers import light
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, NumericTarget, Schema
+from tests.contract.test_learners_of_numbers import rows as rows_of_numbers
+from tests.contract.test_learners_of_numbers import schema_of_numbers
 from tests.evaluation.tables import GOLDEN, SCHEMA, golden_text, rows
 
 ASKED = {"epsilon": [0.5, 5.0], "max_depth": [2], "folds": 3, "repeats": 4}
@@ -233,6 +235,27 @@ def test_a_numeric_target_is_refused_by_name(workers):
     data = EncodedDataset(schema, (np.linspace(0, 1, 20),), np.linspace(0, 9, 20))
     with pytest.raises(WrongTask, match="The learner 'pf-tree' predicts classes, but the target 'price' is declared as a number"):
         dpviz.sweep(["pf-tree"], data, epsilon=[1.0], workers=workers)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_number_is_swept_by_r2_and_rmse(workers):
+    names = ["dp-mean", "cart-regression", "gbdt"]
+    table = rows_of_numbers(schema_of_numbers(), 120)
+    asked = {"epsilon": [0.1, 10.0], "max_depth": [2], "folds": 2, "repeats": 2}
+    frame = dpviz.sweep(names, table, **asked, workers=workers, params={"gbdt": {"trees": 5}})
+    assert list(frame.columns) == [*KEYS, *FOUND_OF_NUMBERS]
+    assert len(frame) == 2 * (2 * 2 + 1 + 1)
+    best = frame.groupby("learner").r2.mean()
+    assert best["cart-regression"] > 0.5 > 0.1 > best["dp-mean"]
+    assert np.allclose(1 - frame.r2, (frame.rmse / frame.mean_rmse) ** 2, rtol=0.1)
+    again = dpviz.sweep(names, table, **asked, done=frame.head(7), params={"gbdt": {"trees": 5}})
+    assert_frame_equal(again, frame)
+
+
+def test_a_frame_of_classes_is_not_gone_on_with_for_a_number(data):
+    frame = dpviz.sweep(["cart"], data, epsilon=[1.0], folds=2, repeats=1)
+    with pytest.raises(DpvizError, match="The earlier frame has no column 'r2'"):
+        dpviz.sweep(["gbdt"], rows_of_numbers(schema_of_numbers(), 40), epsilon=[1.0], folds=2, repeats=1, done=frame)
 
 
 def test_a_missing_row_count_is_said_before_any_work(data):

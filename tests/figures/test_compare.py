@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from dpviz.evaluation.comparison import Curve, Difference, Point
-from dpviz.figures.compare import AXES, compare_figure, curve_rows, headline, off_axis, placed
+from dpviz.figures.compare import AXES, compare_figure, curve_rows, headline, is_cut, off_axis, placed
 from dpviz.figures.compare_style import COLOURS, NEUTRAL, looks_of
 from dpviz.figures.differences import difference_figure, difference_rows, probability_text, sentence
 from dpviz.figures.dots import NARROW, WIDE, DotRow, dot_rows, dots_svg, row_words, scale_of, stacked
+from dpviz.figures.measure_text import LEAST_R2, gap_text, measure_text, tick_format
 from dpviz.figures.theme import DARK, LIGHT, contrast
 from dpviz.learners import get_learner, learners
 
@@ -197,8 +198,8 @@ def test_titles_are_escaped_and_the_drawing_speaks():
     (look,) = looks_of({"pf-tree": "holds"}).values()
     row = DotRow(look, tuple(np.linspace(0.7, 0.9, 25)))
     text = dots_svg([row], scale_of(row.dots, WIDE))
-    assert row_words(row, percent=True) in re.search('aria-label="([^"]*)"', text)[1]
-    assert row_words(row, percent=True) == "PF-tree: half of the draws reach 80.0 %; nearly all lie from 70.8 % to 89.2 %"
+    assert row_words(row, metric="accuracy") in re.search('aria-label="([^"]*)"', text)[1]
+    assert row_words(row, metric="accuracy") == "PF-tree: half of the draws reach 80.0 %; nearly all lie from 70.8 % to 89.2 %"
     assert dot_rows([row])[0] == {
         "learner": "PF-tree",
         "lowest dot": "70.0 %",
@@ -207,3 +208,57 @@ def test_titles_are_escaped_and_the_drawing_speaks():
         "21st": "86.7 %",
         "highest dot": "90.0 %",
     }
+
+
+NOISY = Curve("s-gbdt", "holds", tuple(Point(x, x, low, 0.3, 0.4, 30) for x, low in ((0.01, -9.0), (1.0, 0.25))))
+TREE = Curve("cart-regression", "none", (Point(math.inf, math.inf, 0.44, 0.45, 0.46, 5),))
+
+
+def test_r2_is_drawn_to_the_mean_and_not_far_below_it():
+    figure = compare_figure((NOISY, TREE), along="epsilon", metric="r2", level=0.0)
+    assert set(lines(figure)) == {"S-GBDT", "Regression tree (not private)", "Mean"}
+    assert figure.layout.yaxis.title.text == "R² on held-out rows"
+    assert tuple(figure.layout.yaxis.range) == (LEAST_R2, 1.02)
+    assert is_cut((NOISY,), "r2")
+    assert not is_cut((TREE,), "r2")
+    assert not is_cut((NOISY,), "rmse")
+    assert "0.300" in figure.data[1].customdata[0]
+    assert curve_rows((NOISY,), along="epsilon", metric="r2")[0]["5 %"] == "-9.000"
+    assert headline((NOISY, TREE), along="epsilon", x=1.0, metric="r2", level=0.0) == (
+        "At ε = 1 (add/remove one row), S-GBDT reaches R² 0.300 (nine of ten draws: 0.250 to 0.400); "
+        "Regression tree (not private) 0.450, the mean 0.000."
+    )
+
+
+def test_of_errors_the_least_is_the_best():
+    few, many = (Curve(name, "holds", (Point(1.0, 1.0, at, at, at, 3),)) for name, at in (("dp-mean", 880.0), ("s-gbdt", 412.25)))
+    words = headline((few, many), along="epsilon", x=1.0, metric="rmse", level=900.0)
+    assert "S-GBDT reaches RMSE 412.2 (" in words
+    assert words.endswith("the mean 900.")
+    figure = compare_figure((few, many), along="epsilon", metric="rmse", level=900.0)
+    assert figure.layout.yaxis.tickformat == tick_format("rmse") == ",~r"
+    found = Difference("s-gbdt", "dp-mean", 1.0, 0.9, 1.0, 400.0, 467.75, 470.0, 5, 10)
+    assert "difference +467.8 less error, in the target's units (5–95 %: +400 to +470)" in sentence(found, "rmse")
+    drawn = difference_figure([found], looks_of({"dp-mean": "holds"}), "rmse")
+    assert drawn.data[1].x == (467.75,)
+    assert "less error, in the target's units" in drawn.layout.xaxis.title.text
+    assert difference_rows([found], "rmse")[0]["5 %"] == "+400"
+
+
+@pytest.mark.parametrize(
+    ("value", "metric", "said"),
+    [(0.8123, "accuracy", "81.2%"), (0.8123, "auc", "0.812"), (-0.02, "r2", "-0.020"), (1234.5, "rmse", "1,234")],
+)
+def test_each_measure_has_its_digits(value, metric, said):
+    assert measure_text(value, metric) == said
+    assert gap_text(-0.014, "r2") == "-1.4"
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("values", [(402.0, 455.0, 871.0), (0.00001, 0.00002, 0.00004), (-9.0, 0.3, 0.4), (5.0, 5.0, 5.0)])
+def test_dots_of_any_size_have_round_ticks_inside_the_scale(values, width):
+    row = DotRow(looks_of({"s-gbdt": "holds"})["s-gbdt"], tuple(sorted(values)))
+    text = dots_svg([row], scale_of(values, width), metric="rmse")
+    ticks = [float(item.get("x1")) for item in ET.fromstring(text).iter(f"{SVG}line") if item.get("class") == "grid"]
+    assert 1 <= len(ticks) <= 10
+    assert all(0 < x < width for x in ticks)

@@ -1,0 +1,45 @@
+"""Measures in words and digits: shares as percent, AUC and R² to three digits, RMSE in the target's units."""
+
+from __future__ import annotations
+
+from dpviz.models.tree import format_value
+
+_PERCENT = ("accuracy", "balanced_accuracy")
+_IN_UNITS = ("rmse",)
+#: What the line that needs no model is called.
+LEVELS = {"accuracy": "Majority class", "r2": "Mean", "rmse": "Mean"}
+#: A draw of an R² below this is drawn at the edge: nobody compares how much worse than the mean it is.
+LEAST_R2 = -0.5
+
+
+def measure_text(value: float, metric: str) -> str:
+    """One value, as in "81.3%", "0.362", "412.7"."""
+    if metric in _IN_UNITS:
+        return format_value(value)
+    return f"{value:.1%}" if metric in _PERCENT else f"{value:.3f}"
+
+
+def tick_format(metric: str) -> str:
+    """For an axis of the measure (d3's notation)."""
+    return ",~r" if metric in _IN_UNITS else ".0%" if metric in _PERCENT else ".2f"
+
+
+def level_name(metric: str) -> str:
+    """The line that needs no model."""
+    return LEVELS.get(metric, "Guessing")
+
+
+def gap_scale(metric: str) -> float:
+    """From a difference to what is shown: points are hundredths; an error stays in the target's units."""
+    return 1.0 if metric in _IN_UNITS else 100.0
+
+
+def gap_unit(metric: str) -> str:
+    """What a difference is counted in."""
+    return "less error, in the target's units" if metric in _IN_UNITS else "points"
+
+
+def gap_text(value: float, metric: str) -> str:
+    """A difference with its sign: "+1.4", "-0.2"; in the target's units "+12.3"."""
+    shown = value * gap_scale(metric)
+    return f"{'+' if shown >= 0 else ''}{format_value(shown)}" if metric in _IN_UNITS else f"{shown:+.1f}"

@@ -1,0 +1,59 @@
+"""Questions that count right and wrong refuse a numeric target by name, whichever learner is asked."""
+
+import pytest
+
+import dpviz
+from dpviz.errors import NeedsClasses
+from dpviz.evaluation.attacks import ATTACKS, attack_curve
+from dpviz.evaluation.backdoor import Backdoor, backdoor_curve
+from dpviz.evaluation.classes import require_classes
+from dpviz.evaluation.consequences import consequences
+from dpviz.evaluation.planner import Setup, Wish, plan
+from dpviz.evaluation.simulate import Resampled, plant
+from tests.contract.tables import schema_of
+from tests.contract.test_learners_of_numbers import rows, schema_of_numbers
+
+DATA = rows(schema_of_numbers(), 60)
+LEARNERS = ("cart-regression", "gbdt", "dp-mean", "pf-tree")
+every_learner = pytest.mark.parametrize("name", LEARNERS)
+
+
+def refused(what, ask):
+    with pytest.raises(NeedsClasses) as problem:
+        ask()
+    assert str(problem.value) == (
+        f"{what} needs a target of classes, but 'rent' is a number. "
+        "Choose a table whose target is one of several classes, or declare ranges of this number as classes."
+    )
+    assert problem.value.target == "rent"
+
+
+@every_learner
+def test_a_poisoning_curve(name):
+    refused("A poisoning guarantee", lambda: dpviz.poisoning_curve(name, DATA, DATA, epsilon=1.0, draws=20))
+
+
+@every_learner
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_an_attack(name, attack):
+    refused("An attack", lambda: attack_curve(attack, name, DATA, DATA, epsilon=1.0, poisoned_rows=[0, 3]))
+
+
+def test_a_backdoor():
+    trigger = Backdoor.__new__(Backdoor)  # never looked at
+    refused("A backdoor", lambda: backdoor_curve("gbdt", DATA, DATA, trigger, epsilon=1.0, poisoned_rows=[0]))
+
+
+@every_learner
+def test_a_plan_and_its_consequences(name):
+    setup = Setup(name, {"epsilon": 1.0, "max_depth": 2}, {})
+    refused("A plan", lambda: plan(Resampled(DATA), setup, "epsilon", Wish("accuracy", 0.8), seed=1))
+    refused("A poisoning guarantee", lambda: consequences(Resampled(DATA), setup, seed=1, epsilons=(1.0,), draws=20))
+
+
+def test_a_simulated_world():
+    refused("A simulated world", lambda: plant(DATA.schema, n_rows=100, strength=0.5, seed=1))
+
+
+def test_classes_pass():
+    require_classes(schema_of(), "Anything")
