@@ -1,0 +1,161 @@
+"""Every page in the private role: nothing on screen is an exact count, a seed, a cell, or a tree without privacy."""
+
+import gc
+import re
+import weakref
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpviz.app import cached
+from dpviz.app.jobs import Jobs
+from dpviz.app.state import Loaded
+from dpviz.io.csv import read_csv
+from dpviz.learners import get_learner, learners
+from dpviz.table.encode import encode
+from dpviz.table.role import DataRole
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from tests.pages.opened import PAGES
+
+NAMES = sorted(path.stem for path in PAGES.glob("*.py"))
+#: Numbers that only the rows know: how many there are, per class, dropped and clipped; and a cell.
+N_ROWS, N_ILL, N_DROPPED, N_CLIPPED = 12371, 4193, 5387, 7129
+CELL = "77.1313"
+SECRETS = ("_compare_secret", "_robustness_secret", "_entropy", "_session_name")
+SCHEMA = Schema(
+    (NumericFeature("marker", 0, 100), CategoricalFeature("ward", ("north", "south"))),
+    ClassTarget("state", ("ill", "well")),
+    1200,
+)
+
+
+def rows() -> bytes:
+    lines = ["marker,ward,state"]
+    for row in range(N_ROWS):
+        marker = "500" if row < N_CLIPPED else CELL if row % 3 else "12.5"
+        lines.append(f"{marker},{('north', 'south')[row % 2]},{'ill' if row < N_ILL else 'well'}")
+    return "\n".join([*lines, *["1,west,ill"] * N_DROPPED]).encode()
+
+
+@pytest.fixture(scope="module")
+def private() -> Loaded:
+    table = read_csv(rows(), name="ward.csv")
+    return Loaded(DataRole.PRIVATE, "ward.csv", None, table, SCHEMA, encode(table, SCHEMA))
+
+
+def opened(page: str, private: Loaded, **url: str) -> AppTest:
+    test = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
+    test.session_state["loaded"] = private
+    for name, value in url.items():
+        test.query_params[name] = value
+    test.run()
+    assert not test.exception, [found.message for found in test.exception]
+    return test
+
+
+def everything(test: AppTest) -> str:
+    """Whatever the page sends to the browser, tables included."""
+    sent = [str(getattr(element, "proto", "")) for block in (test.main, test.sidebar) for element in block]
+    tables = [frame.value.to_csv() for frame in (*test.dataframe, *test.data_editor)]
+    return "\n".join([*sent, *tables])
+
+
+def numbers_in(text: str) -> set[str]:
+    return set(re.findall(r"\d+(?:\.\d+)?", text.replace(",", "")))
+
+
+def test_the_rows_are_as_told(private):
+    report = private.data.report
+    assert (report.rows_kept, report.rows_read) == (N_ROWS, N_ROWS + N_DROPPED)
+    assert dict(report.clipped) == {"marker": N_CLIPPED}
+    assert private.data.class_counts().tolist() == [N_ILL, N_ROWS - N_ILL]
+
+
+@pytest.mark.parametrize("page", NAMES)
+def test_no_page_shows_a_count_a_cell_or_a_seed(page, private):
+    test = opened(page, private)
+    sent = everything(test)
+    seen = numbers_in(sent)
+    exact = {N_ROWS, N_ROWS + N_DROPPED, N_ILL, N_ROWS - N_ILL, N_DROPPED, N_CLIPPED}
+    assert not seen & ({str(count) for count in exact} | {CELL}), page
+    assert private.data.fingerprint not in sent
+    assert not [found for found in test.number_input if found.label in ("Draw", "Seed")]
+    secrets = [test.session_state[key] for key in SECRETS if key in test.session_state]
+    assert not [secret for secret in secrets if str(secret) in sent]
+
+
+OF_ROWS = {"budget", "compare", "plan", "publish", "robustness", "tree"}
+
+
+@pytest.mark.parametrize("page", NAMES)
+def test_no_page_offers_a_learner_that_publishes_rows_as_they_are(page, private):
+    test = opened(page, private)
+    exact = {get_learner(name).title for name in learners() if not get_learner(name).spends_epsilon}
+    named = [box for box in (*test.selectbox, *test.multiselect) if box.label in ("Learner", "Learners")]
+    of_rows = [box for box in named if box.key in ("learner", "learners", "robust-learners")]  # others ask about other rows
+    assert not {option for box in of_rows for option in box.options} & exact
+    assert bool(of_rows) == (page in OF_ROWS)
+
+
+@pytest.mark.parametrize("name", [name for name in learners() if not get_learner(name).spends_epsilon])
+def test_a_link_to_such_a_learner_shows_the_default_instead(name, private):
+    test = opened("tree", private, learner=get_learner(name).title)
+    assert test.session_state["_last_good"][1].result.learner == "pf-tree"
+
+
+def test_code_that_asks_for_such_a_learner_is_refused(private):
+    from dataclasses import replace
+
+    test = opened("tree", private)
+    asked = replace(test.session_state["_last_good"][1].asked, learner="cart")
+    with pytest.raises(Exception, match="is not shown on private rows"):
+        cached._require_shown(asked, private)
+
+
+@pytest.mark.parametrize("page", [name for name in NAMES if name != "publish"])
+def test_no_page_but_publish_gives_a_file_made_from_the_rows(page, private):
+    labels = {button.proto.label for button in opened(page, private).get("download_button")}
+    assert labels <= {"Download schema"}
+
+
+def test_no_page_puts_anything_of_the_table_into_the_address(private):
+    for page in NAMES:
+        test = opened(page, private)
+        address = " ".join(f"{name}={value}" for name, value in test.query_params.items())
+        assert not re.search("ward|marker|state=|ill|well", address), address
+
+
+def test_a_private_result_holds_no_rows_and_no_seed(private):
+    trained = opened("tree", private).session_state["_last_good"][1]
+    assert trained.result.seed is None
+    assert trained.held_out is None
+    held = gc.get_referents(trained.result, trained.result.model, trained.asked)
+    assert not [item for item in held if item is private.data or item is private.table]
+
+
+class Rows:
+    """Stands for rows that work holds."""
+
+
+def test_a_job_lets_go_of_its_rows_when_it_is_done():
+    jobs = Jobs(workers=1)
+    rows = Rows()
+    alive = weakref.ref(rows)
+    job = jobs.submit("session", "lane", "key", lambda progress, stop, held=rows: type(held).__name__)
+    assert job.wait(60)
+    del rows
+    jobs.close()
+    gc.collect()
+    assert job.result() == "Rows"
+    assert alive() is None
+
+
+def test_what_ends_with_a_session_is_every_job_of_it_and_of_no_other():
+    jobs = Jobs(workers=1)
+    kept = [jobs.submit(session, "lane", "key", lambda progress, stop: 1) for session in ("gone", "here")]
+    for job in kept:
+        assert job.wait(60)
+    jobs.forget_session("gone")
+    assert jobs.current("gone", "lane") is None
+    assert jobs.current("here", "lane") is kept[1]
+    jobs.close()
