@@ -31,7 +31,7 @@ from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.boosting import Recipe, boost
 from dpviz.training.boosting_filter import FilterTerms
 from dpviz.training.boosting_loss import Loss, initial_score, loss_of
-from dpviz.training.boosting_trees import AUTO_DEPTH, draw_boosting_trees
+from dpviz.training.boosting_trees import SHAPES, draw_boosting_trees
 from dpviz.training.contract import Grown, LearnerSpec, n_public_of
 from dpviz.training.params import Settings, control
 from dpviz.training.random_boxes import declared_box
@@ -39,6 +39,9 @@ from dpviz.training.random_boxes import declared_box
 NAME = "s-gbdt"
 #: Used where no delta is asked for: the paper's.
 DELTA = 5e-8
+#: From this public row count on, trees may be deeper.
+MANY_ROWS = 5000
+_DEEP = 5
 _INITIAL, _TREES = "initial score", "tree"
 
 
@@ -50,21 +53,30 @@ class Params:
     trees: str = control(
         "auto",
         label="Trees",
-        help="What a tree asks for. Auto: one feature for classes, two for a number.",
+        help="What a tree asks for. Auto: two features for a number or from 5,000 rows and depth 5 on, else one.",
         kind="choice",
-        options=("auto", *AUTO_DEPTH),
+        options=("auto", *SHAPES),
     )
     multiscale: float = control(
         0.5, label="Fine ends", help="Share of trees cut finely near the ends of a range.", kind="number", low=0, high=1
     )
-    learning_rate: float = control(0.5, label="Learning rate", help="Step of a tree.", kind="number", low=0.001, high=1)
+    learning_rate: float = control(
+        1.0, label="Learning rate", help="Step of a tree, where it holds many rows.", kind="number", low=0.001, high=1
+    )
     spread: float = control(
         1.0, label="Noise allowed", help="How far noise may move a score, in log-odds.", kind="number", low=0.01, high=100
     )
     least_support: float = control(
         0.0, label="Added support", help="Rows added to each leaf's count.", kind="number", low=0, high=1e6
     )
-    clip: float = control(0.5, label="Gradient limit", help="Larger gradients are cut.", kind="number", low=0.01, high=2)
+    clip: float = control(
+        0.0,
+        label="Gradient limit",
+        help="Larger gradients are cut. 0: 0.5 for classes, 0.3 for a number.",
+        kind="number",
+        low=0,
+        high=2,
+    )
     sampling: float = control(
         1.0, label="Rows per round", help="Probability that a row takes part.", kind="number", low=0.001, high=1
     )
@@ -93,27 +105,39 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     start, trees = split_budget(settings.epsilon, (params.initial_share if starts else 0.0, 1 - params.initial_share))
     first = (Share(_INITIAL, None, start, set_by="initial_share"),) if starts else ()
     delta = settings.delta or DELTA
-    shape = _shape(schema, params)
+    depth = _depth(schema, settings, params)
+    shape = tree_shape(schema, depth, params)
     notes = (
         f"Delta = {delta:g}" + ("." if settings.delta else ", as in the paper; none was asked for."),
         f"{_rounds(params):,} random trees that ask for {_ASKS[shape]}.",
         *(("More than two classes start from 0.",) if scores_of(schema) > 1 else ()),
     )
     shares = (*first, Share(_TREES, None, trees, set_by="what is left"))
-    return BudgetPlan(settings.epsilon, _depth(settings, shape), shares, notes, delta)
+    return BudgetPlan(settings.epsilon, depth, shares, notes, delta)
 
 
 _ASKS = {"one feature": "one feature each, in turn", "two features": "two features each", "random": "a feature per node"}
 
 
-def _shape(schema: Schema, params: Params) -> str:
+def tree_shape(schema: Schema, depth: int, params: Params) -> str:
+    """What trees ask for: two features for a number, and for classes where rows and depth are enough. Public."""
     if params.trees != "auto":
         return params.trees
-    return "two features" if isinstance(schema.target, NumericTarget) else "one feature"
+    enough = _has_many_rows(schema) and depth >= _DEEP
+    return "two features" if enough or isinstance(schema.target, NumericTarget) else "one feature"
 
 
-def _depth(settings: Settings, shape: str) -> int:
-    return int(min(settings.max_depth, AUTO_DEPTH[shape]) if settings.depth == "auto" else settings.depth)
+def _has_many_rows(schema: Schema) -> bool:
+    return schema.n_public is not None and schema.n_public >= MANY_ROWS
+
+
+def _depth(schema: Schema, settings: Settings, params: Params) -> int:
+    """Auto: pairs of 8 x 4 cells for many rows and of 4 x 4 for few, eight cells of one feature, six levels of random nodes."""
+    if settings.depth != "auto":
+        return int(settings.depth)
+    shape = tree_shape(schema, settings.max_depth, params)
+    usual = {"one feature": 3, "two features": _DEEP if _has_many_rows(schema) else _DEEP - 1, "random": 6}
+    return min(settings.max_depth, usual[shape])
 
 
 def _rounds(params: Params) -> int:
@@ -126,7 +150,8 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     loss = loss_of(schema, params.newton and not params.static_noise)
     event = trees_event(plan, params)
     initial, before = initial_score(loss, data.target, schema.n_public or 1, plan.of(_INITIAL), source)
-    trees = draw_boosting_trees(schema, _shape(schema, params), _rounds(params), plan.depth, params.multiscale, source=source)
+    shape = tree_shape(schema, plan.depth, params)
+    trees = draw_boosting_trees(schema, shape, _rounds(params), plan.depth, params.multiscale, source=source)
     model = boost(data, trees, loss, initial, recipe(event, loss, params), source)
     return Grown(model, Sequential((*before, event)) if before else event)
 
@@ -150,7 +175,7 @@ def recipe(event: GaussianRounds, loss: Loss, params: Params) -> Recipe:
         rounds=_rounds(params),
         noise_multiplier=event.noise_multiplier,
         learning_rate=params.learning_rate,
-        clip=params.clip,
+        clip=params.clip or loss.usual_clip,
         sampling=params.sampling,
         support_share=params.support_share,
         spread=params.spread * loss.spread,

@@ -41,6 +41,10 @@ class Loss(Protocol):
         """One unit of spread, in scores: a log-odds of 1, or a twentieth of a number's declared range."""
 
     @property
+    def usual_clip(self) -> float:
+        """Where gradients are cut unless somebody says otherwise."""
+
+    @property
     def widest(self) -> float:
         """The largest size of `centred`."""
 
@@ -63,6 +67,7 @@ class SquaredLoss:
     n_scores = 1
     curvature = 1.0
     spread = 0.1
+    usual_clip = 0.3
     widest = 1.0
 
     def gradients(self, scores: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -85,6 +90,7 @@ class LogisticLoss:
     newton: bool
     n_scores = 1
     spread = 1.0
+    usual_clip = 0.5
     widest = 0.5
 
     @property
@@ -114,6 +120,7 @@ class SoftmaxLoss:
     n_scores: int
     curvature = 0.25
     spread = 1.0
+    usual_clip = 0.5
     widest = 0.5
 
     def gradients(self, scores: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

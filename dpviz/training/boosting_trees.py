@@ -26,8 +26,8 @@ from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.random_boxes import declared_box
 from dpviz.training.random_trees import draw_trees
 
-#: Depth up to which "auto" goes, by shape: 8 leaves for one number, 4 x 4 for two.
-AUTO_DEPTH = {"one feature": 3, "two features": 4, "random": 6}
+#: What a tree asks for.
+SHAPES = ("one feature", "two features", "random")
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class BoostingTrees:
 def draw_boosting_trees(
     schema: Schema, shape: str, count: int, depth: int, multiscale: float, *, source: NoiseSource
 ) -> BoostingTrees:
-    """`count` trees of a shape of AUTO_DEPTH. Raises SchemaError when no feature can be split."""
+    """`count` trees of one of SHAPES. Raises SchemaError when no feature can be split."""
     features = [place for place, side in enumerate(declared_box(schema)) if side.can_split]
     if shape == "random":
         splits = draw_trees(schema, count, depth, source)

@@ -10,10 +10,8 @@ from dpviz.models.packed_forest import LEAF, values_of
 from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import multiscale_grid
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from dpviz.training.boosting_trees import AUTO_DEPTH, draw_boosting_trees
+from dpviz.training.boosting_trees import SHAPES, draw_boosting_trees
 from tests.contract.tables import schema_of, table
-
-SHAPES = tuple(AUTO_DEPTH)
 
 
 def draw(shape, count=40, depth=3, multiscale=0.5, schema=None, seed=5):
