@@ -23,6 +23,7 @@ from dpviz.figures.differences import MEANING, difference_figure, difference_row
 from dpviz.figures.dots import WHAT_A_DOT_IS, DotRow, dot_rows
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.measure_text import LEAST_R2, gap_unit
+from dpviz.io.csv_text import frame_csv
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
 from dpviz.training.params import make_params
@@ -238,12 +239,14 @@ def _differences(question: Question, rows: pd.DataFrame, found: Sequence[Curve])
 
 
 def _download(question: Question, frame: pd.DataFrame, loaded: Loaded) -> None:
+    if loaded.role is DataRole.PRIVATE:
+        st.caption("No file: computed on private rows, not covered by ε, not to be published.")
+        return
     name = f"compare-{question.along}.csv"
     look = {"icon": ":material/download:", "on_click": "ignore"}
-    st.download_button("Download every fit (CSV)", lambda: frame.to_csv(index=False), name, "text/csv", **look)
-    private = " Computed on private rows: not covered by ε, not to be published." if loaded.role is DataRole.PRIVATE else ""
+    st.download_button("Download every fit (CSV)", lambda: frame_csv(frame), name, "text/csv", **look)
     holds = "settings, ε claimed and composed, measures. It holds no row of the data."
-    st.caption(f"{len(frame):,} fits, one a line: {holds}{private}")
+    st.caption(f"{len(frame):,} fits, one a line: {holds}")
 
 
 def _table(rows: list[dict[str, str]], words: str) -> None:

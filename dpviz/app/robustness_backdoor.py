@@ -20,6 +20,7 @@ from dpviz.evaluation.backdoor import picture
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.pixels import picture_svg
 from dpviz.figures.robustness_more import backdoor_figure, backdoor_rows, backdoor_sentence
+from dpviz.io.csv_text import frame_csv
 from dpviz.learners import DEFAULT, get_learner, learners, require_task
 
 LANE = "robustness-backdoor"
@@ -98,6 +99,6 @@ def _draw(frames: tuple[Any, ...]) -> None:
     st.caption("Dots: measured, with 95 % limits. Dotted: at most, proved with 95 % confidence for all numbers of rows at once.")
     with st.expander("As a table", icon=":material/table_rows:"):
         st.dataframe(backdoor_rows(curves), hide_index=True, alt="Every measured point of the backdoor.")
-    make = lambda: curves.to_csv(index=False)  # noqa: E731
+    make = lambda: frame_csv(curves)  # noqa: E731
     look: dict[str, Any] = {"icon": ":material/download:", "on_click": "ignore"}
     st.download_button("Download the backdoor (CSV)", make, "backdoor.csv", "text/csv", **look)

@@ -6,8 +6,10 @@ import streamlit as st
 
 from dpviz.accounting.claim import Disclosure
 from dpviz.app.cached import HeldOut, Screen, Trained, regrow
+from dpviz.app.export_screen import offer_export
 from dpviz.app.jobs import Job
 from dpviz.app.parts import error, literal, plain
+from dpviz.errors import DpvizError
 from dpviz.figures.guarantee_text import Kind, verdict
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
@@ -117,13 +119,17 @@ def _lines_of_kind(items: list[Disclosure]) -> list[str]:
 
 
 def export(trained: Trained, role: DataRole = DataRole.SIMULATED) -> None:
-    """Download the JSON document; made when it is asked for, without drawing the page anew. Not for private rows."""
+    """The tree in any form. Not for private rows."""
     if role is DataRole.PRIVATE:
         st.caption("Keep what is on screen to yourself: the Publish page draws a new tree, books its cost and gives its file.")
         return
     result = trained.result
-    name = f"{result.learner}-depth-{result.plan.depth}.json"
-    label = "Download simulation (JSON)" if result.noise == "simulation" else "Download tree (JSON)"
-    st.download_button(label, result.to_json, name, "application/json", icon=":material/download:", on_click="ignore")
-    holds = "Holds rules, labels, schema, settings, ledger, claim and disclosures; no counts and no rows."
+    try:
+        document = result.to_json()
+    except DpvizError as problem:  # a forest that would say where rows are
+        error(problem)
+        return
+    label = "Download simulation" if result.noise == "simulation" else "Download"
+    holds = "Holds rules and labels, and says what is guaranteed; no counts and no rows."
     st.caption(holds if result.released else f"{holds} It says why it is not a release.")
+    offer_export(document, f"{result.learner}-depth-{result.plan.depth}", key="take-away", label=label)

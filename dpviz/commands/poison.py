@@ -20,6 +20,7 @@ from dpviz.commands.proposal import warn_of_read_values
 from dpviz.errors import DpvizError
 from dpviz.evaluation.poisoning import PoisoningTable, certify
 from dpviz.io.csv import read_csv
+from dpviz.io.csv_text import frame_csv
 from dpviz.io.schemas import load_schema
 from dpviz.learners import DEFAULT, get_learner, require_task
 from dpviz.table.dataset import EncodedDataset
@@ -77,7 +78,7 @@ def run(args: Namespace) -> int:
         **params,
     )
     if args.out is not None:
-        write_whole(args.out, found.frame().to_csv(index=False), force=args.force)
+        write_whole(args.out, frame_csv(found.frame()), force=args.force)
     warn_of_read_values(data.schema)
     _show(found, args)
     return 0

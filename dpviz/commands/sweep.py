@@ -23,6 +23,7 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.grid import SweepGrid, columns_of, n_fits
 from dpviz.evaluation.sweep import sweep
 from dpviz.io.csv import read_csv
+from dpviz.io.csv_text import frame_csv
 from dpviz.io.schemas import load_schema
 from dpviz.learners import DEFAULT
 from dpviz.table.dataset import EncodedDataset
@@ -65,7 +66,7 @@ def run(args: Namespace) -> int:
     data = _encoded(args)
     with _stopped_by_keyboard() as stop:
         frame = _sweep(args, grid, data, done, stop)
-    write_whole(args.out, frame.to_csv(index=False, lineterminator="\n"), force=overwrites)
+    write_whole(args.out, frame_csv(frame), force=overwrites)
     warn_of_read_values(data.schema)
     total = n_fits(list(grid.batches()))
     have = len(grid.part_of(frame))
