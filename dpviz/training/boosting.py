@@ -34,7 +34,8 @@ from dpviz.training.boosting_trees import BoostingTrees
 from dpviz.training.random_trees import row_order
 
 _STEPS = 2.0**CONTRIBUTION_BITS
-_GRADIENTS, _WEIGHTS = 0, 1
+#: Kinds of sums, as the grid of the noise numbers them.
+GRADIENTS, WEIGHTS = 0, 1
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Recipe:
         step = self.learning_rate * math.sqrt(self.rounds)
         if self.static_noise:
             return max(self.least_support, 2 * self.clip * self.noise_multiplier * step / self.spread)
-        return self.grid.scales[_GRADIENTS] * step / self.spread
+        return self.grid.scales[GRADIENTS] * step / self.spread
 
     def sizes(self, gradients: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Shares of the largest contribution that rows make, from whole steps of the grid; shape (n_rows,)."""
@@ -103,13 +104,13 @@ def boost(
     data: EncodedDataset, trees: BoostingTrees, loss: Loss, initial: float, recipe: Recipe, source: NoiseSource
 ) -> BoostedTrees:
     """The boosted model: one value per cell of every tree, and everything in it released."""
-    rounds = _Rounds(data, trees, loss, initial, recipe, source)
+    rounds = Rounds(data, trees, loss, initial, recipe, source)
     values = [rounds.run(tree) for tree in range(recipe.rounds)]
-    return _model(trees, loss, initial, values)
+    return boosted(trees, loss, initial, values)
 
 
-class _Rounds:
-    """The state of training: scores and accounts of the rows. Private."""
+class Rounds:
+    """The state of training: scores and accounts of the rows, and who is `present` (a mask, or None: all). Private."""
 
     def __init__(
         self, data: EncodedDataset, trees: BoostingTrees, loss: Loss, initial: float, recipe: Recipe, source: NoiseSource
@@ -119,21 +120,35 @@ class _Rounds:
         self.scores = np.full((data.n_rows, loss.n_scores), initial)
         self.order = row_order(data) if recipe.sampling < 1 else None
         self.accounts = None if recipe.filter is None else RowAccounts(recipe.filter, data.n_rows)
+        self.present: np.ndarray | None = None
 
     def run(self, tree: int) -> np.ndarray:
         """One round: values of the tree's cells, shape (n_cells, n_scores)."""
+        cells, sums, support = self.sums(tree)
+        values = (self._static if self.recipe.static_noise else self._dynamic)(sums, support)
+        self.learn(cells, values)
+        return values
+
+    def sums(self, tree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(cell of every row, exact sums of gradients, of weights) by cell, in whole steps; rows that take part are charged.
+
+        Shapes (n_rows,), (n_cells, n_scores) and (n_cells,). Private.
+        """
         downhill, weights = self.loss.gradients(self.scores, self.target)
         gradients = contributions(downhill, self.recipe.clip)
         weights = contributions(weights, 1.0)
+        if self.present is not None:  # who is not there adds nothing and is charged nothing
+            gradients, weights = gradients * self.present[:, None], weights * self.present
         taking = self._taking(gradients, weights)
         if taking is not None:
             gradients, weights = gradients * taking[:, None], weights * taking
         cells, n_cells = self.trees.cells_of(self.rows, tree), int(self.trees.n_cells[tree])
         sums = np.column_stack([np.bincount(cells, column, n_cells) for column in gradients.T])
-        support = np.bincount(cells, weights, n_cells)
-        values = (self._static if self.recipe.static_noise else self._dynamic)(sums, support)
+        return cells, sums, np.bincount(cells, weights, n_cells)
+
+    def learn(self, cells: np.ndarray, values: np.ndarray) -> None:
+        """Move the scores of rows by the released values of their cells."""
         self.scores += values[cells]
-        return values
 
     def _taking(self, gradients: np.ndarray, weights: np.ndarray) -> np.ndarray | None:
         """Who takes part: those with budget left, of whom chance draws some. None: all."""
@@ -148,10 +163,8 @@ class _Rounds:
 
     def _dynamic(self, sums: np.ndarray, support: np.ndarray) -> np.ndarray:
         """Noise on both sums: the more a leaf holds, the less it moves its value."""
-        recipe = self.recipe
-        noisy = recipe.grid.noisy(sums, _GRADIENTS, source=self.source)
-        held = np.maximum(recipe.grid.noisy(support, _WEIGHTS, source=self.source), 0.0) + recipe.least_support
-        return recipe.learning_rate * noisy / (self.loss.curvature * held + recipe.smoothing)[:, None]
+        noisy = self.recipe.grid.noisy(sums, GRADIENTS, source=self.source)
+        return leaf_values(self.recipe, self.loss, noisy, self.recipe.grid.noisy(support, WEIGHTS, source=self.source))
 
     def _static(self, sums: np.ndarray, support: np.ndarray) -> np.ndarray:
         """Noise on the value itself. One row moves it by at most 2 clip / (smoothing + 1), and rounding by one step more."""
@@ -164,7 +177,13 @@ class _Rounds:
         return recipe.learning_rate * noise.add(np.rint(exact * finer).astype(np.int64), source=self.source) / finer
 
 
-def _model(trees: BoostingTrees, loss: Loss, initial: float, values: list[np.ndarray]) -> BoostedTrees:
+def leaf_values(recipe: Recipe, loss: Loss, gradients: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Values of cells, (n_cells, n_scores), from noisy sums of gradients (n_cells, n_scores) and of weights (n_cells,)."""
+    held = np.maximum(weights, 0.0) + recipe.least_support
+    return recipe.learning_rate * gradients / (loss.curvature * held + recipe.smoothing)[:, None]
+
+
+def boosted(trees: BoostingTrees, loss: Loss, initial: float, values: list[np.ndarray]) -> BoostedTrees:
     """Cells' values at their leaves, in the units of the target; with several scores every tree stands there once for each."""
     target = trees.splits.schema.target
     half = (target.high - target.low) / 2 if isinstance(target, NumericTarget) else 1.0
