@@ -1,4 +1,4 @@
-"""Writes the two simulated samples of this folder: loans and clinic, each a table (.csv.gz) and its declared schema.
+"""Writes the simulated samples of this folder: loans, clinic and rents, each a table (.csv.gz) and its declared schema.
 
 Nothing here is about anybody. Every row is drawn from the rules below, the file reads nothing, and running it again
 writes the same bytes: `python data/make_samples.py`. The ranges of the schemas are design values, wider than the data.
@@ -16,12 +16,13 @@ from pathlib import Path
 import numpy as np
 
 from dpviz.randomness import generator
-from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.table.schema_json import schema_to_json
 
 SEED = 1
 LOANS = 20_000
 CLINIC = 800
+RENTS = 3_000
 
 #: Occupation -> (share among applicants, in thousandths; log of income relative to the middle; unsteadiness of the work).
 OCCUPATIONS = {
@@ -42,6 +43,13 @@ HOUSING = {"owner": 22, "mortgage": 30, "rent": 38, "with family": 10}
 WARDS = {"medicine": 34, "surgery": 26, "cardiology": 18, "geriatrics": 14, "orthopaedics": 8}
 ADMISSIONS = {"emergency": 52, "planned": 36, "transfer": 12}
 SMOKING = {"never": 52, "former": 28, "current": 20}
+#: District -> (share among flats, in hundredths; log of its rents relative to the middle; kilometres to the centre).
+DISTRICTS = {
+    "old town": (9, 0.34, 0.8), "harbour": (11, 0.18, 2.1), "university": (13, 0.16, 1.7), "station": (12, -0.02, 1.2),
+    "riverside": (10, 0.1, 3.4), "north": (13, -0.12, 5.2), "hillside": (6, 0.26, 4.6), "mill quarter": (10, -0.06, 3.9),
+    "east": (11, -0.2, 6.8), "outskirts": (5, -0.26, 11.5),
+}  # fmt: skip
+HEATING = {"district heating": 38, "gas": 34, "heat pump": 16, "oil": 12}
 
 Columns = dict[str, np.ndarray]
 
@@ -137,6 +145,47 @@ def _clinic_schema() -> Schema:
     return Schema(features, ClassTarget("readmitted", ("no", "yes")), n_public=800)
 
 
+def rents() -> tuple[Columns, Schema]:
+    """Flats on offer, their rent a number with a long tail. Size and district say most; new houses cost more."""
+    rng = generator(SEED + 2)
+    n = RENTS
+    district = _choose(rng, n, [share for share, _, _ in DISTRICTS.values()])
+    dearer, away = (np.array([row[k] for row in DISTRICTS.values()])[district] for k in (1, 2))
+    area = np.round(np.clip(np.exp(4.1 + 0.42 * rng.standard_normal(n)), 14, 340))
+    rooms = np.clip(np.round(area / 27 + 0.6 * rng.standard_normal(n)), 1, 9)
+    built = np.round(np.clip(2024 - 110 * rng.random(n) ** 1.3, 1890, 2024))
+    distance = _rounded(np.clip(away * np.exp(0.25 * rng.standard_normal(n)), 0.1, 24), 0.1)
+    floor = np.floor(7 * rng.random(n) ** 1.4)
+    heating = _choose(rng, n, HEATING.values())
+    furnished, balcony = rng.random(n) < 0.17, rng.random(n) < 0.25 + 0.35 * (built > 1990)
+    age = (2024 - built) / 100
+    planted = np.where(built >= 2010, 0.2, np.where((built < 1930) & (distance < 2.5), 0.16, -0.22 * age))
+    smooth = dearer - 0.02 * distance + 0.13 * furnished + 0.05 * balcony + 0.06 * (heating == 2) + 0.012 * floor
+    log_rent = 6.62 + 0.86 * np.log(area / 62) + planted + smooth + 0.16 * rng.standard_normal(n)
+    dear = np.where(rng.random(n) < 0.015, 0.5, 0.0)  # a few at almost any price
+    columns = {
+        "area": area, "rooms": rooms, "district": _named(DISTRICTS, district), "distance": distance, "floor": floor,
+        "built": built, "heating": _named(HEATING, heating), "furnished": _yes_no(furnished), "balcony": _yes_no(balcony),
+        "rent": _rounded(np.clip(np.exp(log_rent + dear), 180, 5_900), 5),
+    }  # fmt: skip
+    return columns, _rents_schema()
+
+
+def _rents_schema() -> Schema:
+    features = (
+        NumericFeature("area", 10, 400, "m²", whole=True),
+        NumericFeature("rooms", 1, 12, whole=True),
+        CategoricalFeature("district", tuple(DISTRICTS)),
+        NumericFeature("distance", 0, 30, "km"),
+        NumericFeature("floor", 0, 20, whole=True),
+        NumericFeature("built", 1850, 2030, whole=True),
+        CategoricalFeature("heating", tuple(HEATING)),
+        CategoricalFeature("furnished", ("no", "yes")),
+        CategoricalFeature("balcony", ("no", "yes")),
+    )
+    return Schema(features, NumericTarget("rent", 0, 6_000), n_public=3_000)
+
+
 def csv_text(columns: Columns) -> str:
     """The table as CSV. No cell holds a comma or a quote."""
     rows = zip(*(_texts(values) for values in columns.values()), strict=True)
@@ -154,7 +203,7 @@ def zipped(text: str) -> bytes:
 def files() -> dict[str, bytes]:
     """File name -> content, for everything this script writes."""
     written: dict[str, bytes] = {}
-    for name, make in (("loans", loans), ("clinic", clinic)):
+    for name, make in (("loans", loans), ("clinic", clinic), ("rents", rents)):
         columns, schema = make()
         written[f"{name}.csv.gz"] = zipped(csv_text(columns))
         written[f"{name}.schema.json"] = schema_to_json(schema).encode()

@@ -25,6 +25,7 @@ from dpviz.learners import get_learner
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
+from dpviz.table.schema import ClassTarget
 
 #: Draws per point; large tables vary less and take longer.
 DRAWS, DRAWS_LARGE, LARGE = 50, 20, 5_000
@@ -90,8 +91,9 @@ def _key(question: ShareQuestion, loaded: Loaded) -> str:
 
 
 def _ask_beside(loaded: Loaded) -> str:
-    """A simulated sample to set beside: at first the one whose size differs most."""
-    titles = {sample.name: sample.title for sample in samples() if sample.role == "simulated" and sample.name != loaded.sample}
+    """A simulated sample of classes to set beside: at first the one whose size differs most."""
+    others = (sample for sample in samples() if sample.role == "simulated" and sample.name != loaded.sample)
+    titles = {o.name: o.title for o in others if isinstance(load_encoded(o.name).schema.target, ClassTarget)}
     sizes = {name: load_encoded(name).n_rows for name in titles}
     farthest = max(sizes, key=lambda name: max(sizes[name], loaded.data.n_rows) / max(1, min(sizes[name], loaded.data.n_rows)))
     names = (*titles, _NONE)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpviz.evaluation.redraws import Redraws
-from dpviz.models.tree import Branch, Leaf, Tree
+from dpviz.models.tree import Branch, Tree, said_by
 from dpviz.table.dataset import EncodedDataset
 
 
@@ -83,8 +83,8 @@ def _leaf_rows(tree: Tree, data: EncodedDataset) -> list[tuple[str, int, np.ndar
     stack = [("", tree.root, np.arange(data.n_rows))]
     while stack:
         path, node, rows = stack.pop()
-        if isinstance(node, Leaf):
-            found.append((path, node.label, rows))
+        if not isinstance(node, Branch):
+            found.append((path, int(said_by(node)), rows))
             continue
         left = node.rule.goes_left(data.columns[node.rule.feature][rows])
         stack += [(path + "R", node.right, rows[~left]), (path + "L", node.left, rows[left])]

@@ -21,7 +21,7 @@ from dpviz.evaluation.classes import require_classes
 from dpviz.evaluation.draws import Draws, Progress, Stop, draw
 from dpviz.evaluation.root_attack import move_root
 from dpviz.learners import fit, get_learner
-from dpviz.models.tree import Leaf, Node, Tree
+from dpviz.models.tree import Branch, Node, Tree
 from dpviz.randomness import child_seeds, generator
 from dpviz.table.dataset import EncodedDataset
 
@@ -82,7 +82,7 @@ def _leaves(data: EncodedDataset, max_depth: int) -> Iterator[np.ndarray]:
 
 
 def _rows_of_leaves(node: Node, data: EncodedDataset, rows: np.ndarray) -> Iterator[np.ndarray]:
-    if isinstance(node, Leaf):
+    if not isinstance(node, Branch):
         yield rows
         return
     left = node.rule.goes_left(data.columns[node.rule.feature][rows])

@@ -50,9 +50,9 @@ class Redraws:
 
     def same_node(self, path: str, node: Node) -> int:
         """In how many draws the same rule (for a leaf: a leaf with the same label) stands at `path`."""
-        if isinstance(node, Leaf):
-            return self._count(path, lambda other: other == node)
-        return self._count(path, lambda other: isinstance(other, Branch) and other.rule == node.rule)
+        if isinstance(node, Branch):
+            return self._count(path, lambda other: isinstance(other, Branch) and other.rule == node.rule)
+        return self._count(path, lambda other: other == node)
 
     def same_feature(self, path: str, feature: int) -> int:
         """In how many draws the rule at `path` asks about the feature at this position."""

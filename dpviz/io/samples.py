@@ -1,4 +1,4 @@
-"""Samples to begin with: two simulated tables of this project and three public ones that come with scikit-learn.
+"""Samples to begin with: three simulated tables of this project and three public ones that come with scikit-learn.
 
 The simulated ones lie in `data/` of the clone, with schemas that were declared before the data were drawn
 (`data/make_samples.py`). Of the public ones only what their documentation states is declared; all else is read from the
@@ -128,6 +128,10 @@ _SAMPLES: tuple[tuple[Sample, Callable[[], tuple[RawTable, Schema]]], ...] = (
     (
         Sample("clinic", "Clinic", "simulated", "800 simulated hospital stays, a small set: who will be readmitted?"),
         lambda: _from_clone("clinic"),
+    ),
+    (
+        Sample("rents", "Rents", "simulated", "3,000 simulated flats on offer: what is the rent? A number, not a class."),
+        lambda: _from_clone("rents"),
     ),
     (
         Sample("breast-cancer", "Breast cancer", "public", "569 tumours, 30 measurements of cell nuclei: malignant or benign?"),

@@ -6,14 +6,15 @@ score per class, to which the trees add in turn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from dpviz.models.base import require_same_columns
-from dpviz.models.packed_forest import LEAF, PackedTrees, values_of
+from dpviz.models.packed_forest import LEAF, PackedTrees, UnpackedTrees, values_of
+from dpviz.models.tree import NumberLeaf, Tree
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericTarget, Schema
 
@@ -57,6 +58,15 @@ class BoostedTrees:
     def n_scores(self) -> int:
         """How many scores a row has: one, or one per class where there are more than two. Tree t adds to score t mod n_scores."""
         return scores_of(self.schema)
+
+    @property
+    def trees(self) -> Sequence[Tree]:
+        """Every tree, made when asked for; its leaves hold what they add to the score."""
+        return UnpackedTrees(self)
+
+    def leaf(self, number: int) -> NumberLeaf:
+        """The leaf with this number, as one of a tree."""
+        return NumberLeaf(float(self.values[number]))
 
     def scores(self, data: EncodedDataset) -> np.ndarray:
         """The sum per row, float64: not clipped, or log-odds of the second class, shape (n_rows,); else (n_rows, n_classes)."""

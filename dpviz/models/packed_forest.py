@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import overload
+from typing import Protocol, overload
 
 import numpy as np
 
 from dpviz.models.base import require_same_columns
-from dpviz.models.tree import Branch, Leaf, Node, SubsetRule, ThresholdRule, Tree
+from dpviz.models.tree import Branch, End, Leaf, Node, SubsetRule, ThresholdRule, Tree
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 
@@ -164,24 +164,11 @@ class PackedForest:
     @property
     def trees(self) -> Sequence[Tree]:
         """Every tree, made when asked for: one child per category becomes a chain of rules."""
-        return _Trees(self)
+        return UnpackedTrees(self)
 
-    def node(self, place: int) -> Node:
-        """The subtree below a node, as rules of two sides."""
-        splits = self.splits
-        if splits.feature[place] == LEAF:
-            return Leaf(int(self.labels[splits.leaf_number[place]]))
-        feature, threshold = int(splits.feature[place]), float(splits.threshold[place])
-        first, declared = int(splits.first_child[place]), self.schema.features[feature]
-        if not isinstance(declared, CategoricalFeature):
-            return Branch(ThresholdRule(feature, threshold), self.node(first), self.node(first + 1))
-        if not np.isnan(threshold):
-            codes = tuple(range(int(threshold) + 1))
-            return Branch(SubsetRule(feature, codes), self.node(first), self.node(first + 1))
-        chain = self.node(first + len(declared.categories) - 1)
-        for code in reversed(range(len(declared.categories) - 1)):
-            chain = Branch(SubsetRule(feature, (code,)), self.node(first + code), chain)
-        return chain
+    def leaf(self, number: int) -> End:
+        """The leaf with this number, as one of a tree."""
+        return Leaf(int(self.labels[number]))
 
 
 def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -190,21 +177,33 @@ def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
 
 
-class _Trees(Sequence[Tree]):
-    """Trees of a packed forest, unpacked one by one."""
+class Packed(Protocol):
+    """A model of packed trees: it knows what its leaves say."""
 
-    def __init__(self, forest: PackedForest) -> None:
-        self._forest = forest
+    @property
+    def splits(self) -> PackedTrees:
+        """The trees without their leaves."""
+
+    def leaf(self, number: int) -> End:
+        """The leaf with this number."""
+
+
+class UnpackedTrees(Sequence[Tree]):
+    """Trees of a packed model, unpacked one by one into rules of two sides."""
+
+    def __init__(self, model: Packed) -> None:
+        self._model = model
+        self._splits = model.splits
 
     def __len__(self) -> int:
-        return self._forest.splits.n_trees
+        return self._splits.n_trees
 
     @overload
     def __getitem__(self, index: int) -> Tree: ...
     @overload
     def __getitem__(self, index: slice) -> Sequence[Tree]: ...
     def __getitem__(self, index: int | slice) -> Tree | Sequence[Tree]:
-        roots = self._forest.splits.roots[index]
+        roots = self._splits.roots[index]
         if isinstance(index, slice):
             return tuple(self._tree(int(root)) for root in roots)
         return self._tree(int(roots))
@@ -213,4 +212,21 @@ class _Trees(Sequence[Tree]):
         return (self[place] for place in range(len(self)))
 
     def _tree(self, root: int) -> Tree:
-        return Tree(self._forest.schema, self._forest.node(root))
+        return Tree(self._splits.schema, self._node(root))
+
+    def _node(self, place: int) -> Node:
+        """The subtree below a node."""
+        splits = self._splits
+        if splits.feature[place] == LEAF:
+            return self._model.leaf(int(splits.leaf_number[place]))
+        feature, threshold = int(splits.feature[place]), float(splits.threshold[place])
+        first, declared = int(splits.first_child[place]), splits.schema.features[feature]
+        if not isinstance(declared, CategoricalFeature):
+            return Branch(ThresholdRule(feature, threshold), self._node(first), self._node(first + 1))
+        if not np.isnan(threshold):
+            codes = tuple(range(int(threshold) + 1))
+            return Branch(SubsetRule(feature, codes), self._node(first), self._node(first + 1))
+        chain = self._node(first + len(declared.categories) - 1)
+        for code in reversed(range(len(declared.categories) - 1)):
+            chain = Branch(SubsetRule(feature, (code,)), self._node(first + code), chain)
+        return chain

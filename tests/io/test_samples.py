@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import dpviz
 from dpviz.errors import DpvizError, UnknownName
 from dpviz.io import samples as samples_module
 from dpviz.io.samples import DATA, load_sample, samples
 from dpviz.table.encode import encode
-from dpviz.table.schema import CategoricalFeature, NumericFeature
+from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget
 
 NAMES = [sample.name for sample in samples()]
 SIMULATED = [sample.name for sample in samples() if sample.role == "simulated"]
@@ -106,3 +107,16 @@ def test_a_missing_file_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setattr(samples_module, "DATA", tmp_path)
     with pytest.raises(DpvizError, match=r"loans\.csv\.gz: The file of this sample is missing\. Run dpviz from a clone"):
         load_sample("loans")
+
+
+def test_one_simulated_sample_predicts_a_number_with_a_long_tail() -> None:
+    table, schema = load_sample("rents")
+    data = encode(table, schema)
+    assert isinstance(schema.target, NumericTarget)
+    assert not schema.read_fields()
+    assert (data.n_rows, data.report.clipped) == (3000, ())
+    low, middle, high = np.quantile(data.target, (0.05, 0.5, 0.99))
+    assert high - middle > 3 * (middle - low)
+    train, test = data.split(0.2, seed=0)
+    r2 = {name: dpviz.fit(name, train, epsilon=1.0, seed=0).score(test) for name in ("dp-mean", "cart-regression", "gbdt")}
+    assert -0.05 < r2["dp-mean"] < 0.01 < 0.5 < r2["cart-regression"] < r2["gbdt"] < 0.9

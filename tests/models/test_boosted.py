@@ -149,3 +149,11 @@ def test_a_bad_document_is_named(document: dict, what: str) -> None:
 def test_three_classes_need_as_many_trees_each() -> None:
     with pytest.raises(DocumentError, match="as many trees for each class"):
         read(THREE)
+
+
+def test_its_trees_say_what_they_add() -> None:
+    data, model = rows(), read()
+    assert len(model.trees) == 4
+    for place, tree in enumerate(model.trees):
+        np.testing.assert_array_equal(tree.predict(data), model.contributions(data)[:, place])
+    assert model.trees[3].values == (0.125,)
