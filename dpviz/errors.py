@@ -150,6 +150,15 @@ class OverCap(RefusedRelease):
         super().__init__(what, where=where, remedy=remedy)
 
 
+class FederationError(DpvizError):
+    """Data owners cannot go on together. `code`: length, number, key, round, plan or few; `owner`: whose message it was."""
+
+    def __init__(self, code: str, what: str, *, owner: int | None = None, remedy: str) -> None:
+        self.code = code
+        self.owner = owner
+        super().__init__(what, where="" if owner is None else f"owner {owner}", remedy=remedy)
+
+
 class Cancelled(DpvizError):
     """A long computation was stopped by its caller."""
 
