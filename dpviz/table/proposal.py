@@ -64,7 +64,7 @@ def propose_schema(table: RawTable, target: str | None = None, *, task: Task | N
     features = tuple(_feature(column) for column in table.columns if column is not goal and not _unfit(column))
     if not features:
         raise SchemaError(_nothing_left(table, goal), remedy="Add a column of numbers, or of texts that repeat.")
-    return Schema(features, proposed_target, n_public=_rounded(table.n_rows), read_from_data=("n_public",))
+    return Schema(features, proposed_target, n_public=rounded_count(table.n_rows), read_from_data=("n_public",))
 
 
 def left_out(table: RawTable, schema: Schema) -> tuple[tuple[str, str], ...]:
@@ -156,6 +156,6 @@ def in_order(texts: Iterable[str]) -> list[str]:
     return [listed[place] for place in np.argsort(numbers, kind="stable")]  # NaN sorts last
 
 
-def _rounded(count: int) -> int:
+def rounded_count(count: int) -> int:
     """Two significant digits: 45222 -> 45000."""
     return int(float(f"{count:.2g}"))

@@ -1,0 +1,132 @@
+"""The estimator keeps scikit-learn's contract, and says what it read from the rows."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+import dpviz
+from dpviz.errors import NotReleasable, UnknownName
+from dpviz.sklearn import PrivateTreeClassifier, PublicValuesWarning
+
+
+def _check_name(check) -> str:
+    return getattr(check, "func", check).__name__
+
+
+#: Checks that do not apply, with the reason.
+NOT_APPLICABLE = {
+    "check_array_api_input": "skipped by scikit-learn itself unless SCIPY_ARRAY_API is set before SciPy is imported",
+}
+ESTIMATORS = (PrivateTreeClassifier(random_state=0), PrivateTreeClassifier("cart", random_state=0))
+CHECKS = [
+    pytest.param(estimator, check, id=f"{estimator.learner}-{_check_name(check)}")
+    for given in ESTIMATORS
+    for estimator, check in estimator_checks_generator(given, mark=None)
+    if _check_name(check) not in NOT_APPLICABLE
+]
+
+
+def test_what_is_left_out_of_the_checks_exists_and_the_rest_is_many():
+    names = {_check_name(check) for _, check in estimator_checks_generator(ESTIMATORS[0], mark=None)}
+    assert set(NOT_APPLICABLE) <= names
+    assert len(CHECKS) > 80
+
+
+@pytest.mark.parametrize(("estimator", "check"), CHECKS)
+@pytest.mark.filterwarnings("ignore::dpviz.sklearn.PublicValuesWarning")
+def test_it_passes_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+def rows(n_rows: int = 400, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n_rows, 3))
+    return X, np.where(X[:, 0] + 0.3 * rng.normal(size=n_rows) > 0, "yes", "no")
+
+
+DECLARED = {"bounds": (-1, 1), "classes": ["no", "yes"], "n_public": 400}
+
+
+def test_with_everything_declared_it_is_a_release_without_a_warning():
+    X, y = rows()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = PrivateTreeClassifier(epsilon=2.0, max_depth=3, **DECLARED).fit(X, y)
+    assert model.result_.released
+    assert model.result_.ledger.guarantee.epsilon == pytest.approx(2.0)
+    assert model.score(X, y) > 0.6
+    assert dpviz.model_from_json(model.result_.to_json()) == model.model_
+
+
+def test_what_is_read_from_the_rows_is_a_disclosure_and_a_warning():
+    X, y = rows()
+    with pytest.warns(PublicValuesWarning, match=r"Public values of .x0., .x1., .x2., .y., .n_public. were read from the rows"):
+        model = PrivateTreeClassifier(random_state=1).fit(X, y)
+    assert {item.code for item in model.result_.disclosures} == {"schema-low", "schema-high", "schema-classes", "schema-n_public"}
+    assert not model.result_.released
+
+
+def test_it_predicts_as_dpviz_does_with_the_same_seed():
+    X, y = rows()
+    model = PrivateTreeClassifier("privatree", epsilon=3.0, random_state=5, **DECLARED).fit(X, y)
+    data = dpviz.table.dataset.EncodedDataset(model.result_.schema, tuple(X.T.copy()), (y == "yes").astype(np.uint8))
+    again = dpviz.fit("privatree", data, epsilon=3.0, seed=5)
+    assert again.model == model.model_
+    assert (model.predict(X) == np.array(["no", "yes"])[again.model.predict(data)]).all()
+
+
+def test_values_outside_the_declared_range_are_clipped():
+    X, y = rows()
+    model = PrivateTreeClassifier(random_state=0, bounds=[(-1, 1)] * 3, classes=["no", "yes"], n_public=400).fit(X, y)
+    assert (model.predict(X * 0 + 50) == model.predict(X * 0 + 1)).all()
+
+
+def test_categories_are_declared_by_name_and_undeclared_ones_are_refused():
+    X, y = rows()
+    frame = pd.DataFrame({"size": X[:, 0], "colour": np.where(X[:, 1] > 0, "red", "blue")})
+    asked = {"bounds": {"size": (-1, 1)}, "categories": {"colour": ["red", "blue"]}, "classes": ["no", "yes"], "n_public": 400}
+    model = PrivateTreeClassifier(random_state=0, epsilon=5.0, **asked).fit(frame, y)
+    assert [type(feature).__name__ for feature in model.result_.schema.features] == ["NumericFeature", "CategoricalFeature"]
+    assert model.score(frame, y) > 0.7
+    with pytest.raises(ValueError, match="'mauve' is not a declared category of 'colour'"):
+        model.predict(frame.assign(colour="mauve"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "says"),
+    [
+        ({"bounds": [(0, 1)]}, ValueError, "one pair .low, high., 3 pairs, or a mapping"),
+        ({"bounds": {"x9": (0, 1)}}, ValueError, "There is no column 'x9'"),
+        ({"classes": ["no", "maybe"]}, ValueError, "'yes' is not one of the declared classes"),
+        ({"classes": ["no"]}, ValueError, "There is one class only"),
+        ({"learner": "pf-treee"}, UnknownName, "Did you mean 'pf-tree'"),
+        ({"epsilon": -1}, ValueError, "'epsilon' parameter"),
+        ({"learner": "privatree", "random_state": None}, NotReleasable, "no exact sampler"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_words(asked, error, says):
+    X, y = rows()
+    with pytest.raises(error, match=says):
+        PrivateTreeClassifier(**{"random_state": 0, **DECLARED, **asked}).fit(X, y)
+
+
+def test_it_stands_in_pipelines_searches_and_cross_validation():
+    X, y = rows()
+    model = PrivateTreeClassifier(random_state=0, **DECLARED)
+    assert cross_val_score(make_pipeline(FunctionTransformer(), model), X, y, cv=3).mean() > 0.55
+    search = GridSearchCV(model, {"epsilon": [0.01, 5.0], "max_depth": [2]}, cv=2).fit(X, y)
+    assert set(search.best_params_) == {"epsilon", "max_depth"}
+    assert clone(search.best_estimator_).get_params() == search.best_estimator_.get_params()
+
+
+def test_a_random_state_object_gives_another_draw_at_each_fit():
+    X, y = rows()
+    model = PrivateTreeClassifier(epsilon=0.05, random_state=np.random.RandomState(3), **DECLARED)
+    assert model.fit(X, y).result_.seed != model.fit(X, y).result_.seed
