@@ -1,9 +1,10 @@
 """Trees for boosting whose splits come from the schema and from chance alone: no row is looked at.
 
 Three shapes. *One feature*: every tree asks for a single feature, all features in turn in random order (as in explainable
-boosting). *Two features*: random pairs. *Random*: a feature and a point of its range drawn anew at every node (the paper's).
-In the first two, cuts lie at uniform points of the declared range or, in a share `multiscale` of trees, on the public multi-scale
-grid that follows long tails. Every category has a child of its own; in pairs, random groups of categories share a cell.
+boosting). *Two features*: random pairs. *Random*: a feature and a point of its range
+(of categories: a place in their list) drawn anew at every node (the paper's). In the first two, cuts lie at uniform points of
+the declared range or, in a share `multiscale` of trees, on the public multi-scale grid that follows long tails; every category
+has a child of its own; in pairs, random groups of categories share a cell.
 
 Source: Kirschte et al. 2023, Algorithm 5; Nori et al. 2021 (features in turn); this project (pairs, grid, groups).
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -22,7 +23,7 @@ from dpviz.models.packed_forest import LEAF, PackedTrees
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform_arrays import UniformPoints
 from dpviz.table.candidates import FeatureCandidates, multiscale_grid
-from dpviz.table.schema import CategoricalFeature, Schema
+from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 from dpviz.training.random_boxes import declared_box
 from dpviz.training.random_trees import draw_trees
 
@@ -67,13 +68,20 @@ def draw_boosting_trees(
     """`count` trees of one of SHAPES. Raises SchemaError when no feature can be split."""
     features = [place for place, side in enumerate(declared_box(schema)) if side.can_split]
     if shape == "random":
-        splits = draw_trees(schema, count, depth, source)
+        splits = replace(draw_trees(_in_order(schema), count, depth, source), schema=schema)
         return BoostingTrees(splits, _numbered(splits))
     both = shape == "two features" and depth > 1 and len(features) > 1
     order = _in_turn(features, count, both, source)
     drawing = _Drawing(schema, multiscale, source)
     cells = (2 ** ((depth + 1) // 2), 2 ** (depth // 2)) if both else (2**depth,)
     return _packed(schema, [[drawing.part(f, n, grouped=both) for f, n in zip(asked, cells, strict=True)] for asked in order])
+
+
+def _in_order(schema: Schema) -> Schema:
+    """The places of categories in their list as whole numbers: every node then has two children."""
+    named = (f for f in schema.features if isinstance(f, CategoricalFeature) and len(f.categories) > 1)
+    numbers = {f.name: NumericFeature(f.name, 0, len(f.categories) - 1, whole=True) for f in named}
+    return replace(schema, features=tuple(numbers.get(f.name, f) for f in schema.features))
 
 
 def _numbered(splits: PackedTrees) -> np.ndarray:
