@@ -32,7 +32,7 @@ FLOORS = (
     {"learners"},
     {"evaluation", "io", "release"},
     {"figures"},
-    {"commands", "app"},
+    {"commands", "app", "sklearn"},
     {"the public names", "__main__"},
     {"screens"},
 )
@@ -50,6 +50,11 @@ RANDOM_TYPES = {"Generator", "BitGenerator"}
 UNSAFE = {"pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 #: Of joblib only what sends work to processes this one has started.
 SAFE = {"joblib.Parallel", "joblib.delayed"}
+
+NETWORK = {"urllib", "http", "socket", "ssl", "ftplib", "smtplib", "telnetlib", "xmlrpc", "socketserver", "webbrowser"}
+NETWORK |= {"requests", "httpx", "aiohttp", "urllib3", "websockets", "boto3", "paramiko", "pooch"}
+#: Taking an address apart asks nobody.
+NO_NETWORK = {"urllib.parse.urlencode", "urllib.parse.urlsplit", "urllib.parse.quote"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -163,6 +168,22 @@ def nothing_is_unpickled(source: Source) -> Iterator[str]:
 
 def _is_false(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is False
+
+
+def only_openml_uses_the_network(source: Source) -> Iterator[str]:
+    """No module of the network, and of scikit-learn's fetchers only in the file that asks OpenML."""
+    for name in source.imports:
+        asks = name.split(".")[0] in NETWORK and name not in NO_NETWORK
+        fetches = name.startswith("sklearn.") and ".fetch_" in name
+        if asks or (fetches and source.path != "dpviz/io/openml.py"):
+            yield f"imports {name}"
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call) and re.search(r"\bread_(csv|json|html|table|parquet)$", ast.unparse(node.func)):
+            yield from (f"line {node.lineno}: reads an address" for found in ast.walk(node) if _is_address(found))
+
+
+def _is_address(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(("http:", "https:", "ftp:"))
 
 
 def exports_cannot_see_exact_counts(source: Source) -> Iterator[str]:
@@ -310,6 +331,13 @@ RULES: dict[Rule, list[tuple[str, str]]] = {
         ("dpviz/io/x.py", "import numpy as np\nnp.load('a', allow_pickle=True)"),
         ("pages/x.py", "import pandas as pd\npd.read_pickle('a')"),
     ],
+    only_openml_uses_the_network: [
+        ("dpviz/app/x.py", "import requests"),
+        ("dpviz/io/x.py", "from urllib.request import urlopen"),
+        ("dpviz/io/x.py", "def f():\n    import socket"),
+        ("dpviz/io/x.py", "from sklearn.datasets import fetch_openml"),
+        ("pages/x.py", "import pandas as pd\npd.read_csv('https://example.org/x.csv')"),
+    ],
     exports_cannot_see_exact_counts: [
         ("dpviz/models/document.py", "from dpviz.training.exact_trace import exact_trace"),
         ("dpviz/io/x.py", "from dpviz.training import exact_trace"),
@@ -354,6 +382,7 @@ INNOCENT = [
     ("dpviz/__main__.py", '"""A."""\nfrom dpviz.commands import train\n'),
     ("dpviz/figures/x.py", '"""A."""\ndef _f(x):\n    import plotly\n'),
     ("pages/x.py", "import streamlit as st\nimport dpviz\nfrom dpviz.app import parts\n"),
+    ("dpviz/app/x.py", '"""A."""\nfrom urllib.parse import urlencode\n'),
 ]
 
 

@@ -9,7 +9,7 @@ from dpviz.app.draft import SchemaDraft
 from dpviz.app.state import Prepared, prepared, use_sample
 from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
-from dpviz.io.openml import fetch_openml
+from dpviz.io.openml import fetch_openml, is_offline
 from dpviz.io.samples import samples
 from dpviz.table.role import DataRole
 
@@ -38,7 +38,7 @@ def ask_role(work: Prepared) -> None:
 
 def ask_table(work: Prepared) -> None:
     """A sample, a file or a public data set, whichever the role allows. Problems leave the table there was."""
-    ways = _WAYS[work.role]
+    ways = tuple(way for way in _WAYS[work.role] if way != _OPENML or not is_offline())
     way = ways[0]
     if len(ways) > 1:
         first = _FILE if work.table is not None and work.sample is None else _SAMPLE

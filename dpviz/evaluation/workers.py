@@ -5,8 +5,11 @@ Workers are polite: they yield to whatever else the machine does, and leave Ctrl
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import signal
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -42,6 +45,7 @@ def spread(work: Callable[[T], R], tasks: Iterable[T], workers: int = 1, *, in_o
         return
     from joblib import Parallel, delayed
 
+    _keep_to_ourselves(os.getpid())
     home, left = os.getpid(), Event()
     away = (delayed(_run_away)(home, work, task) for task in takewhile(lambda _: not left.is_set(), tasks))
     look = {"n_jobs": workers, "pre_dispatch": f"{2 * workers}", "max_nbytes": _SHARED_ABOVE}
@@ -71,6 +75,16 @@ def _import_learners(_: int) -> None:
     from dpviz.learners import registry
 
     registry()
+
+
+@cache
+def _keep_to_ourselves(process: int) -> None:
+    """What is shared with workers lies in a folder that only this user may open; joblib's own can be read by everybody."""
+    memory = "/dev/shm"
+    chosen = os.environ.get("JOBLIB_TEMP_FOLDER") or (memory if os.access(memory, os.W_OK) else None)
+    folder = tempfile.mkdtemp(prefix="dpviz-", dir=chosen)
+    os.environ["JOBLIB_TEMP_FOLDER"] = folder
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
 
 def light(data: EncodedDataset) -> EncodedDataset:

@@ -1,10 +1,11 @@
 """Tables from OpenML, by name: the only thing in dpviz that uses the network, and only when somebody asks for it.
 
-scikit-learn does the fetching. Nothing is kept on disk.
+scikit-learn does the fetching. Nothing is kept on disk. With the environment variable DPVIZ_OFFLINE=1 nothing is fetched at all.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from threading import Event
 from typing import Any
@@ -14,6 +15,13 @@ from dpviz.io.csv import read_csv
 from dpviz.table.raw import RawTable
 
 Stop = Callable[[], bool] | Event
+#: "1" keeps dpviz off the network whatever is clicked.
+VARIABLE = "DPVIZ_OFFLINE"
+
+
+def is_offline() -> bool:
+    """True when whoever runs dpviz has switched the network off."""
+    return os.environ.get(VARIABLE, "") not in ("", "0")
 
 
 def fetch_openml(name: str, *, version: int | str = "active", stop: Stop | None = None) -> RawTable:
@@ -36,12 +44,15 @@ def fetch_openml(name: str, *, version: int | str = "active", stop: Stop | None 
     Raises
     ------
     DpvizError
-        No network, or no such table.
+        No network, or it is switched off, or no such table.
     CsvError
         The table is not one dpviz can use; too large, for example.
     Cancelled
         `stop` said so.
     """
+    if is_offline():
+        remedy = f"Unset {VARIABLE}, or choose a sample or a file instead."
+        raise DpvizError("The network is switched off.", where=f"OpenML, {name!r}", remedy=remedy)
     _heed(stop)
     bunch = _fetch(name, version)
     _heed(stop)

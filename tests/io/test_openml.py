@@ -10,7 +10,7 @@ from urllib.error import URLError
 import pytest
 
 from dpviz.errors import Cancelled, CsvError, DpvizError
-from dpviz.io.openml import fetch_openml
+from dpviz.io.openml import fetch_openml, is_offline
 
 
 @pytest.fixture
@@ -88,3 +88,16 @@ def test_a_stop_during_the_download_discards_it(calls: list[dict[str, Any]]) -> 
     with pytest.raises(Cancelled):
         fetch_openml("adult", stop=lambda: bool(calls))
     assert len(calls) == 1
+
+
+def test_nothing_is_fetched_when_the_network_is_switched_off(monkeypatch):
+    monkeypatch.setenv("DPVIZ_OFFLINE", "1")
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda *args, **more: pytest.fail("it was asked"))
+    with pytest.raises(DpvizError, match="The network is switched off"):
+        fetch_openml("adult")
+
+
+@pytest.mark.parametrize(("value", "off"), [("", False), ("0", False), ("1", True), ("yes", True)])
+def test_the_switch_is_an_environment_variable(monkeypatch, value, off):
+    monkeypatch.setenv("DPVIZ_OFFLINE", value)
+    assert is_offline() is off

@@ -343,3 +343,11 @@ def test_openml_is_asked_only_on_a_click(monkeypatch: pytest.MonkeyPatch) -> Non
     _button(at, "Fetch from OpenML").click().run()
     assert asked == ["adult"]
     assert "OpenML could not be reached" in at.error[0].value
+
+
+def test_openml_is_not_offered_when_the_network_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPVIZ_OFFLINE", "1")
+    at = _page()
+    at.radio(key="role").set_value("public").run()
+    assert not at.exception
+    assert "OpenML" not in " ".join(at.segmented_control(key="way-public").options)
