@@ -91,7 +91,7 @@ class Recipe:
         """What is added to the curvature of a leaf."""
         step = self.learning_rate * math.sqrt(self.rounds)
         if self.static_noise:
-            return max(self.least_support, 2 * self.clip * self.noise_multiplier * step / self.spread)
+            return max(self.least_support, self.clip * self.noise_multiplier * step / self.spread)
         return self.grid.scales[GRADIENTS] * step / self.spread
 
     def sizes(self, gradients: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -167,12 +167,15 @@ class Rounds:
         return leaf_values(self.recipe, self.loss, noisy, self.recipe.grid.noisy(support, WEIGHTS, source=self.source))
 
     def _static(self, sums: np.ndarray, support: np.ndarray) -> np.ndarray:
-        """Noise on the value itself. One row moves it by at most 2 clip / (smoothing + 1), and rounding by one step more."""
+        """Noise on the value itself, which one row moves by at most clip / (smoothing + 1): sums are at most clip times counts.
+
+        Rounding to the grid moves it by one step more, per score.
+        """
         recipe = self.recipe
         exact = sums / _STEPS / (support / _STEPS + recipe.smoothing)[:, None]
         bits = 34 - max(0, math.floor(math.log2(recipe.noise_multiplier)))
         finer = 2.0 ** (bits + math.ceil(math.log2(recipe.smoothing + 1)))
-        change = 2 * recipe.clip / (recipe.smoothing + 1) * finer + math.sqrt(self.loss.n_scores)
+        change = recipe.clip / (recipe.smoothing + 1) * finer + math.sqrt(self.loss.n_scores)
         noise = GaussianNoise(recipe.noise_multiplier * change)
         return recipe.learning_rate * noise.add(np.rint(exact * finer).astype(np.int64), source=self.source) / finer
 
