@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz.app.export_screen import offer_export
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
 from dpviz.figures.guarantee_text import number_text
@@ -52,6 +53,10 @@ def _files(balance: Balance) -> None:
     if not stands:
         st.caption(":material/error: Its file is no longer where it was released to, or was changed. It stays spent.")
     st.caption(f"SHA-256 of the file: `{entry.sha256}`")
+    if stands and st.toggle(
+        "Take it away in another form", key="publish-forms", help="Made from the released file; costs nothing."
+    ):
+        offer_export(content(entry).decode("utf-8"), name.removesuffix(".json"), key=f"released-{entry.number}")
 
 
 def content(entry: Entry) -> bytes:

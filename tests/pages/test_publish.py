@@ -176,6 +176,22 @@ def test_a_register_that_cannot_be_used_is_an_error_and_nothing_is_released(regi
     assert not [found for found in test.button if found.label == "Release"]
 
 
+def test_a_released_file_can_be_taken_away_in_other_forms(assigned):
+    test = released(opened("publish", DataRole.PRIVATE, epsilon="0.5"))
+    test.toggle(key="publish-forms").set_value(True).run()
+    forms = test.selectbox(key="released-1-form")
+    assert len(forms.options) > 5
+    assert not test.error
+
+
+def test_a_released_file_that_was_changed_is_not_handed_out(assigned):
+    test = released(opened("publish", DataRole.PRIVATE, epsilon="0.5"))
+    Path(assigned.releases()[0].file).write_text("something else")
+    test.run()
+    assert "was changed. It stays spent." in texts(test)
+    assert "publish-forms" not in test.session_state
+
+
 def test_a_cap_can_be_changed_and_the_change_is_kept(assigned):
     test = opened("publish", DataRole.PRIVATE)
     test.number_input(key=f"publish-cap-of-{NAME}-1.0").set_value(2.0).run()
