@@ -12,7 +12,8 @@ from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.release import history_rows
-from dpviz.release.export import register_csv, register_json
+from dpviz.io.csv_text import csv_text
+from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.files import is_file_with
 from dpviz.release.records import Balance, Entry, State
 from dpviz.release.register import ReleaseRegister
@@ -82,7 +83,10 @@ def _explorations(book: ReleaseRegister, loaded: Loaded) -> None:
 
 
 def _register(book: ReleaseRegister) -> None:
+    def as_csv() -> str:
+        return csv_text(COLUMNS, register_lines(book))
+
     with st.expander("The whole register as a file", icon=":material/menu_book:"), st.container(horizontal=True):
-        st.download_button("Register (CSV)", lambda: register_csv(book), "releases.csv", "text/csv", **_BUTTON)
+        st.download_button("Register (CSV)", as_csv, "releases.csv", "text/csv", **_BUTTON)
         st.download_button("Register (JSON)", lambda: register_json(book), "releases.json", "application/json", **_BUTTON)
         st.caption("All data sets, caps, releases and explorations; no fingerprint of any rows. For the owner's books.")

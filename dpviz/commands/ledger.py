@@ -14,7 +14,8 @@ from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.commands import console
 from dpviz.commands.files import check_output, write_whole
 from dpviz.errors import DpvizError
-from dpviz.release.export import register_csv, register_json
+from dpviz.io.csv_text import csv_text
+from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.records import Balance, for_unit
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
@@ -22,7 +23,7 @@ from dpviz.table.role import DataRole
 NAME = "ledger"
 HELP = "show what was released and spent for good"
 
-_WRITERS = {".csv": register_csv, ".json": register_json}
+_WRITERS = {".csv": lambda register: csv_text(COLUMNS, register_lines(register)), ".json": register_json}
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -1,13 +1,10 @@
-"""The register as CSV or JSON, for people who keep books elsewhere.
+"""The register as lines of a table or as JSON, for people who keep books elsewhere.
 
 Fingerprints stay out: whoever knows all rows but one could check a guess at the last one against them. So do the paths of files.
-A cell that a spreadsheet would take for a formula is written with an apostrophe in front, so that it stays a text.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -18,9 +15,8 @@ from dpviz.release.records import Balance, Entry, Exploration
 from dpviz.release.register import ReleaseRegister
 
 FORMAT = "dpviz-releases/1"
-#: First letters that make a spreadsheet compute; full-width forms are read the same way.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-_COLUMNS = (
+#: Of `register_lines`.
+COLUMNS = (
     "kind",
     "number",
     "data_set",
@@ -40,22 +36,12 @@ _COLUMNS = (
 )
 
 
-def csv_cell(value: Any) -> Any:
-    """`value` as it may stand in a CSV file: a text that looks like a formula gets an apostrophe in front."""
-    is_formula = isinstance(value, str) and value.lstrip(" ").startswith(_FORMULA)
-    return f"'{value}" if is_formula else value
-
-
-def register_csv(register: ReleaseRegister) -> str:
-    """One line per release, then one per exploration."""
+def register_lines(register: ReleaseRegister) -> list[list[Any]]:
+    """One line per release, then one per exploration, in the order of COLUMNS. Its texts are as people wrote them."""
     units = {found.name: found.unit for found in register.data_sets()}
     lines = [_of_entry(entry) | {"kind": "release", "unit": units[entry.data_set]} for entry in register.releases()]
     lines += [_of_exploration(item) | {"kind": "exploration"} for item in register.explorations()]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, _COLUMNS, restval="", lineterminator="\r\n")
-    writer.writeheader()
-    writer.writerows({column: csv_cell(_flat(value)) for column, value in line.items()} for line in lines)
-    return text.getvalue()
+    return [[_flat(line.get(column, "")) for column in COLUMNS] for line in lines]
 
 
 def register_json(register: ReleaseRegister) -> str:
