@@ -22,6 +22,7 @@ from dpviz.app.explorations import note_look
 from dpviz.app.jobs import Job, session_name, shared_jobs
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
+from dpviz.evaluation.metrics import metrics
 from dpviz.evaluation.redraws import Redraws, redraws
 from dpviz.learners import fit, get_learner
 from dpviz.models.constant import Constant
@@ -30,6 +31,7 @@ from dpviz.privacy.source import NoiseSource, Release, Simulation
 from dpviz.randomness import entropy
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
+from dpviz.table.schema import NumericTarget
 from dpviz.training.contract import FitResult
 
 #: Work that is done within this many seconds is shown in the same run.
@@ -51,12 +53,23 @@ class HeldOut:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldOutNumber:
+    """R² (NaN where all rows are equal) and RMSE on rows kept aside, next to always predicting the mean of the others."""
+
+    r2: float
+    rmse: float
+    mean_rmse: float
+    mean: float
+    n_rows: int
+
+
+@dataclass(frozen=True, slots=True)
 class Trained:
     """A tree and, unless the rows are private, how the same settings do on rows kept aside."""
 
     asked: Asked
     result: FitResult
-    held_out: HeldOut | None
+    held_out: HeldOut | HeldOutNumber | None
 
     @property
     def tree(self) -> Tree | None:
@@ -201,9 +214,11 @@ def _parts(fingerprint: str, _data: EncodedDataset) -> tuple[EncodedDataset, Enc
     return _data.split(TEST_SHARE, seed=0) if _data.n_rows >= 10 else None
 
 
-def held_out(asked: Asked, train: EncodedDataset, test: EncodedDataset) -> HeldOut:
+def held_out(asked: Asked, train: EncodedDataset, test: EncodedDataset) -> HeldOut | HeldOutNumber:
     """Grow the same way on `train` and count on `test`. For rows that may be looked at, never for private ones."""
     result = fit(asked.learner, train, seed=asked.draw, **asked.settings, **asked.params)
+    if isinstance(train.schema.target, NumericTarget):
+        return HeldOutNumber(**metrics(result.model, train, test), mean=float(train.target.mean()), n_rows=test.n_rows)
     label = int(train.class_counts().argmax())
     return HeldOut(result.score(test), float(np.mean(test.target == label)), train.schema.classes[label], test.n_rows)
 

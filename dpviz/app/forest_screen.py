@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
@@ -24,7 +25,7 @@ def forest_screen(model: Any, loaded: Loaded) -> None:
     if not getattr(model, "trees", ()):
         st.info("This model is not a single tree; it can be downloaded, not drawn.", icon=":material/info:")
     else:
-        _one_tree(model.trees)
+        one_tree(model.trees, lambda number: "Every tree has one vote.")
     votes, features = st.columns(2, gap="large")
     if hasattr(model, "votes") and loaded.role.may_read:
         with votes:
@@ -34,10 +35,11 @@ def forest_screen(model: Any, loaded: Loaded) -> None:
             _features(model)
 
 
-def _one_tree(trees: Any) -> None:
+def one_tree(trees: Sequence[Tree], say: Callable[[int], str]) -> None:
+    """Choose a tree and draw it, with its text twin; `say` ends the line below the choice, by the number of the tree."""
     number = st.number_input(f"Tree, of {len(trees):,}", 1, len(trees), key="member", bind="query-params")
-    tree: Tree = trees[number - 1].merged()
-    st.caption(f"Equal sides merged: {tree.n_leaves:,} leaves, depth {tree.depth}. Every tree has one vote.")
+    tree = trees[number - 1].merged()
+    st.caption(f"Equal sides merged: {tree.n_leaves:,} leaves, depth {tree.depth}. {say(number)}")
     if tree.n_leaves > MOST_DRAWN:
         st.info(f"More than {MOST_DRAWN} leaves are not drawn.", icon=":material/info:")
         return

@@ -19,7 +19,7 @@ from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.tree_text import path_in_words
 from dpviz.models.tree import Branch, Node, Tree, format_value, leaf_in_words, rule_in_words
 from dpviz.table.role import DataRole
-from dpviz.table.schema import Schema
+from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.contract import FitResult
 from dpviz.training.exact_trace import ExactTrace
 
@@ -93,6 +93,8 @@ def _rows_sentence(trace: ExactTrace, path: str, schema: Schema) -> str:
 
 def _stability(trained: Trained, loaded: Loaded, shown: Tree, path: str) -> None:
     """How often this node comes back; for private rows only why that is not shown."""
+    if isinstance(shown.schema.target, NumericTarget):
+        return  # under noise no number comes back to the last digit
     if loaded.role is DataRole.PRIVATE:
         st.caption(f"How often it comes back in {DRAWS} draws is not shown: on private rows that would spend ε {DRAWS} times.")
         return

@@ -16,6 +16,7 @@ from dpviz.figures import redraws as drawn_figures
 from dpviz.figures.tree_svg import tree_svg
 from dpviz.models.tree import Tree
 from dpviz.table.role import DataRole
+from dpviz.table.schema import NumericTarget
 
 #: Draws to step through; all of them are counted.
 MOST_SHOWN = 20
@@ -24,8 +25,8 @@ _QUIET = {"displayModeBar": False, "responsive": True}
 
 def redraws_screen(trained: Trained, loaded: Loaded) -> None:
     """Which split begins the tree, which features are asked, where draws agree; a player that steps through them."""
-    if trained.tree is None or loaded.role is DataRole.PRIVATE:
-        return  # the card of a node says why there are none of private rows
+    if trained.tree is None or loaded.role is DataRole.PRIVATE or isinstance(loaded.schema.target, NumericTarget):
+        return  # the card of a node says why there are none of private rows; no number comes back to the last digit
     st.header("Had the noise been other noise", anchor=False)
     drawn = finished_redraws(trained.asked, loaded)
     if drawn is None or not drawn.n_done:

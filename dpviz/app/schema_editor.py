@@ -125,8 +125,13 @@ def _ask_goal_range(goal: ColumnDraft, revision: int, place: int) -> ColumnDraft
     for end, column in zip(("low", "high"), st.columns(2), strict=True):
         value = getattr(goal, end)
         ends.append(column.number_input(end.capitalize(), value=value, key=f"goal-{end}-{revision}-{place}", format="%g"))
-    parts.source_badge(goal.source)
-    return goal.edited(low=ends[0], high=ends[1])
+    edited = goal.edited(low=ends[0], high=ends[1])
+    with st.container(horizontal=True, vertical_alignment="center"):
+        parts.source_badge(edited.source)
+        if edited.read_now:
+            key = f"declare-goal-{revision}-{place}"
+            st.button("I know this range without the data", key=key, icon=_KNOW, on_click=_declare, args=([goal.name],))
+    return edited
 
 
 def _ask_fill_in(work: Prepared) -> None:

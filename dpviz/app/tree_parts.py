@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 import streamlit as st
 
 from dpviz.accounting.claim import Disclosure
-from dpviz.app.cached import HeldOut, Screen, Trained, regrow
+from dpviz.app.cached import HeldOut, HeldOutNumber, Screen, Trained, regrow
 from dpviz.app.export_screen import offer_export
 from dpviz.app.jobs import Job
 from dpviz.app.parts import error, literal, plain
 from dpviz.errors import DpvizError
 from dpviz.figures.guarantee_text import Kind, verdict
 from dpviz.learners import get_learner
+from dpviz.models.tree import format_value
 from dpviz.table.role import DataRole
 from dpviz.training.contract import FitResult
 
@@ -80,10 +83,27 @@ def watch(job: Job, words: str) -> None:
     poll()
 
 
-def accuracy(kept_aside: HeldOut | None) -> None:
-    """Accuracy on rows kept aside, beside the majority class; nothing for private rows."""
-    if kept_aside is None:
-        return
+def accuracy(kept_aside: HeldOut | HeldOutNumber | None) -> None:
+    """Accuracy on rows kept aside beside the majority class, or R² and RMSE beside the mean; nothing for private rows."""
+    if isinstance(kept_aside, HeldOutNumber):
+        _errors(kept_aside)
+    elif kept_aside is not None:
+        _accuracy(kept_aside)
+
+
+def _errors(kept_aside: HeldOutNumber) -> None:
+    less = kept_aside.rmse - kept_aside.mean_rmse
+    against = f"{'+' if less > 0 else ''}{format_value(less)} against the mean"
+    with st.container(horizontal=True):
+        st.metric("R², rows kept aside", "–" if math.isnan(kept_aside.r2) else f"{kept_aside.r2:.3f}", width="content")
+        st.metric("Typical error (RMSE)", format_value(kept_aside.rmse), against, delta_color="inverse", width="content")
+    st.caption(
+        f"Trained the same way on 80 % of the rows, asked about the other {kept_aside.n_rows:,}. R² is 1 at best and 0 for "
+        f"always predicting the mean ({format_value(kept_aside.mean)})."
+    )
+
+
+def _accuracy(kept_aside: HeldOut) -> None:
     gain = 100 * (kept_aside.accuracy - kept_aside.majority)
     with st.container(horizontal=True):
         st.metric("Accuracy, rows kept aside", f"{kept_aside.accuracy:.1%}", f"{gain:+.1f} points", width="content")

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app.boosted_screen import boosted_screen
 from dpviz.app.cached import Trained, finished_redraws
 from dpviz.app.forest_screen import forest_screen
 from dpviz.app.node_card import node_card, paid_in_all, spent_at
@@ -19,6 +20,7 @@ from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.tree_svg import tree_svg
 from dpviz.figures.tree_text import node_in_short, rule_list
 from dpviz.learners import get_learner
+from dpviz.models.boosted import BoostedTrees
 from dpviz.models.tree import Tree
 from dpviz.training.exact_trace import ExactTrace, exact_trace
 
@@ -32,7 +34,8 @@ def tree_screen(trained: Trained, loaded: Loaded) -> None:
     """The picture, the card of the chosen node below it, then the text twin."""
     complete = trained.tree
     if complete is None:
-        forest_screen(trained.result.model, loaded)
+        model = trained.result.model
+        boosted_screen(model, loaded) if isinstance(model, BoostedTrees) else forest_screen(model, loaded)
         return
     trace = exact_trace(complete, loaded.data) if loaded.role.may_show_rows else None
     view, width_of = _ask_view(may_show_rows=trace is not None)

@@ -16,7 +16,7 @@ _JUST_USED = "just-used"
 _COUNTED = {
     "dropped_missing": ("Rows dropped: missing value", "rows"),
     "dropped_unknown": ("Rows dropped: unknown category or no number", "rows"),
-    "dropped_target": ("Rows dropped: no declared class", "rows"),
+    "dropped_target": ("Rows dropped: no declared class, or no number to predict", "rows"),
     "clipped": ("Moved into the declared range", "cells"),
     "rounded": ("Rounded to whole numbers", "cells"),
     "unknown_mapped": ("Unknown text replaced", "cells"),

@@ -5,8 +5,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.controls import EPSILONS, last_other, nearest_step
-from dpviz.learners import get_learner, learners
+from dpviz.learners import get_learner
 from dpviz.training.params import controls_of
+from tests.pages.opened import OF_CLASSES
 
 
 def sidebar():
@@ -106,7 +107,7 @@ def test_nonsense_in_a_link_is_ignored(bad):
     assert asked == opened().session_state["asked"]
 
 
-@pytest.mark.parametrize("name", learners())
+@pytest.mark.parametrize("name", OF_CLASSES)
 def test_every_parameter_of_every_learner_has_a_widget_that_says_the_default(name):
     test = opened(learner=get_learner(name).title)
     assert test.session_state["asked"].learner == name

@@ -3,13 +3,13 @@ import json
 import pytest
 
 from dpviz.app.parts import plain
-from dpviz.learners import get_learner, learners
+from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
-from tests.pages.opened import opened, refusal, said_in_boxes, texts
+from tests.pages.opened import OF_CLASSES, opened, refusal, said_in_boxes, texts
 
 
 @pytest.mark.parametrize("role", list(DataRole))
-@pytest.mark.parametrize("name", learners())
+@pytest.mark.parametrize("name", OF_CLASSES)
 def test_every_learner_has_its_three_figures_with_words_and_tables(name, role):
     test = opened("budget", role, learner=get_learner(name).title)
     said = texts(test)

@@ -14,6 +14,7 @@ from dpviz.app.draft import SchemaDraft, Use
 from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
 from dpviz.table.role import DataRole
+from dpviz.table.schema import NumericTarget
 from dpviz.table.schema_json import schema_from_json, schema_to_json
 from tests.conftest import ROOT
 
@@ -351,3 +352,45 @@ def test_openml_is_not_offered_when_the_network_is_switched_off(monkeypatch: pyt
     at.radio(key="role").set_value("public").run()
     assert not at.exception
     assert "OpenML" not in " ".join(at.segmented_control(key="way-public").options)
+
+
+SHELLS = b"sex,length,weight,rings\n" + b"".join(
+    b"%s,%.3f,%.3f,%d\n" % (b"MFI"[k % 3 : k % 3 + 1], 0.1 + k % 71 / 100, 0.02 + k % 97 / 50, 3 + k % 26) for k in range(200)
+)
+
+
+def test_a_number_to_predict_is_read_declared_and_used() -> None:
+    at = _upload(_page(), SHELLS, role="public")
+    revision = _work(at).revision
+    at.selectbox(key=f"target-{revision}").set_value("rings").run()
+    _button(at, "Fill in from the data").click().run()
+    goal = _work(at).draft.column("rings")
+    assert (goal.use, goal.low, goal.high) == (Use.NUMBER, 3.0, 28.0)
+    assert goal.read_now
+    revision = _work(at).revision
+    _button(at, "I know this range without the data").click().run()
+    assert not _work(at).draft.column("rings").read_now
+    at.number_input(key=f"goal-high-{revision}-3").set_value(30.0).run()
+    _button(at, "Use this data").click().run()
+    now = at.session_state["loaded"]
+    assert now.schema.target == NumericTarget("rings", 3.0, 30.0)
+    assert "s-gbdt" in now.learners
+    assert "pf-tree" not in now.learners
+
+
+def test_a_private_number_to_predict_is_declared_by_hand() -> None:
+    at = _upload(_page(), SHELLS, role="private")
+    revision = _work(at).revision
+    at.selectbox(key=f"target-{revision}").set_value("rings").run()
+    at.radio(key=f"goal-{revision}-3").set_value(Use.NUMBER).run()
+    assert _button(at, "Use this data").disabled
+    at.number_input(key=f"goal-low-{revision}-3").set_value(0.0).run()
+    at.number_input(key=f"goal-high-{revision}-3").set_value(40.0).run()
+    _edit(at, "kinds", {0: {"use": "leave out"}, 1: {"use": "number"}, 2: {"use": "number"}})
+    _edit(at, "numbers", {0: {"low": 0.0, "high": 1.0}, 1: {"low": 0.0, "high": 3.0}})
+    _button(at, "Use this data").click().run()
+    now = at.session_state["loaded"]
+    assert not now.schema.read_fields()
+    assert now.schema.target == NumericTarget("rings", 0.0, 40.0)
+    assert set(now.learners) >= {"s-gbdt", "dp-mean"}
+    assert "gbdt" not in now.learners

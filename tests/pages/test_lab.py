@@ -5,9 +5,9 @@ import pytest
 from dpviz.app import lab_screen, long_work
 from dpviz.app.jobs import long_jobs
 from dpviz.evaluation.shares import ShareQuestion
-from dpviz.learners import get_learner, learners
+from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
-from tests.pages.opened import in_use, opened, said_in_boxes, texts
+from tests.pages.opened import OF_CLASSES, in_use, opened, said_in_boxes, texts
 
 SETTINGS = {"epsilon": 1.0, "max_depth": 4, "depth": "auto"}
 
@@ -34,7 +34,7 @@ def lab(name: str = "privatree", role: DataRole = DataRole.SIMULATED, **url: str
     return opened("budget", role, learner=get_learner(name).title, beside="Nothing", **url)
 
 
-@pytest.mark.parametrize("name", learners())
+@pytest.mark.parametrize("name", OF_CLASSES)
 def test_every_learner_has_a_lab_or_a_reason_why_not(name):
     said = texts(lab(name, depth="2"))
     movable = ShareQuestion.of(name, in_use(DataRole.SIMULATED).schema, {**SETTINGS, "depth": 2}, {}) is not None

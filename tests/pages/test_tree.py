@@ -8,7 +8,7 @@ from dpviz.app.cached import Trained
 from dpviz.app.parts import plain
 from dpviz.learners import get_learner, learners
 from dpviz.table.role import DataRole
-from tests.pages.opened import in_use, opened, refusal, said_in_boxes, texts
+from tests.pages.opened import OF_CLASSES, in_use, opened, refusal, said_in_boxes, texts
 
 BOX_OF = {"holds": "success", "unproven": "warning", "violated": "error", "none": "info"}
 
@@ -18,7 +18,7 @@ def trained_of(test) -> Trained:
 
 
 @pytest.mark.parametrize("role", list(DataRole))
-@pytest.mark.parametrize("name", learners())
+@pytest.mark.parametrize("name", OF_CLASSES)
 def test_every_learner_is_drawn_in_every_role(name, role):
     test = opened("tree", role, learner=get_learner(name).title)
     said = texts(test)
@@ -38,7 +38,7 @@ def test_every_learner_is_drawn_in_every_role(name, role):
     assert bool(test.get("download_button")) == (role is not DataRole.PRIVATE)
 
 
-@pytest.mark.parametrize("name", learners())
+@pytest.mark.parametrize("name", OF_CLASSES)
 def test_an_unsound_claim_never_looks_like_a_guarantee(name):
     test = opened("tree", learner=get_learner(name).title)
     result = trained_of(test).result
@@ -50,7 +50,7 @@ def test_an_unsound_claim_never_looks_like_a_guarantee(name):
     assert sound or not any("Guaranteed" in text for _, text in boxes)
 
 
-@pytest.mark.parametrize("name", learners())
+@pytest.mark.parametrize("name", OF_CLASSES)
 def test_private_rows_show_no_count_no_accuracy_and_no_seed(name):
     test = opened("tree", DataRole.PRIVATE, learner=get_learner(name).title)
     said = texts(test)

@@ -1,0 +1,133 @@
+"""How a boosted model comes to its prediction for one row: what each tree adds, and the total after each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpviz.models.boosted import BoostedTrees
+from dpviz.models.packed_forest import LEAF
+from dpviz.models.tree import format_value
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericTarget, Schema
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+UP, DOWN, TOTAL = "#2f86c1", "#d2691e", "#12937a"
+
+
+@dataclass(frozen=True)
+class Steps:
+    """One score of one row.
+
+    Attributes
+    ----------
+    unit : str
+        What the score is: "rent", "log-odds of yes", "score of red".
+    start : float
+        Before the first tree.
+    trees : tuple of int
+        Numbers of the trees that add to it, from 1.
+    added : tuple of float
+        What each of them adds.
+    """
+
+    unit: str
+    start: float
+    trees: tuple[int, ...]
+    added: tuple[float, ...]
+
+    @property
+    def totals(self) -> tuple[float, ...]:
+        """The score after each tree."""
+        return tuple((self.start + np.cumsum(self.added)).tolist())
+
+    @property
+    def end(self) -> float:
+        """The score after the last tree."""
+        return self.totals[-1] if self.added else self.start
+
+
+def steps_of(model: BoostedTrees, row: EncodedDataset, score: int = 0) -> Steps:
+    """The steps of the first row of `row` towards this score (a class code where there is one score per class)."""
+    added = model.contributions(row)[0, score :: model.n_scores]
+    numbers = range(score + 1, model.splits.n_trees + 1, model.n_scores)
+    return Steps(score_name(model.schema, score), model.initial, tuple(numbers), tuple(added.tolist()))
+
+
+def score_name(schema: Schema, score: int = 0) -> str:
+    """What a score is a score of."""
+    if isinstance(schema.target, NumericTarget):
+        return schema.target.name
+    classes = schema.classes
+    return f"log-odds of {classes[1]}" if len(classes) == 2 else f"score of {classes[score]}"
+
+
+def steps_figure(steps: Steps) -> Figure:
+    """Above the total after each tree, below what each tree adds; one axis of trees."""
+    from plotly.subplots import make_subplots
+
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.07, row_heights=[0.55, 0.45])
+    figure.add_scatter(
+        x=[0, *steps.trees],
+        y=[steps.start, *steps.totals],
+        mode="lines",
+        line={"color": TOTAL, "width": 2.5, "shape": "hv"},
+        hovertemplate="after tree %{x}: %{y:,.4~g}<extra></extra>",
+        row=1,
+        col=1,
+    )
+    figure.add_bar(
+        x=steps.trees,
+        y=steps.added,
+        marker={"color": [UP if value >= 0 else DOWN for value in steps.added]},
+        hovertemplate="tree %{x} adds %{y:+,.4~g}<extra></extra>",
+        row=2,
+        col=1,
+    )
+    figure.update_yaxes(title=steps.unit, row=1, col=1, zeroline=False)
+    figure.update_yaxes(title="added", row=2, col=1)
+    figure.update_xaxes(title="tree", row=2, col=1)
+    figure.update_layout(height=380, margin={"l": 8, "r": 12, "t": 8, "b": 8}, showlegend=False)
+    return figure
+
+
+def steps_sentence(steps: Steps) -> str:
+    """Start, what goes up and down, end: "It starts at 841.2; 61 of 100 trees add 402 in all, 39 take 120 away: 1,123"."""
+    ups, downs = [a for a in steps.added if a > 0], [a for a in steps.added if a < 0]
+    moved = [f"{len(ups):,} of {len(steps.added):,} trees add {format_value(sum(ups))} in all"] if ups else []
+    moved += [f"{len(downs):,} take {format_value(-sum(downs))} away"] if downs else []
+    return f"It starts at {format_value(steps.start)}; {', '.join(moved) or 'no tree changes it'}: {format_value(steps.end)}."
+
+
+def steps_rows(steps: Steps) -> list[dict[str, str]]:
+    """The figure as a table: one line per tree."""
+    lines = zip(steps.trees, steps.added, steps.totals, strict=True)
+    return [
+        {"tree": f"{n:,}", "adds": _signed(added), f"{steps.unit} after it": format_value(total)} for n, added, total in lines
+    ]
+
+
+def _signed(value: float) -> str:
+    return f"{'+' if value > 0 else ''}{format_value(value)}"
+
+
+def asked_rows(model: BoostedTrees) -> list[dict[str, str]]:
+    """How many of the rules ask for each feature, most first; of released rules, so it costs nothing."""
+    counts = np.bincount(_asked(model), minlength=model.schema.n_features)
+    shares = sorted(zip(model.schema.feature_names, counts.tolist(), strict=True), key=lambda item: -item[1])
+    return [{"feature": name, "rules": f"{count:,}", "share": f"{count / max(1, counts.sum()):.1%}"} for name, count in shares]
+
+
+def _asked(model: BoostedTrees) -> np.ndarray:
+    feature = model.splits.feature
+    return feature[feature != LEAF].astype(np.int64)
+
+
+def scores_in_words(model: BoostedTrees, scores: Sequence[float]) -> Iterator[str]:
+    """Each score with its name, as in "log-odds of yes 1.32"."""
+    return (f"{score_name(model.schema, place)} {format_value(value)}" for place, value in enumerate(scores))

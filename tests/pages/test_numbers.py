@@ -1,0 +1,170 @@
+"""Every page with a target that is a number: what works shows it, what needs classes says so, nothing crashes."""
+
+from functools import cache
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpviz.app.cached import HeldOutNumber
+from dpviz.app.state import Loaded
+from dpviz.figures.boosted import steps_of
+from dpviz.io.samples import load_sample
+from dpviz.learners import get_learner, learners_for
+from dpviz.models.boosted import BoostedTrees
+from dpviz.models.tree import format_value
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.encode import encode
+from dpviz.table.role import DataRole
+from tests.pages.opened import PAGES, opened, texts
+
+NUMBERS = learners_for(load_sample("rents")[1])
+every_learner = pytest.mark.parametrize("name", NUMBERS)
+
+
+@cache
+def rents() -> EncodedDataset:
+    return encode(*load_sample("rents"))
+
+
+def page(name: str, role: DataRole = DataRole.SIMULATED, **url: str) -> AppTest:
+    test = AppTest.from_file(str(PAGES / f"{name}.py"), default_timeout=60)
+    table, schema = load_sample("rents")
+    test.session_state["loaded"] = Loaded(role, "Rents", None, table, schema, rents())
+    for key, value in url.items():
+        test.query_params[key] = value
+    return test.run()
+
+
+def tree_of(name: str, role: DataRole = DataRole.SIMULATED, **url: str) -> AppTest:
+    return page("tree", role, **{"learner-of-numbers": get_learner(name).title, **url})
+
+
+def trained_of(test: AppTest):
+    return test.session_state["_last_good"][1]
+
+
+# --- tree
+
+
+@every_learner
+@pytest.mark.parametrize("role", DataRole)
+def test_every_learner_of_numbers_is_drawn(name, role):
+    test = tree_of(name, role)
+    said = texts(test)
+    if role is DataRole.PRIVATE and not get_learner(name).spends_epsilon:
+        assert name not in test.session_state["loaded"].learners
+        return
+    trained = trained_of(test)
+    assert trained.result.learner == name
+    assert test.get("bidi_component")
+    assert (trained.held_out is None) == (role is DataRole.PRIVATE)
+    assert ("R² is 1 at best" in said) == (role is not DataRole.PRIVATE)
+    assert "most frequent" not in said
+
+
+def test_only_learners_that_fit_the_target_are_offered():
+    assert list(page("tree").selectbox(key="learner-of-numbers").options) == [get_learner(name).title for name in NUMBERS]
+    of_classes = opened("tree").selectbox(key="learner").options
+    assert get_learner("dp-mean").title not in of_classes
+    assert get_learner("pf-tree").title == of_classes[0]
+
+
+def test_a_regression_tree_shows_its_numbers_and_exact_means_of_simulated_rows():
+    test = tree_of("cart-regression", depth="2")
+    tree = trained_of(test).tree
+    said = texts(test)
+    for value in tree.values:
+        assert f"→ {format_value(value)}" in said.replace("\\", "")
+    mean = format_value(float(rents().target.mean()))
+    assert f"mean `rent` {mean}" in said
+    assert "fresh draws" not in said
+
+
+def test_what_is_kept_aside_is_measured_against_the_mean():
+    test = tree_of("gbdt")
+    kept = trained_of(test).held_out
+    assert isinstance(kept, HeldOutNumber)
+    assert kept.r2 == pytest.approx(1 - (kept.rmse / kept.mean_rmse) ** 2, abs=0.01)
+    assert [item.label for item in test.metric] == ["R², rows kept aside", "Typical error (RMSE)"]
+    assert test.metric[0].value == f"{kept.r2:.3f}"
+
+
+@pytest.mark.parametrize("name", ["gbdt", "s-gbdt"])
+def test_a_boosted_model_goes_tree_by_tree_to_its_prediction(name):
+    test = tree_of(name)
+    model = trained_of(test).result.model
+    assert isinstance(model, BoostedTrees)
+    test.number_input(key="boosted-row").set_value(5).run()
+    row = rents().take(slice(4, 5), share=1.0)
+    steps = steps_of(model, row)
+    assert steps.end == pytest.approx(float(model.scores(row)[0]))
+    table = next(found.value for found in test.dataframe if "adds" in found.value)
+    assert len(table) == model.splits.n_trees
+    assert table["rent after it"].iloc[-1] == format_value(steps.end)
+    assert f"Row 5 is predicted **{format_value(model.predict(row)[0])}**" in texts(test)
+    test.number_input(key="member").set_value(2).run()
+    assert "added to its rent" in texts(test)
+
+
+def test_a_boosted_model_of_classes_follows_the_log_odds_or_a_chosen_class():
+    two = opened("tree", learner=get_learner("gbdt").title)
+    assert "odds of yes" in texts(two)
+    three = opened("tree", DataRole.PUBLIC, learner=get_learner("gbdt").title)
+    assert "The same tree as text" in [box.label for box in three.expander]
+    three.selectbox(key="boosted-class").set_value(2).run()
+    table = next(found.value for found in three.dataframe if "adds" in found.value)
+    assert len(table) == 101
+
+
+def test_rows_of_a_private_table_are_not_followed():
+    test = tree_of("s-gbdt", DataRole.PRIVATE)
+    assert not [box for box in test.number_input if box.key == "boosted-row"]
+    assert "Which features are asked" in texts(test)
+
+
+# --- the other pages
+
+
+@every_learner
+def test_budget_shows_where_epsilon_goes(name):
+    test = page("budget", **{"learner-of-numbers": get_learner(name).title})
+    said = texts(test)
+    assert "Claimed and composed" in said
+    assert test.get("plotly_chart")
+
+
+def test_compare_draws_r2_with_the_mean_and_offers_rmse():
+    url = {"learners-of-numbers": [get_learner(name).title for name in ("dp-mean", "cart-regression")]}
+    test = page("compare", **url, epsilons=["0.1", "1"], steps="1", draws="3", splits="3")
+    measure = test.selectbox(key="measure-of-numbers")
+    assert list(measure.options) == ["R²", "RMSE"]
+    for _ in range(60):
+        if not test.get("progress") and "reaches R²" in texts(test):
+            break
+        test.session_state["_compare"].running and test.session_state["_compare"].running.job.wait(1.0)
+        test.run()
+    said = texts(test)
+    assert "reaches R²" in said
+    assert "the mean 0\\.000" in said
+    measure = test.selectbox(key="measure-of-numbers").set_value("rmse").run()
+    assert "reaches RMSE" in texts(measure)
+    assert "less error" in "".join(chart.proto.spec for chart in measure.get("plotly_chart"))
+
+
+@pytest.mark.parametrize(("name", "what"), [("robustness", "A poisoning guarantee"), ("plan", "A plan")])
+@pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PRIVATE])
+def test_pages_that_need_classes_say_so_and_what_to_do(name, what, role):
+    said = texts(page(name, role))
+    assert f"**{what} needs a target of classes; `rent` is a number.**" in said
+    assert "Choose a table whose target is one of several classes on the Data page" in said
+
+
+@pytest.mark.parametrize("name", ["audit", "learn", "data", "publish"])
+@pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PRIVATE])
+def test_other_pages_open(name, role):
+    assert texts(page(name, role))
+
+
+def test_the_lab_says_that_there_are_no_shares_to_move():
+    said = texts(page("budget", **{"learner-of-numbers": get_learner("dp-mean").title}))
+    assert "has no shares to move" in said
