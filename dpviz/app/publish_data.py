@@ -16,6 +16,8 @@ from dpviz.table.role import DataRole
 _NEW = "a new data set: nobody in it is in any other"
 _OLD = "a data set named before"
 _PROBLEM = "_publish_data_problem"
+_DELTA = "The most δ all releases may add up to"
+_DELTA_HELP = "0 allows learners only whose ε never fails. Some learners need a δ, a small chance that ε fails; far below 1/rows."
 WHAT_IT_IS = {
     DataRole.SIMULATED: "These rows are simulated: nobody needs protection, so a release is an exercise, booked all the same.",
     DataRole.PUBLIC: "These rows are public: anyone may see them, so a private tree protects nobody. It is booked all the same.",
@@ -95,15 +97,17 @@ def _ask_new(loaded: Loaded) -> None:
         left.number_input("Rows per person at most", 1, 1_000_000, 1, key="publish-rows", help=words)
         cap = {"format": "%g", "step": 0.1, "help": "The most that all releases of these rows may cost together."}
         right.number_input(f"Cap on ε ({NEIGHBOURS})", 0.001, 1000.0, None, key="publish-cap", placeholder="you decide", **cap)
+        with left.expander("Cap on δ", icon=":material/tune:"):
+            st.number_input(_DELTA, 0.0, 0.1, 0.0, key="publish-delta", format="%g", step=1e-7, help=_DELTA_HELP)
         st.form_submit_button("Declare it, disjoint from all others", icon=":material/add:", on_click=_declare, args=(loaded,))
 
 
 def _declare(loaded: Loaded) -> None:
-    asked = {name: st.session_state[f"publish-{name}"] for name in ("new-name", "unit", "rows", "cap")}
+    asked = {name: st.session_state[f"publish-{name}"] for name in ("new-name", "unit", "rows", "cap", "delta")}
     book = ReleaseRegister()
     try:
         unit = {"unit": asked["unit"], "rows_per_unit": int(asked["rows"]), "role": loaded.role}
-        found = book.declare(asked["new-name"], epsilon_cap=_given(asked["cap"]), **unit)
+        found = book.declare(asked["new-name"], epsilon_cap=_given(asked["cap"]), delta_cap=float(asked["delta"]), **unit)
         book.assign(loaded.data.fingerprint, found.name)
     except DpvizError as problem:
         st.session_state[_PROBLEM] = problem
@@ -123,19 +127,27 @@ def _assign(name: str, loaded: Loaded) -> None:
 
 
 def _ask_cap(book: ReleaseRegister, known: DataSet) -> None:
-    """Another cap; every change is kept and shown."""
+    """Other caps; every change is kept and shown."""
     with st.expander("Change the cap", icon=":material/tune:"):
-        key = f"publish-cap-of-{known.name}-{known.epsilon_cap}"
-        new = st.number_input(f"New cap on ε ({NEIGHBOURS})", 0.001, 1000.0, known.epsilon_cap, format="%g", key=key)
-        is_same = new == known.epsilon_cap
-        st.button("Set this cap", disabled=is_same, on_click=_change_cap, args=(known, new), icon=":material/check:")
+        key = f"{known.name}-{known.epsilon_cap}-{known.delta_cap}"
+        left, right = st.columns(2)
+        new = left.number_input(
+            f"New cap on ε ({NEIGHBOURS})", 0.001, 1000.0, known.epsilon_cap, format="%g", key=f"publish-cap-of-{key}"
+        )
+        look = {"format": "%g", "step": 1e-7, "help": _DELTA_HELP, "key": f"publish-delta-of-{key}"}
+        delta = right.number_input(_DELTA, 0.0, 0.1, known.delta_cap, **look)
+        is_same = (new, delta) == (known.epsilon_cap, known.delta_cap)
+        st.button("Set this cap", disabled=is_same, on_click=_change_cap, args=(known, new, delta), icon=":material/check:")
         changes = book.cap_changes(known.name)
-        lines = [{"when (UTC)": at[:19].replace("T", " "), "cap on ε": number_text(cap)} for at, cap, _ in changes]
+        lines = [
+            {"when (UTC)": at[:19].replace("T", " "), "cap on ε": number_text(cap), "cap on δ": number_text(delta)}
+            for at, cap, delta in changes
+        ]
         st.dataframe(lines, hide_index=True, alt="Every cap this data set has had.")
 
 
-def _change_cap(known: DataSet, cap: float) -> None:
+def _change_cap(known: DataSet, epsilon: float, delta: float) -> None:
     try:
-        ReleaseRegister().change_caps(known.name, epsilon_cap=cap, delta_cap=known.delta_cap)
+        ReleaseRegister().change_caps(known.name, epsilon_cap=epsilon, delta_cap=delta)
     except DpvizError as problem:
         st.session_state[_PROBLEM] = problem

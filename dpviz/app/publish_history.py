@@ -7,7 +7,9 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz.app.explorations import unnoted
 from dpviz.app.export_screen import offer_export
+from dpviz.app.parts import error
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
 from dpviz.figures.guarantee_text import number_text
@@ -68,6 +70,9 @@ def content(entry: Entry) -> bytes:
 
 
 def _explorations(book: ReleaseRegister, loaded: Loaded) -> None:
+    problem = unnoted()
+    if problem is not None:
+        error(problem, kept="Some looks at these rows in this session are missing from the register.")
     found = book.explorations(loaded.data.fingerprint)
     if not found:
         return

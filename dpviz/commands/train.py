@@ -76,6 +76,8 @@ def run(args: Namespace) -> int:
     console.doing("Writing")
     write_whole(args.out, result.to_json() + "\n", force=args.force)
     _tell(args, table, data)
+    if args.seed is None:
+        console.done("Not entered in the release register; --release NAME does that, under a cap.")
     console.show_pairs([*summary(result), ("File", str(args.out))])
     return 0
 

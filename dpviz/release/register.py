@@ -231,9 +231,10 @@ def require_room(balance: Balance, loss: PrivacyLoss) -> None:
         return
     left, cap = balance.left, balance.data_set
     asked = f"epsilon = {loss.epsilon:.6g}" + (f", delta = {loss.delta:.6g}" if loss.delta else "")
-    kept = f"epsilon = {left.epsilon:.6g}" + (f", delta = {left.delta:.6g}" if cap.delta_cap else "")
+    kept = f"epsilon = {left.epsilon:.6g}" + (f", delta = {left.delta:.6g}" if loss.delta or cap.delta_cap else "")
+    cap_text = f"{cap.epsilon_cap:.6g}" + (f" and {cap.delta_cap:.6g}" if loss.delta or cap.delta_cap else "")
     raise OverCap(
-        f"This release would cost {asked} ({NEIGHBOURS}); {kept} is left of the cap of {cap.epsilon_cap:.6g}.",
+        f"This release would cost {asked} ({NEIGHBOURS}); {kept} is left of the cap of {cap_text}.",
         left=left.epsilon,
         left_delta=left.delta,
         where=cap.name,

@@ -1,7 +1,7 @@
 """Take the pictures of every page: `python -m tests.browser.screenshots [PAGE ...]` writes data/screenshots/.
 
-1440 and 390 px wide, light and dark, on the loan sample. README shows some of them. Needs a Chromium (DPVIZ_BROWSER, one on the
-path, or Playwright's own).
+1440 and 390 px wide, light and dark, on the loan sample, whose register holds two releases. README shows some of them. Needs a
+Chromium (DPVIZ_BROWSER, one on the path, or Playwright's own).
 """
 
 from __future__ import annotations
@@ -9,11 +9,17 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import sync_playwright
 
+from dpviz.io.samples import load_sample
+from dpviz.release.publish import Wish, publish
+from dpviz.release.register import ReleaseRegister
+from dpviz.table.encode import encode
+from dpviz.table.role import DataRole
 from tests.browser.serving import BROWSER_ARGUMENTS, ROOT, serve
 
 FOLDER = ROOT / "data" / "screenshots"
@@ -62,8 +68,24 @@ def _shrink(path: Path) -> None:
     small.save(path, optimize=True)
 
 
+def book_releases(folder: str) -> None:
+    """A register with two releases of the loan sample; the server uses it instead of the user's own."""
+    os.environ["DPVIZ_REGISTER"] = str(Path(folder) / "releases.db")
+    register, data = ReleaseRegister(), encode(*load_sample("loans"))
+    register.declare("Loan applications", epsilon_cap=3.0, unit="one applicant", rows_per_unit=2, role=DataRole.SIMULATED)
+    register.assign(data.fingerprint, "Loan applications")
+    for epsilon in (0.5, 0.8):
+        publish(register, data, Wish("pf-tree", {"epsilon": epsilon, "max_depth": 4, "depth": "auto"}, {}))
+
+
 def main(names: list[str]) -> None:
     """Take the pictures of these pages, all by default."""
+    with tempfile.TemporaryDirectory() as folder:
+        book_releases(folder)
+        _take_all(names)
+
+
+def _take_all(names: list[str]) -> None:
     FOLDER.mkdir(exist_ok=True)
     binary = os.environ.get("DPVIZ_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
     with serve(ROOT / "app.py") as address, sync_playwright() as driver:

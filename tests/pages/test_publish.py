@@ -136,6 +136,18 @@ def test_looks_at_private_rows_are_noted_and_told_apart_from_releases(assigned):
     assert assigned.balance(NAME).spent.epsilon == 0
 
 
+def test_a_look_that_could_not_be_noted_is_said(assigned, monkeypatch):
+    path = assigned.path
+    with monkeypatch.context() as broken:
+        broken.setenv("DPVIZ_REGISTER", str(path.parent / "releases.db" / "below a file"))
+        test = opened("tree", DataRole.PRIVATE)
+        assert not test.exception
+    again = opened("publish", DataRole.PRIVATE)
+    again.session_state["_exploration_problem"] = test.session_state["_exploration_problem"]
+    again.run()
+    assert "Some looks at these rows in this session are missing" in texts(again)
+
+
 @pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PUBLIC])
 def test_looking_at_rows_anyone_may_see_is_not_noted(register, role):
     opened("tree", role)
@@ -194,7 +206,7 @@ def test_a_released_file_that_was_changed_is_not_handed_out(assigned):
 
 def test_a_cap_can_be_changed_and_the_change_is_kept(assigned):
     test = opened("publish", DataRole.PRIVATE)
-    test.number_input(key=f"publish-cap-of-{NAME}-1.0").set_value(2.0).run()
+    test.number_input(key=f"publish-cap-of-{NAME}-1.0-0.0").set_value(2.0).run()
     button(test, "Set this cap").click().run()
     assert "cap ε = 2 (add/remove one row)" in texts(test)
     assert [cap for _, cap, _ in assigned.cap_changes(NAME)] == [1.0, 2.0]

@@ -74,6 +74,14 @@ def test_over_the_cap_is_refused_with_what_is_left_and_costs_nothing(register):
     assert publish(register, small_rows(), wish(0.25)).state is State.RELEASED
 
 
+def test_a_learner_that_needs_a_delta_is_refused_where_none_may_be_spent(register):
+    data = small_numbers()
+    register.assign(data.fingerprint, "rows")
+    with pytest.raises(OverCap, match=r"delta = 0 is left of the cap of 1 and 0\."):
+        publish(register, data, wish(0.5, "s-gbdt"))
+    assert register.releases() == ()
+
+
 def test_ten_tenths_of_the_cap_can_be_released(register):
     for _ in range(10):
         publish(register, small_rows(), wish(0.1))
@@ -98,8 +106,10 @@ def test_only_a_learner_whose_claim_holds_and_whose_noise_is_exact_is_released(r
         register.assign(data.fingerprint, "rows")
         result = dpviz.fit(name, data, seed=0, **asked.asked)
     if result.claim.is_sound and result.claim.is_private and get_learner(name).exact:
+        register.change_caps("rows", epsilon_cap=1.0, delta_cap=1e-6)
         entry = publish(register, data, asked)
         assert result.ledger.guarantee.epsilon <= entry.loss.epsilon == 0.5
+        assert result.ledger.guarantee.delta <= entry.loss.delta <= 1e-6
     else:
         with pytest.raises((RefusedRelease, NotReleasable)):
             publish(register, data, asked)
