@@ -14,6 +14,7 @@ from dpviz.commands.learners import typical_claim
 from dpviz.io.samples import DATA
 from dpviz.learners import DEFAULT, pf_tree, registry
 from dpviz.models.tree import Tree
+from dpviz.release.register import ReleaseRegister
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -39,6 +40,7 @@ def clone(tmp_path, monkeypatch):
     for name in ("loans.csv.gz", "loans.schema.json"):
         shutil.copy(DATA / name, tmp_path / "data")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
     return tmp_path
 
 
@@ -71,12 +73,14 @@ def test_every_command_line_is_one_dpviz_understands(line):
 
 def test_the_command_lines_work_one_after_the_other(clone, capsys):
     lines = [shlex.split(line)[3:] for line in command_lines()]
-    assert {words[0] for words in lines} == {"schema", "train", "learners", "bench"}
+    assert {words[0] for words in lines} == {"schema", "train", "learners", "bench", "ledger"}
     assert [main(words) for words in lines if words[0] != "bench"] == [0] * (len(lines) - 1)
     capsys.readouterr()
     tree = dpviz.model_from_json((clone / "tree.json").read_text(encoding="utf-8"))
     assert isinstance(tree, Tree)
     assert dpviz.load_schema("proposed.json").target.name == "defaulted"
+    assert ReleaseRegister().balance("applicants").spent.epsilon == 0.1
+    assert (clone / "release.json").is_file()
 
 
 @pytest.mark.parametrize("spec", registry().values(), ids=lambda spec: spec.name)
