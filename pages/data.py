@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpviz.app import choosing, parts, schema_editor, schema_files, state, using
+from dpviz.app import choosing, parts, schema_editor, schema_files, session_screen, state, using
 
 parts.page("Data", "Whose rows are used, which table, and what is known about it without looking?")
 
@@ -16,5 +16,6 @@ if work.table is not None:
     schema_files.ask_schema_file(work)
     using.ask_to_use(work)
 
+session_screen.ask_session_file()
 st.divider()
 using.show_encoding(state.loaded())
