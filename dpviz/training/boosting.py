@@ -188,12 +188,18 @@ def leaf_values(recipe: Recipe, loss: Loss, gradients: np.ndarray, weights: np.n
 
 def boosted(trees: BoostingTrees, loss: Loss, initial: float, values: list[np.ndarray]) -> BoostedTrees:
     """Cells' values at their leaves, in the units of the target; with several scores every tree stands there once for each."""
-    target = trees.splits.schema.target
-    half = (target.high - target.low) / 2 if isinstance(target, NumericTarget) else 1.0
-    start = target.low + half * (initial + 1) if isinstance(target, NumericTarget) else initial
-    of_leaves = [half * cells[trees.cell[trees.leaves_of(tree)]] for tree, cells in enumerate(values)]
+    of_leaves = [cells[trees.cell[trees.leaves_of(tree)]] for tree, cells in enumerate(values)]
     by_score = np.concatenate([leaves.T.ravel() for leaves in of_leaves])
-    return BoostedTrees(repeated(trees.splits, loss.n_scores), by_score, start)
+    return in_target_units(repeated(trees.splits, loss.n_scores), by_score, initial)
+
+
+def in_target_units(splits: PackedTrees, values: np.ndarray, initial: float) -> BoostedTrees:
+    """The model for leaf values in scores: of a number, scores from -1 to 1 are its declared range."""
+    target = splits.schema.target
+    if not isinstance(target, NumericTarget):
+        return BoostedTrees(splits, values, initial)
+    half = (target.high - target.low) / 2
+    return BoostedTrees(splits, half * values, target.low + half * (initial + 1))
 
 
 def repeated(splits: PackedTrees, times: int) -> PackedTrees:

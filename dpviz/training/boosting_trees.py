@@ -74,7 +74,8 @@ def draw_boosting_trees(
     order = _in_turn(features, count, both, source)
     drawing = _Drawing(schema, multiscale, source)
     cells = (2 ** ((depth + 1) // 2), 2 ** (depth // 2)) if both else (2**depth,)
-    return _packed(schema, [[drawing.part(f, n, grouped=both) for f, n in zip(asked, cells, strict=True)] for asked in order])
+    parts = ([drawing.part(f, n, grouped=both) for f, n in zip(asked, cells, strict=True)] for asked in order)
+    return packed(schema, [_grown(of_tree) for of_tree in parts])
 
 
 def _in_order(schema: Schema) -> Schema:
@@ -150,10 +151,10 @@ class _Drawing:
 
 
 #: (feature, threshold or NaN, children), or the cell of a leaf.
-_Node = tuple[int, float, "list[_Node]"] | int
+Nested = tuple[int, float, "list[Nested]"] | int
 
 
-def _grown(parts: Sequence[Part], cell: int = 0) -> _Node:
+def _grown(parts: Sequence[Part], cell: int = 0) -> Nested:
     """Nested nodes: the first part's cells, each cut by the next part."""
     if not parts:
         return cell
@@ -164,7 +165,7 @@ def _grown(parts: Sequence[Part], cell: int = 0) -> _Node:
     return _balanced(part.feature, part.cuts, below)
 
 
-def _balanced(feature: int, cuts: Sequence[float], below: list[_Node]) -> _Node:
+def _balanced(feature: int, cuts: Sequence[float], below: list[Nested]) -> Nested:
     if not cuts:
         return below[0]
     middle = len(cuts) // 2
@@ -172,12 +173,12 @@ def _balanced(feature: int, cuts: Sequence[float], below: list[_Node]) -> _Node:
     return feature, cuts[middle], [_balanced(feature, *left), _balanced(feature, *right)]
 
 
-def _packed(schema: Schema, trees: Sequence[Sequence[Part]]) -> BoostingTrees:
-    """All trees, breadth first one after the other."""
+def packed(schema: Schema, trees: Sequence[Nested]) -> BoostingTrees:
+    """Nested trees, breadth first one after the other."""
     nodes: list[tuple[int, int, float, int]] = []  # tree, feature, threshold, first child
     cells: list[int] = []
-    for number, parts in enumerate(trees):
-        waiting: deque[_Node] = deque([_grown(parts)])
+    for number, root in enumerate(trees):
+        waiting: deque[Nested] = deque([root])
         while waiting:
             node = waiting.popleft()
             if isinstance(node, int):
