@@ -74,7 +74,8 @@ Fletcher & Islam 2017 and its addendum of 2021, at epsilon {EPSILON:g} ({NEIGHBO
 
 - The smooth forest has 100 trees of the published depth. **Its claim is {_verdict("smooth-forest")}**; it is here to be compared.
 - PF-forest holds. A public rule (declared rows, classes, categories, epsilon) says how many trees it has; the rule was chosen
-  on these data sets (other folds), which flatters it. With 100 trees it differs from the smooth forest in its labels and, on Adult and Mushroom, in its depth.
+  on these data sets (other folds), which flatters it. With 100 trees it differs from the smooth forest in its labels and, on
+  Adult and Mushroom, in its depth.
 - RGV claims a weaker privacy ({_verdict("rgv-forest")} against {NEIGHBOURS}) and is a reconstruction.
 - No tree is deeper than 12 levels, RGV's not deeper than 5.
 
