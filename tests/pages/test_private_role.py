@@ -3,13 +3,15 @@
 import gc
 import re
 import weakref
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app import cached
-from dpviz.app.jobs import Jobs
+from dpviz.app import cached, long_work, robustness_run
+from dpviz.app.jobs import Jobs, long_jobs
 from dpviz.app.state import Loaded
+from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
 from dpviz.learners import get_learner, learners
 from dpviz.table.encode import encode
@@ -97,6 +99,27 @@ def test_no_page_offers_a_learner_that_publishes_rows_as_they_are(page, private)
     assert bool(of_rows) == (page in OF_ROWS)
 
 
+def test_curves_of_private_rows_are_told_against_the_public_count(private, monkeypatch):
+    monkeypatch.setattr(long_work, "WORKERS", 1)
+    test = opened("robustness", private, **{"robust-draws": "100", "robust-epsilons": ["0.1"]})
+    test.checkbox(key="robust-keep-private").check().run()
+    next(button for button in test.button if button.label.startswith("Compute")).click().run()
+    job = long_jobs().current(test.session_state["_session_name"], "robustness")
+    assert job is None or job.wait(120)
+    test.run()
+    assert not test.exception
+    assert "9600" in numbers_in(everything(test))
+    held_out = round(0.2 * N_ROWS)
+    assert not numbers_in(everything(test)) & {str(N_ROWS), str(N_ROWS - held_out), str(held_out)}
+
+
+def test_without_a_public_count_there_are_no_such_curves(private):
+    bare = replace(private, data=replace(private.data, schema=replace(SCHEMA, n_public=None)))
+    with pytest.raises(DpvizError, match="no count is public"):
+        robustness_run.told_rows(bare, bare.data)
+    assert robustness_run.told_rows(replace(bare, role=DataRole.PUBLIC), bare.data) == N_ROWS
+
+
 @pytest.mark.parametrize("name", [name for name in learners() if not get_learner(name).spends_epsilon])
 def test_a_link_to_such_a_learner_shows_the_default_instead(name, private):
     test = opened("tree", private, learner=get_learner(name).title)
@@ -104,18 +127,16 @@ def test_a_link_to_such_a_learner_shows_the_default_instead(name, private):
 
 
 def test_code_that_asks_for_such_a_learner_is_refused(private):
-    from dataclasses import replace
-
     test = opened("tree", private)
     asked = replace(test.session_state["_last_good"][1].asked, learner="cart")
-    with pytest.raises(Exception, match="is not shown on private rows"):
+    with pytest.raises(DpvizError, match="is not shown on private rows"):
         cached._require_shown(asked, private)
 
 
 @pytest.mark.parametrize("page", [name for name in NAMES if name != "publish"])
 def test_no_page_but_publish_gives_a_file_made_from_the_rows(page, private):
     labels = {button.proto.label for button in opened(page, private).get("download_button")}
-    assert labels <= {"Download schema"}
+    assert labels <= {"Download schema", "Save session"}  # what was declared and chosen: tests/io/test_session.py
 
 
 def test_no_page_puts_anything_of_the_table_into_the_address(private):

@@ -22,7 +22,7 @@ def _run(content: Content, _schema: Schema, rows: Sequence[Row]) -> list[str | f
 
 TARGET = Target(
     name="json",
-    title="JSON document",
+    title="JSON",
     suffix=".json",
     mime="application/json",
     about="Everything: rules, labels, schema, settings, ledger, claim and disclosures. dpviz reads it back.",

@@ -1,0 +1,77 @@
+"""The export section and the session file in a real browser: what is downloaded is what was checked."""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpviz.io.exports.sql import TABLE, identifier
+from dpviz.io.samples import load_sample
+
+pytestmark = pytest.mark.browser
+
+PATIENCE = 120_000
+
+
+def _open_tree(page: Any, app: str) -> None:
+    page.goto(f"{app}/?data=clinic&epsilon=0.5&depth=3&draw=7")
+    page.get_by_text("golden rows in").first.wait_for(timeout=PATIENCE)
+
+
+def _choose(page: Any, form: str) -> None:
+    box = page.get_by_role("combobox", name="Form")
+    box.click()
+    page.get_by_role("option", name=form).first.click()
+
+
+def _downloaded(page: Any, button: str, folder: Path) -> Path:
+    found = page.get_by_role("button", name=button)
+    found.wait_for(timeout=PATIENCE)
+    with page.expect_download(timeout=PATIENCE) as waiting:
+        found.click()
+    path = folder / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    return path
+
+
+def test_downloaded_sql_runs_and_the_picture_is_drawn_in_the_browser(page: Any, app: str, tmp_path: Path) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    _open_tree(page, app)
+    _choose(page, "SQL for SQLite")
+    page.get_by_text("golden rows in SQLite").wait_for(timeout=PATIENCE)
+    sql = _downloaded(page, "Download simulation (SQL for SQLite)", tmp_path).read_text(encoding="utf-8")
+    names = load_sample("clinic")[1].feature_names
+    base = sqlite3.connect(":memory:")
+    base.execute(f"CREATE TABLE {TABLE} ({', '.join(map(identifier, names))})")
+    base.execute(f"INSERT INTO {TABLE} DEFAULT VALUES")
+    assert len(base.execute(sql).fetchall()) == 1
+    _choose(page, "SVG picture")
+    picture = _downloaded(page, "Download PNG", tmp_path).read_bytes()
+    width, height = struct.unpack(">II", picture[16:24])
+    assert picture.startswith(b"\x89PNG")
+    assert width > 600
+    assert height > 300
+    assert len(picture) > 5_000
+    assert not [url for url in asked if not url.startswith((app, "data:", "blob:"))]
+
+
+def test_a_saved_session_opens_to_the_same_tree(page: Any, app: str, tmp_path: Path) -> None:
+    _open_tree(page, app)
+    before = page.locator("svg.dp-tree").first.get_attribute("aria-label")
+    page.get_by_role("link", name="Data").click()
+    page.get_by_text("Session as a file").click()
+    saved = _downloaded(page, "Save session", tmp_path)
+    page.goto(f"{app}/data")
+    page.get_by_text("Session as a file").click()
+    page.locator("[data-testid=stFileUploader]", has_text="Session saved").locator("input[type=file]").set_input_files(saved)
+    page.get_by_text("Models of the opened session (1)").wait_for(timeout=PATIENCE)
+    page.get_by_role("link", name="Tree").click()
+    page.get_by_text("golden rows in").first.wait_for(timeout=PATIENCE)
+    assert page.locator("svg.dp-tree").first.get_attribute("aria-label") == before
+    assert "draw=7" in page.url
+    assert "epsilon=0.5" in page.url
