@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -15,12 +16,14 @@ from dpviz.app.lab_screen import load_encoded
 from dpviz.app.robustness_ask import Cell, Question
 from dpviz.app.robustness_tiles import Tile
 from dpviz.app.state import Loaded
+from dpviz.errors import SchemaError
 from dpviz.evaluation.attacks import attack_curve
 from dpviz.evaluation.backdoor import Backdoor, backdoor_curve, corner_backdoor, two_classes
 from dpviz.evaluation.poisoning import certify
 from dpviz.figures.certified import Certified
 from dpviz.learners import get_learner
 from dpviz.table.dataset import EncodedDataset
+from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
 from dpviz.training.params import Settings, make_params
 
@@ -68,12 +71,27 @@ def _splits(question: Question, loaded: Loaded) -> list[Split]:
     return [(train.remembering(), test) for train, test in both]
 
 
+def told_rows(loaded: Loaded, train: EncodedDataset) -> int:
+    """Training rows as they may be told: of private rows the public count. Raises SchemaError where there is none."""
+    if loaded.role is not DataRole.PRIVATE:
+        return train.n_rows
+    if train.schema.n_public is None:
+        raise SchemaError(
+            "Poisoned rows are counted against all rows, and of private rows no count is public.",
+            field="n_public",
+            remedy="Declare a public row count on the Data page; rounded is fine.",
+        )
+    return train.schema.n_public
+
+
 def _certifying(question: Question, loaded: Loaded, cell: Cell) -> Callable[..., Certified]:
     def make(progress: Callable[[float], None], stop: Callable[[], bool]) -> Certified:
         epsilon = cell.epsilon or ANY_EPSILON
         look: dict[str, Any] = {"workers": long_work.WORKERS, "progress": progress, "stop": stop}
         how: dict[str, Any] = {"epsilon": epsilon, "draws": question.draws, "seed": question.seed, **question.given}
-        table = certify(cell.learner, _splits(question, loaded), **how, **look)
+        splits = _splits(question, loaded)
+        n_train = told_rows(loaded, splits[0][0])
+        table = replace(certify(cell.learner, splits, **how, **look), n_train=n_train)
         return Certified(cell.epsilon, claim_of(cell.learner, loaded.schema, epsilon, question.given), table)
 
     return make
@@ -90,11 +108,13 @@ def _attacking(attack: str, question: Question, loaded: Loaded, cell: Cell) -> C
     def make(progress: Callable[[float], None], stop: Callable[[], bool]) -> pd.DataFrame:
         train, test = _splits(question, loaded)[0]
         look: dict[str, Any] = {"workers": long_work.WORKERS, "progress": progress, "stop": stop}
-        rows = sorted({max(2, round(share * train.n_rows)) for share in ATTACKED})
+        n_train = told_rows(loaded, train)
+        rows = sorted({max(2, round(share * n_train)) for share in ATTACKED})
         runs = RUNS if cell.epsilon is not None else 1  # without noise a run says all there is to say
         how: dict[str, Any] = {"draws": question.draws // runs, "runs": runs, "seed": question.seed, **question.given}
         how |= {"epsilon": cell.epsilon or ANY_EPSILON, "poisoned_rows": rows}
-        return attack_curve(attack, cell.learner, train, test, **how, **look)
+        found = attack_curve(attack, cell.learner, train, test, **how, **look)
+        return found.assign(poisoned_share=found["poisoned_rows"] / n_train)
 
     return make
 

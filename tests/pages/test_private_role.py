@@ -101,7 +101,7 @@ def test_no_page_offers_a_learner_that_publishes_rows_as_they_are(page, private)
 
 def test_curves_of_private_rows_are_told_against_the_public_count(private, monkeypatch):
     monkeypatch.setattr(long_work, "WORKERS", 1)
-    test = opened("robustness", private, **{"robust-draws": "100", "robust-epsilons": ["0.1"]})
+    test = opened("robustness", private, **{"robust-draws": "100", "robust-epsilons": ["0.01"]})
     test.checkbox(key="robust-keep-private").check().run()
     next(button for button in test.button if button.label.startswith("Compute")).click().run()
     job = long_jobs().current(test.session_state["_session_name"], "robustness")
