@@ -27,7 +27,7 @@ SECRETS = ("_compare_secret", "_robustness_secret", "_entropy", "_session_name")
 SCHEMA = Schema(
     (NumericFeature("marker", 0, 100), CategoricalFeature("ward", ("north", "south"))),
     ClassTarget("state", ("ill", "well")),
-    1200,
+    12_000,
 )
 
 
