@@ -24,5 +24,4 @@ if screen.trained is not None:
     with taken:
         tree_parts.noise_line(result, loaded.role)
         tree_parts.export(screen.trained, loaded.role)
-    st.divider()
     redraws_screen.redraws_screen(screen.trained, loaded)

@@ -33,7 +33,7 @@ def boosted_screen(model: BoostedTrees, loaded: Loaded) -> None:
         _row(model, loaded)
     st.header("Which features are asked", anchor=False)
     st.caption("Of all rules of all trees. They are released already, so counting them costs nothing.")
-    st.dataframe(asked_rows(model), hide_index=True, alt="Rules and their share per feature, most first.")
+    st.dataframe(asked_rows(model), hide_index=True, height="content", alt="Rules and their share per feature, most first.")
 
 
 def _adds_to(model: BoostedTrees, number: int) -> str:

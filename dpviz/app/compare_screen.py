@@ -152,7 +152,7 @@ def _curves(question: Question, frame: pd.DataFrame, *, chosen: float | None, co
     figure = compare_figure(found, along=along, metric=metric, level=level, composed=composed, chosen=chosen)
     st.plotly_chart(figure, config=_QUIET, key="curves", alt=f"{METRICS[metric]} of {len(found)} learners. {words}")
     if is_cut(found, metric):
-        st.caption(f"R² below {LEAST_R2} is cut off: far worse than predicting the mean. The table has the numbers.")
+        st.caption(f"R² below −{-LEAST_R2} is cut off: far worse than predicting the mean. The table has the numbers.")
     st.caption(
         "Lines: median; bands: nine of ten outcomes (5–95 %) over draws and splits. Dashed with open markers: the claim does not "
         "hold as published."
@@ -232,7 +232,7 @@ def _differences(question: Question, rows: pd.DataFrame, found: Sequence[Curve])
     lines = (f"- beats {plain(_title(item.other))} with probability **{probability_text(item)}**" for item in known)
     st.markdown("\n".join([f"{plain(_title(ours))}", "", *lines]))
     unit = gap_unit(question.metric)
-    words = f"Differences of {_title(ours)} to {len(known)} other learners, {unit}; the table has the numbers."
+    words = f"Differences of {_title(ours)} to {len(known)} other learners, in {unit}; the table has the numbers."
     st.plotly_chart(difference_figure(known, looks_of(verdicts), question.metric), config=_QUIET, key="differences", alt=words)
     st.caption(MEANING)
     _table(difference_rows(known, question.metric), "Every difference with its probability.")

@@ -39,7 +39,8 @@ def one_tree(trees: Sequence[Tree], say: Callable[[int], str]) -> None:
     """Choose a tree and draw it, with its text twin; `say` ends the line below the choice, by the number of the tree."""
     number = st.number_input(f"Tree, of {len(trees):,}", 1, len(trees), key="member", bind="query-params")
     tree = trees[number - 1].merged()
-    st.caption(f"Equal sides merged: {tree.n_leaves:,} leaves, depth {tree.depth}. {say(number)}")
+    leaves = "1 leaf" if tree.n_leaves == 1 else f"{tree.n_leaves:,} leaves"
+    st.caption(f"Equal sides merged: {leaves}, depth {tree.depth}. {say(number)}")
     if tree.n_leaves > MOST_DRAWN:
         st.info(f"More than {MOST_DRAWN} leaves are not drawn.", icon=":material/info:")
         return

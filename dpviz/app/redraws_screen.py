@@ -27,6 +27,7 @@ def redraws_screen(trained: Trained, loaded: Loaded) -> None:
     """Which split begins the tree, which features are asked, where draws agree; a player that steps through them."""
     if trained.tree is None or loaded.role is DataRole.PRIVATE or isinstance(loaded.schema.target, NumericTarget):
         return  # the card of a node says why there are none of private rows; no number comes back to the last digit
+    st.divider()
     st.header("Had the noise been other noise", anchor=False)
     drawn = finished_redraws(trained.asked, loaded)
     if drawn is None or not drawn.n_done:

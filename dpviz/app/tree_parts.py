@@ -13,6 +13,7 @@ from dpviz.app.jobs import Job
 from dpviz.app.parts import error, literal, plain
 from dpviz.errors import DpvizError
 from dpviz.figures.guarantee_text import Kind, verdict
+from dpviz.figures.measure_text import measure_text
 from dpviz.learners import get_learner
 from dpviz.models.tree import format_value
 from dpviz.table.role import DataRole
@@ -92,10 +93,10 @@ def accuracy(kept_aside: HeldOut | HeldOutNumber | None) -> None:
 
 
 def _errors(kept_aside: HeldOutNumber) -> None:
-    less = kept_aside.rmse - kept_aside.mean_rmse
-    against = f"{'+' if less > 0 else ''}{format_value(less)} against the mean"
+    change = round(100 * (kept_aside.rmse / kept_aside.mean_rmse - 1), 1) + 0.0 if kept_aside.mean_rmse else 0.0
+    against = f"{change:+.1f} % against the mean"
     with st.container(horizontal=True):
-        st.metric("R², rows kept aside", "–" if math.isnan(kept_aside.r2) else f"{kept_aside.r2:.3f}", width="content")
+        st.metric("R², rows kept aside", "–" if math.isnan(kept_aside.r2) else measure_text(kept_aside.r2, "r2"), width="content")
         st.metric("Typical error (RMSE)", format_value(kept_aside.rmse), against, delta_color="inverse", width="content")
     st.caption(
         f"Trained the same way on 80 % of the rows, asked about the other {kept_aside.n_rows:,}. R² is 1 at best and 0 for "

@@ -30,6 +30,8 @@ LOOK = {
     "node and leaf": ("#12a07e", "x"),
     "leaf": ("#d2691e", "."),
     "tree": ("#7d8a8f", "\\"),
+    "initial score": ("#b07aa1", "x"),
+    "count": ("#b07aa1", "."),
 }
 _OTHER = ("#7d8a8f", "\\")
 _GROUPS = {"": "all features"}

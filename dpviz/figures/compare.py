@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS
@@ -25,6 +26,8 @@ AXES = {
     "max_depth": "most levels of rules",
     "n_rows": "training rows",
 }
+#: Lines of learners without privacy, in their order: all grey, so that each needs a dash of its own.
+LEVEL_DASHES = ("dashdot", "longdash", "longdashdot", "12px,3px,2px,3px,2px,3px")
 COMPOSED_AXIS = f"ε the steps compose to ({NEIGHBOURS})"
 
 
@@ -62,11 +65,11 @@ def compare_figure(
     from plotly.graph_objects import Figure
 
     figure = Figure()
-    ends, looks = _ends(curves, composed), _looks(curves)
+    ends, looks, dashes = _ends(curves, composed), _looks(curves), cycle(LEVEL_DASHES)
     for curve in curves:
         look = looks[curve.learner]
         if _is_level(curve, along):
-            _add_level(figure, look.name, curve.points[0].median, metric, ends, "dashdot")
+            _add_level(figure, look.name, curve.points[0].median, metric, ends, next(dashes))
         else:
             _add_band(figure, curve, look, along, metric, composed)
     if level is not None and math.isfinite(ends[0]):

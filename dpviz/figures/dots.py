@@ -138,7 +138,7 @@ def dot_rows(rows: Sequence[DotRow], *, metric: str = "accuracy") -> list[dict[s
 
 def _value(value: float, metric: str, *, short: bool = False) -> str:
     if metric not in ("accuracy", "balanced_accuracy"):
-        return measure_text(value, metric)
+        return f"{round(value, 12) + 0.0:,.6g}" if short else measure_text(value, metric)
     text = f"{100 * value:.1f}"
     return f"{text.removesuffix('.0') if short else text} %"
 

@@ -16,7 +16,7 @@ def measure_text(value: float, metric: str) -> str:
     """One value, as in "81.3%", "0.362", "412.7"."""
     if metric in _IN_UNITS:
         return format_value(value)
-    return f"{value:.1%}" if metric in _PERCENT else f"{value:.3f}"
+    return f"{value:.1%}" if metric in _PERCENT else f"{round(value, 3) + 0.0:.3f}"  # no "-0.000"
 
 
 def tick_format(metric: str) -> str:
@@ -36,7 +36,7 @@ def gap_scale(metric: str) -> float:
 
 def gap_unit(metric: str) -> str:
     """What a difference is counted in."""
-    return "less error, in the target's units" if metric in _IN_UNITS else "points"
+    return "units of the target" if metric in _IN_UNITS else "points"
 
 
 def gap_text(value: float, metric: str) -> str:

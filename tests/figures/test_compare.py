@@ -238,10 +238,10 @@ def test_of_errors_the_least_is_the_best():
     figure = compare_figure((few, many), along="epsilon", metric="rmse", level=900.0)
     assert figure.layout.yaxis.tickformat == tick_format("rmse") == ",~r"
     found = Difference("s-gbdt", "dp-mean", 1.0, 0.9, 1.0, 400.0, 467.75, 470.0, 5, 10)
-    assert "difference +467.8 less error, in the target's units (5–95 %: +400 to +470)" in sentence(found, "rmse")
+    assert "difference +467.8 units of the target (5–95 %: +400 to +470)" in sentence(found, "rmse")
     drawn = difference_figure([found], looks_of({"dp-mean": "holds"}), "rmse")
     assert drawn.data[1].x == (467.75,)
-    assert "less error, in the target's units" in drawn.layout.xaxis.title.text
+    assert "units of the target" in drawn.layout.xaxis.title.text
     assert difference_rows([found], "rmse")[0]["5 %"] == "+400"
 
 

@@ -148,7 +148,7 @@ def test_compare_draws_r2_with_the_mean_and_offers_rmse():
     assert "the mean 0\\.000" in said
     measure = test.selectbox(key="measure-of-numbers").set_value("rmse").run()
     assert "reaches RMSE" in texts(measure)
-    assert "less error" in "".join(chart.proto.spec for chart in measure.get("plotly_chart"))
+    assert "units of the target" in "".join(chart.proto.spec for chart in measure.get("plotly_chart"))
 
 
 @pytest.mark.parametrize(("name", "what"), [("robustness", "A poisoning guarantee"), ("plan", "A plan")])
