@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dpviz.errors import Cancelled, ParameterError
 from dpviz.evaluation.budget_lab import ShareMap, moved, one_step_more, share_map
 from dpviz.evaluation.shares import GROWTHS, ShareQuestion, automatic_shares, level_shares, share_points
-from dpviz.learners import get_learner, learners
+from dpviz.learners import get_learner, learners_for
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.params import Settings, make_params
@@ -20,7 +20,7 @@ SCHEMA = Schema(
     n_public=400,
 )
 SETTINGS = {"epsilon": 1.0, "max_depth": 3, "depth": 3}
-MOVABLE = [name for name in learners() if ShareQuestion.of(name, SCHEMA, SETTINGS, {}) is not None]
+MOVABLE = [name for name in learners_for(SCHEMA) if ShareQuestion.of(name, SCHEMA, SETTINGS, {}) is not None]
 
 
 def rows(n: int = 400) -> EncodedDataset:
