@@ -80,7 +80,8 @@ class GaussianRounds:
         """What was done, in words."""
         drawn = "every row in each" if self.sampling >= 1 else f"each row drawn with probability {self.sampling:g}"
         filtered = "" if self.order is None else f"; individual filter at Renyi order {self.order:g}"
-        return f"{self.rounds:,} rounds, {drawn}; noise {self.noise_multiplier:.4g} times a row's largest change{filtered}"
+        noise = f"noise {self.noise_multiplier:.4g} times a row's largest change"
+        return f"{self.rounds:,} rounds, {drawn}; {noise}{filtered}; delta {self.delta:g}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,10 +120,10 @@ def test_a_ledger_says_what_was_done():
     assert (row.kind, row.mechanism, row.epsilon) == ("gaussian rounds", "Gaussian", 0.5)
     assert row.note == (
         "100 rounds, each row drawn with probability 0.1; noise 1000 times a row's largest change; "
-        "individual filter at Renyi order 64"
+        "individual filter at Renyi order 64; delta 5e-08"
     )
     (row,) = Ledger(rounds(0.5, noise=1000.0)).rows()
-    assert row.note == "100 rounds, every row in each; noise 1000 times a row's largest change"
+    assert row.note == "100 rounds, every row in each; noise 1000 times a row's largest change; delta 5e-08"
 
 
 def test_calibration_tells_how_far_it_is_and_stops_on_request():
