@@ -25,7 +25,7 @@ from tests.io.exports_models import HOSTILE, exportable, hostile_tree, number_sc
 TARGETS = registry()
 RANDOM_ROWS = 10_000
 #: Models without a tree; they are exported as JSON.
-NOT_TREES = ("logistic", "dp-ebm")
+NOT_TREES = ("logistic",)
 #: Every learner on two classes, one forest and one boosted model on three, every learner of numbers.
 CASES = [
     *((name, schema_with_stand_ins()) for name in dpviz.learners() if "classes" in get_learner(name).tasks),

@@ -13,8 +13,9 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 from dpviz.errors import DpvizError, NotExported
-from dpviz.io.exports.function import Function, function_of
+from dpviz.io.exports.function import Function
 from dpviz.io.exports.golden import GoldenRows, Row, golden_rows
+from dpviz.io.exports.reading import function_of
 from dpviz.io.exports.said import facts
 from dpviz.io.exports.spelling import one_line
 from dpviz.models.base import Model

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import NotExported
-from dpviz.io.exports.function import LARGEST, Function, Question, Split, Step, encoded_number, function_of
+from dpviz.io.exports.function import LARGEST, Function, Question, Split, Step, encoded_number
+from dpviz.io.exports.reading import function_of
+from dpviz.models.additive import AdditiveModel
 from dpviz.models.base import Model
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.packed_forest import PackedForest
@@ -185,7 +187,7 @@ def _between(feature: NumericFeature, wanted: Sequence[tuple[Question, bool]], r
 def predictions(model: Model, rows: Sequence[Row]) -> tuple[str | float, ...]:
     """What the model itself predicts for raw rows."""
     schema = model.schema
-    beyond = isinstance(model, (PackedForest, BoostedTrees))
+    beyond = isinstance(model, (PackedForest, BoostedTrees, AdditiveModel))
     columns = [_encoded(feature, cells, beyond) for feature, cells in zip(schema.features, zip(*rows, strict=True), strict=True)]
     found = model.predict(EncodedDataset(schema, tuple(columns), np.zeros(len(rows), dtype=np.uint8)))
     if isinstance(schema.target, NumericTarget):
