@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpviz.app import budget_screen, cached, controls, lab_screen, parts, state, tree_parts
+from dpviz.app import budget_screen, cached, controls, lab_screen, parts, rounds_screen, state, tree_parts
 
 parts.page("Budget", "Where does ε go, who decided that, and does the sum keep the promise?")
 
@@ -19,6 +19,7 @@ if screen.trained is not None:
     st.divider()
     budget_screen.split(result)
     budget_screen.levels(result)
+    rounds_screen.rounds_screen(screen.trained, loaded)
     st.divider()
     budget_screen.who_decided(result)
     tree_parts.disclosures(result)

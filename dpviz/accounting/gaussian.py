@@ -190,3 +190,31 @@ def best_order(epsilon: float, delta: float, *, sampling: float, rounds: int) ->
         what = f"An individual filter cannot keep epsilon = {epsilon:g} at delta = {delta:g}."
         raise DpvizError(what, remedy="Ask for a larger epsilon or delta, or turn the filter off.")
     return min(usable, key=lambda order: noise_multiplier(epsilon, delta, sampling=sampling, rounds=rounds, order=order))
+
+
+def gaussian_epsilon(delta: float, mu: float) -> float:
+    """Epsilon at `delta` of one Gaussian mechanism that moves by `mu` standard deviations, rounded up."""
+    low, high = 0.0, mu**2 / 2 + mu * math.sqrt(2 * math.log(1 / delta)) + 1e-12
+    if gaussian_delta(0.0, mu) <= delta:
+        return 0.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if gaussian_delta(middle, mu) <= delta else (middle, high)
+    return high
+
+
+def epsilon_after(event: GaussianRounds, rounds: int) -> float:
+    """What the first `rounds` rounds alone cost at the event's delta; with a filter never more than `event.rounds` full ones."""
+    if rounds <= 0:
+        return 0.0
+    if event.order is not None:
+        loss = renyi_loss(event.noise_multiplier, event.sampling, event.order)
+        return renyi_epsilon(event.order, min(rounds, event.rounds) * loss, event.delta)
+    if event.sampling >= 1:
+        return gaussian_epsilon(event.delta, math.sqrt(rounds) / event.noise_multiplier)
+    import dp_accounting as dp
+    from dp_accounting.pld import PLDAccountant
+
+    accountant = PLDAccountant(value_discretization_interval=_interval(event.epsilon))
+    accountant.compose(dp.PoissonSampledDpEvent(event.sampling, dp.GaussianDpEvent(event.noise_multiplier)), rounds)
+    return float(accountant.get_epsilon(event.delta)) * (1 + _ROUNDING)

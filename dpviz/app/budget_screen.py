@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.evaluation.boosting_budget import rounds_event
 from dpviz.figures import budget
 from dpviz.training.contract import FitResult
 
@@ -32,7 +33,9 @@ def split(result: FitResult) -> None:
 
 
 def levels(result: FitResult) -> None:
-    """The split over the depths of the tree."""
+    """The split over the depths of the tree; a model made in rounds pays by round instead."""
+    if rounds_event(result) is not None:
+        return
     st.header("Level by level", anchor=False)
     words = "What one row pays on its way down. Nodes of one level hold different rows, so each level is paid once"
     st.markdown(f"{words} ({NEIGHBOURS}).")

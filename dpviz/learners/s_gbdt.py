@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpviz.accounting.claim import Claim
-from dpviz.accounting.events import GaussianRounds, Sequential
+from dpviz.accounting.events import Event, GaussianRounds, Sequential
 from dpviz.accounting.gaussian import best_order, noise_multiplier
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
@@ -28,7 +28,7 @@ from dpviz.models.boosted import scores_of
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
-from dpviz.training.boosting import Recipe, boost
+from dpviz.training.boosting import Recipe, Rounds, run_all
 from dpviz.training.boosting_filter import FilterTerms
 from dpviz.training.boosting_loss import Loss, initial_score, loss_of
 from dpviz.training.boosting_trees import SHAPES, draw_boosting_trees
@@ -146,14 +146,20 @@ def _rounds(params: Params) -> int:
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
     """Draw the trees, then fill them round by round."""
+    rounds, event = start(data, plan, params, source)
+    return Grown(run_all(rounds), event)
+
+
+def start(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> tuple[Rounds, Event]:
+    """The training before its first round, and what all of it will cost."""
     schema = data.schema
     loss = loss_of(schema, params.newton and not params.static_noise)
     event = trees_event(plan, params)
     initial, before = initial_score(loss, data.target, schema.n_public or 1, plan.of(_INITIAL), source)
     shape = tree_shape(schema, plan.depth, params)
     trees = draw_boosting_trees(schema, shape, _rounds(params), plan.depth, params.multiscale, source=source)
-    model = boost(data, trees, loss, initial, recipe(event, loss, params), source)
-    return Grown(model, Sequential((*before, event)) if before else event)
+    rounds = Rounds(data, trees, loss, initial, recipe(event, loss, params), source)
+    return rounds, Sequential((*before, event)) if before else event
 
 
 def trees_event(plan: BudgetPlan, params: Params) -> GaussianRounds:

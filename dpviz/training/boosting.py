@@ -104,9 +104,13 @@ def boost(
     data: EncodedDataset, trees: BoostingTrees, loss: Loss, initial: float, recipe: Recipe, source: NoiseSource
 ) -> BoostedTrees:
     """The boosted model: one value per cell of every tree, and everything in it released."""
-    rounds = Rounds(data, trees, loss, initial, recipe, source)
-    values = [rounds.run(tree) for tree in range(recipe.rounds)]
-    return boosted(trees, loss, initial, values)
+    return run_all(Rounds(data, trees, loss, initial, recipe, source))
+
+
+def run_all(rounds: Rounds) -> BoostedTrees:
+    """All rounds, and the model they make."""
+    values = [rounds.run(tree) for tree in range(rounds.recipe.rounds)]
+    return boosted(rounds.trees, rounds.loss, rounds.initial, values)
 
 
 class Rounds:
@@ -116,7 +120,7 @@ class Rounds:
         self, data: EncodedDataset, trees: BoostingTrees, loss: Loss, initial: float, recipe: Recipe, source: NoiseSource
     ) -> None:
         self.rows, self.target, self.trees, self.loss = values_of(data), data.target, trees, loss
-        self.recipe, self.source = recipe, source
+        self.recipe, self.source, self.initial = recipe, source, initial
         self.scores = np.full((data.n_rows, loss.n_scores), initial)
         self.order = row_order(data) if recipe.sampling < 1 else None
         self.accounts = None if recipe.filter is None else RowAccounts(recipe.filter, data.n_rows)

@@ -2,7 +2,9 @@ import json
 
 import pytest
 
+from dpviz.app.jobs import long_jobs
 from dpviz.app.parts import plain
+from dpviz.app.rounds_screen import LANE
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
 from tests.pages.opened import OF_CLASSES, opened, refusal, said_in_boxes, texts
@@ -61,3 +63,19 @@ def test_weights_that_are_all_zero_are_refused_in_words():
     test.number_input(key="pf-tree.level_shares.depth 0").set_value(0.0).run()
     (problem,) = [text for kind, text in said_in_boxes(test) if kind == "error"]
     assert "not all 0" in problem
+
+
+def test_a_boosted_model_pays_by_round_and_its_rows_can_be_measured():
+    test = opened("budget", learner=get_learner("s-gbdt").title)
+    assert "rounds cost ε = 0.95 at δ =" in texts(test)
+    next(button for button in test.button if button.label == "Measure").click().run()
+    job = long_jobs().current(test.session_state["_session_name"], LANE)
+    assert job is None or job.wait(60)
+    test.run()
+    assert "The rounds promise every row ε = 0.95 (add/remove one row)" in texts(test)
+    assert len(test.get("plotly_chart")) == 4
+
+
+def test_own_losses_of_private_rows_are_never_offered():
+    test = opened("budget", DataRole.PRIVATE, learner=get_learner("s-gbdt").title, **{"s-gbdt.rounds": "20"})
+    assert not [button for button in test.button if button.label == "Measure"]
