@@ -56,6 +56,9 @@ NETWORK |= {"requests", "httpx", "aiohttp", "urllib3", "websockets", "boto3", "p
 #: Taking an address apart asks nobody.
 NO_NETWORK = {"urllib.parse.urlencode", "urllib.parse.urlsplit", "urllib.parse.quote"}
 
+#: What pages and app may make a path of: their own place, and a file the release register names.
+KNOWN_PATHS = {"__file__", "entry.file"}
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -184,6 +187,29 @@ def only_openml_uses_the_network(source: Source) -> Iterator[str]:
 
 def _is_address(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(("http:", "https:", "ftp:"))
+
+
+def screens_touch_no_file(source: Source) -> Iterator[str]:
+    """No path comes from a browser: pages and app open, write and remove no file; paths of their own start at __file__."""
+    if source.room not in {"app", "screens"}:
+        return
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            writes = called.split(".")[-1] in {
+                "write_text",
+                "write_bytes",
+                "unlink",
+                "rename",
+                "replace_file",
+                "mkdir",
+                "rmdir",
+                "symlink_to",
+            }
+            if called in {"open", "io.open", "os.open", "os.remove", "os.rename", "os.replace"} or writes:
+                yield f"line {node.lineno}: {called}"
+            if called == "Path" and ast.unparse(node.args[0] if node.args else node) not in KNOWN_PATHS:
+                yield f"line {node.lineno}: Path({', '.join(map(ast.unparse, node.args))})"
 
 
 def exports_cannot_see_exact_counts(source: Source) -> Iterator[str]:
@@ -337,6 +363,11 @@ RULES: dict[Rule, list[tuple[str, str]]] = {
         ("dpviz/io/x.py", "def f():\n    import socket"),
         ("dpviz/io/x.py", "from sklearn.datasets import fetch_openml"),
         ("pages/x.py", "import pandas as pd\npd.read_csv('https://example.org/x.csv')"),
+    ],
+    screens_touch_no_file: [
+        ("dpviz/app/x.py", "def f(name):\n    return open(name)"),
+        ("dpviz/app/x.py", "from pathlib import Path\ndef f(name):\n    return Path(name)"),
+        ("pages/x.py", "def f(path):\n    path.write_text('a')"),
     ],
     exports_cannot_see_exact_counts: [
         ("dpviz/models/document.py", "from dpviz.training.exact_trace import exact_trace"),
