@@ -15,6 +15,7 @@ from dpviz.io.exports.golden import golden_rows, predictions
 from dpviz.io.exports.sql import TABLE, identifier, quotient
 from dpviz.learners import get_learner
 from dpviz.models.document import model_body
+from dpviz.models.forest import Forest
 from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.encode import encode
 from dpviz.table.raw import RawColumn, RawTable
@@ -262,6 +263,15 @@ def test_a_single_leaf_and_impossible_questions_are_exported_too(name):
     below = Branch(ThresholdRule(0, 0.8), Leaf(0), Branch(SubsetRule(1, ()), Leaf(0), Leaf(1)))
     for root in (Leaf(1), Branch(ThresholdRule(0, 0.2), below, Leaf(1)), Branch(ThresholdRule(0, 1.0), below, Leaf(1))):
         assert export(TARGETS[name], document(Tree(schema, root))).n_rows > 10
+
+
+def test_more_than_a_thousand_trees_are_added_up_in_sql():
+    schema = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("a", "b")))
+    trees = [Tree(schema, Branch(ThresholdRule(0, place / 1200), Leaf(place % 2), Leaf(1))) for place in range(1, 1200)]
+    forest = Forest(schema, tuple(trees))
+    body = {"format": "dpviz-tree/1", "kind": "forest", **model_body(forest), "schema": schema_to_dict(schema)}
+    for name in ("sqlite", "duckdb"):
+        assert export(TARGETS[name], Exportable(json.dumps(body))).n_rows > 500
 
 
 def test_a_number_that_sqlite_misreads_is_written_as_a_quotient():

@@ -107,7 +107,7 @@ class Target:
     needs: tuple[str, ...] = ()
     extra: str = ""
     one_tree: bool = False
-    most_ends: int = 20_000
+    most_ends: int = 50_000
     any_model: bool = False
     order: int = 100
 

@@ -15,7 +15,7 @@ from dpviz.io.exports.function import End, Function, Question, Split, Step, step
 from dpviz.table.schema import NumericTarget
 
 TABLE = "rows_to_predict"
-_DEEPEST_NEST = 12
+_DEEPEST_NEST, _GROUP = 12, 100
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,15 @@ class _Writer:
         return f"CASE {cases} ELSE {names[-1]} END"
 
     def _sum(self, place: int, comma: str) -> Iterator[str]:
+        """In groups: an engine takes a + b + c + ... for as many levels (SQLite: a thousand at most)."""
+        asked = [tree for tree in self.function.trees if any(end.amounts[place] for end in steps(tree) if isinstance(end, End))]
         yield f"    {self.number(self.function.start[place])}"
-        for tree in self.function.trees:
-            if any(isinstance(step, End) and step.amounts[place] for step in steps(tree)):
-                yield from _joined(self._case(tree, 2, lambda end: self.number(end.amounts[place])), "    + ", "")
+        for first in range(0, len(asked), _GROUP):
+            yield "    + ("
+            for tree in asked[first : first + _GROUP]:
+                sign = "    " if tree is asked[first] else "    + "
+                yield from _joined(self._case(tree, 2, lambda end: self.number(end.amounts[place])), sign, "")
+            yield "    )"
         yield f"    AS s{place}{comma}"
 
     def _case(self, step: Step, depth: int, say: Callable[[End], str]) -> list[str]:
