@@ -37,7 +37,7 @@ def table_row(first_cell):
 def clone(tmp_path, monkeypatch):
     """A folder that looks like the clone to the code in the README."""
     (tmp_path / "data").mkdir()
-    for name in ("loans.csv.gz", "loans.schema.json"):
+    for name in ("loans.csv.gz", "loans.schema.json", "rents.csv.gz", "rents.schema.json"):
         shutil.copy(DATA / name, tmp_path / "data")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
@@ -45,7 +45,7 @@ def clone(tmp_path, monkeypatch):
 
 
 def test_the_python_example_runs_and_its_comments_are_true(clone):
-    (example,) = blocks("python")
+    example = blocks("python")[0]
     names = {}
     exec(compile(example, "README.md", "exec"), names)
     assert names["schema"].read_fields() == ()
@@ -57,6 +57,15 @@ def test_the_python_example_runs_and_its_comments_are_true(clone):
     expected = names["release"].model.predict(names["test"])
     assert (names["model"].predict(names["test"]) == expected).all()
     assert (clone / "proposed.schema.json").is_file()
+
+
+def test_the_example_with_a_number_runs_and_its_comments_are_true(clone):
+    _, example = blocks("python")
+    names = {"dpviz": dpviz}
+    exec(compile(example, "README.md", "exec"), names)
+    assert 0.3 < names["result"].score(names["test"]) < 1
+    assert set(names["frame"].learner) == {"s-gbdt", "dp-mean"}
+    assert {"r2", "rmse", "mean_rmse"} <= set(names["frame"].columns)
 
 
 def test_every_value_of_a_proposal_is_marked_and_declaring_takes_the_mark_off(clone):

@@ -18,6 +18,7 @@ from dpviz.commands.files import check_output, write_whole
 from dpviz.commands.parameters import parse_parameters
 from dpviz.commands.proposal import warn_of_read_values
 from dpviz.errors import DpvizError
+from dpviz.evaluation.classes import require_classes
 from dpviz.evaluation.poisoning import PoisoningTable, certify
 from dpviz.io.csv import read_csv
 from dpviz.io.csv_text import frame_csv
@@ -64,6 +65,7 @@ def run(args: Namespace) -> int:
     if args.out is not None:
         check_output(args.out, force=args.force, inputs=filter(None, (args.data, args.schema)))
     data = _encoded(args)
+    require_classes(data.schema, "A poisoning guarantee")
     require_task(spec, data.schema)
     console.doing(f"Drawing {spec.title}")
     found = certify(

@@ -81,3 +81,11 @@ def test_too_few_rows_are_refused(refused, schema, tmp_path):
     path = tmp_path / "one.csv"
     path.write_text("age,colour,label\n3,red,no\n")
     assert "too few rows to hold some out" in refused(*asked(path, schema))
+
+
+def test_a_number_has_no_poisoning_guarantee(refused, tmp_path):
+    rents = tmp_path / "rents.csv"
+    rents.write_text("area,rent\n" + "".join(f"{k % 97},{5 * k}.5\n" for k in range(100)), encoding="utf-8")
+    for learner in ("pf-tree", "cart-regression"):
+        said = refused("poison", rents, "--epsilon", "1", "--learner", learner)
+        assert "A poisoning guarantee needs a target of classes, but 'rent' is a number." in said

@@ -255,3 +255,29 @@ def test_a_hostile_column_name_cannot_steer_the_terminal(run, refused, tmp_path)
     assert "\x1b" not in said + heard
     error = refused("train", table, "--target", "\x1b[2Jx\ny", "--epsilon", "1", "--out", tmp_path / "u.json")
     assert "\x1b" not in error
+
+
+@pytest.fixture
+def rents(tmp_path):
+    """A table whose last column is a number, read from the data as such."""
+    path = tmp_path / "rents.csv"
+    path.write_text("area,rent\n" + "".join(f"{k % 97},{5 * (k % 97) + k % 7}.5\n" for k in range(300)), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("learner", ["cart-regression", "dp-mean", "gbdt"])
+def test_a_number_is_learned_and_its_file_predicts_it(run, rents, tmp_path, learner):
+    out = tmp_path / "model.json"
+    args = ("--learner", learner, "--epsilon", "1", "--max-depth", "2", "--seed", "0", "--out", out)
+    code, said, _ = run("train", rents, *args)
+    assert code == 0
+    assert f"({learner})" in said
+    model = dpviz.model_from_json(out.read_text(encoding="utf-8"))
+    assert model.schema.target.name == "rent"
+    assert model.predict(dpviz.encode(dpviz.read_csv(rents), model.schema)).dtype == float
+
+
+def test_a_learner_of_classes_names_those_for_a_number(refused, rents, tmp_path):
+    said = refused("train", rents, "--epsilon", "1", "--out", tmp_path / "model.json")
+    assert "The learner 'pf-tree' predicts classes, but the target 'rent' is declared as a number." in said
+    assert "(s-gbdt, " in said
