@@ -15,10 +15,11 @@ from dpviz.accounting.gaussian import covers, noise_multiplier
 from dpviz.errors import DpvizError, ParameterError, SchemaError
 from dpviz.evaluation.audit import audit
 from dpviz.evaluation.metrics import auc
-from dpviz.learners.s_gbdt import DELTA, Params, plan, tree_shape
+from dpviz.learners.s_gbdt import DELTA, Params, plan, recipe, tree_shape, trees_event
 from dpviz.models.packed_forest import LEAF
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.training.boosting_loss import loss_of
 from dpviz.training.params import Settings
 from tests.contract.tables import schema_of
 from tests.golden.documents import rows
@@ -90,6 +91,21 @@ def test_two_epsilons_and_one_delta_make_the_guarantee() -> None:
     assert event.noise_multiplier == noise_multiplier(event.epsilon, DELTA, sampling=1.0, rounds=256)
     assert result.claim.delta == DELTA
     assert "Delta = 5e-08, as in the paper; none was asked for." in result.plan.notes
+
+
+@pytest.mark.parametrize("asked", [{}, {"filter": True, "extra_rounds": 7}, {"sampling": 0.3}, {"static_noise": True}])
+def test_what_is_done_is_what_is_paid_for(asked) -> None:
+    params = Params(rounds=20, **asked)
+    event = trees_event(plan(NUMBER, Settings(epsilon=0.5), params), params)
+    done = recipe(event, loss_of(NUMBER, newton=True), params)
+    assert (done.noise_multiplier, done.sampling) == (event.noise_multiplier, event.sampling)
+    assert done.rounds == event.rounds + (7 if params.filter else 0)
+    kept = done.filter
+    assert (kept is None) == (event.order is None)
+    if kept is not None:
+        paid = (event.noise_multiplier, event.sampling, event.order, event.rounds)
+        assert (kept.noise_multiplier, kept.sampling, kept.order, kept.rounds) == paid
+    assert fit(prices(50), 0.5, rounds=20, **asked).model.splits.n_trees == done.rounds
 
 
 def test_a_delta_that_is_asked_for_is_kept() -> None:
