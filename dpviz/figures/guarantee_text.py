@@ -47,7 +47,7 @@ def number_text(value: float) -> str:
     if math.isinf(value):
         return "∞"
     if value and not 1e-6 <= abs(value) < 1e6:
-        return f"{value:.2e}"
+        return f"{value:.3g}"
     digits = 0 if not value else max(0, 2 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -103,7 +103,7 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     if starts:
         n_public_of(schema, NAME, "start from 0 (initial_share=0)")
     start, trees = split_budget(settings.epsilon, (params.initial_share if starts else 0.0, 1 - params.initial_share))
-    first = (Share(_INITIAL, None, start, set_by="initial_share"),) if starts else ()
+    first = (Share(_INITIAL, None, start, set_by=_by(params)),) if starts else ()
     delta = settings.delta or DELTA
     depth = _depth(schema, settings, params)
     shape = tree_shape(schema, depth, params)
@@ -114,6 +114,11 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     )
     shares = (*first, Share(_TREES, None, trees, set_by="what is left"))
     return BudgetPlan(settings.epsilon, depth, shares, notes, delta)
+
+
+def _by(params: Params) -> str:
+    share = Params().initial_share
+    return f"rule: {share:.0%} of epsilon" if params.initial_share == share else "you"
 
 
 _ASKS = {"one feature": "one feature each, in turn", "two features": "two features each", "random": "a feature per node"}
