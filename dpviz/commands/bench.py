@@ -1,9 +1,9 @@
 """Measure dpviz on this machine.
 
 `bench speed` compares times and memory of fits with scikit-learn's tree of the same depth, in one process and one run.
-`bench tables` puts measured accuracy beside the papers' tables, `bench poisoning` poisoning guarantees, `bench forests`
-the random forests. The numbers are for people: the exit code is 0 whether a target is met or not. Targets are set for 10,000
-rows and more.
+`bench tables` puts measured accuracy beside the papers' tables, `bench poisoning` poisoning guarantees, `bench forests` the
+random forests, `bench boosting` the boosted trees. The numbers are for people: the exit code is 0 whether a target is met or
+not. Targets are set for 10,000 rows and more.
 """
 
 from __future__ import annotations
@@ -13,7 +13,16 @@ from datetime import date
 from pathlib import Path
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.commands import bench_forests, bench_forests_page, bench_poisoning, bench_speed, bench_tables, console
+from dpviz.commands import (
+    bench_boosting,
+    bench_boosting_page,
+    bench_forests,
+    bench_forests_page,
+    bench_poisoning,
+    bench_speed,
+    bench_tables,
+    console,
+)
 from dpviz.commands.bench_data import bench_data
 from dpviz.commands.bench_page import tables_page
 from dpviz.commands.bench_poisoning_run import run_poisoning
@@ -27,7 +36,7 @@ HELP = "measure time and memory"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Four topics: speed, tables, poisoning and forests."""
+    """Five topics: speed, tables, poisoning, forests and boosting."""
     topics = parser.add_subparsers(metavar="TOPIC", required=True, title="topics")
     speed = topics.add_parser("speed", help="time and memory of fits", description=bench_speed.__doc__)
     speed.add_argument("--data", type=Path, metavar="DIR", help="folder with a MANIFEST.csv (default: the loan sample)")
@@ -58,6 +67,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     poisoning.set_defaults(topic=run_poisoning)
     forests = topics.add_parser("forests", help="random forests beside their paper", description=bench_forests.__doc__)
     bench_forests_page.add_arguments(forests)
+    boosting = topics.add_parser("boosting", help="boosted trees beside their paper", description=bench_boosting.__doc__)
+    bench_boosting_page.add_arguments(boosting)
 
 
 def run(args: Namespace) -> int:
