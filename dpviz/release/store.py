@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 
 from dpviz.errors import RegisterError
 
@@ -20,6 +21,7 @@ VARIABLE = "DPVIZ_REGISTER"
 APPLICATION = 0x6470767A
 #: Seconds to wait for another writer.
 PATIENCE = 20.0
+_PAUSE = 0.005
 
 _FIRST = """
 CREATE TABLE data_set (
@@ -114,7 +116,7 @@ class Store:
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection that sees one moment of the file."""
         with self._opened() as connection:
-            connection.execute("BEGIN")
+            _patiently(lambda: _begin_reading(connection))
             yield connection
             connection.execute("COMMIT")
 
@@ -128,13 +130,12 @@ class Store:
     def _opened(self) -> Iterator[sqlite3.Connection]:
         try:
             with closing(self._connect()) as connection:
-                self._prepare(connection)
+                _patiently(lambda: self._prepare(connection))
                 yield connection
         except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
             raise  # ours to mend, not the user's
         except sqlite3.DatabaseError as error:
-            kind = _KINDS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "unreadable")
-            raise refusal(kind, self.path) from error
+            raise refusal(_kind(error), self.path) from error
 
     def _connect(self) -> sqlite3.Connection:
         """Open the file, made for its owner's eyes alone if it is new."""
@@ -180,7 +181,7 @@ def _connection(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def _immediately(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
+    _patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
     try:
         yield
     except BaseException:
@@ -188,6 +189,33 @@ def _immediately(connection: sqlite3.Connection) -> Iterator[None]:
             connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
+
+
+def _begin_reading(connection: sqlite3.Connection) -> None:
+    """From here on the connection sees the file as it is now."""
+    connection.execute("BEGIN")
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.DatabaseError:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _patiently(step: Callable[[], object]) -> None:
+    """Do `step`, again while others hold the file: SQLite itself does not wait when the log is made, cleared or recovered."""
+    deadline = monotonic() + PATIENCE
+    while True:
+        try:
+            step()
+            return
+        except sqlite3.OperationalError as error:
+            if _kind(error) != "locked" or monotonic() > deadline:
+                raise
+            sleep(_PAUSE)
+
+
+def _kind(error: sqlite3.DatabaseError) -> str:
+    return _KINDS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "unreadable")
 
 
 def _run(connection: sqlite3.Connection, script: str) -> None:

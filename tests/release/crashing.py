@@ -1,4 +1,4 @@
-"""Kills itself while releasing: `python -m tests.release.crashing FOLDER SEED KILLS`, then two processes hammer one register.
+"""Kills itself while releasing: `python -m tests.release.crashing FOLDER SEED KILLS`; then several hammer one register.
 
 Forks after imports, so that a hundred crashes take seconds. A child counts what Python does (every function that begins or
 ends, every call of C) and sends itself SIGKILL at a chosen count: a random point of releasing that does not depend on how fast
@@ -163,13 +163,28 @@ def _fill(register: ReleaseRegister, data, most: int) -> None:
     assert len(register.releases()) == most
 
 
+def together(processes: int, work) -> list[int]:
+    """What `work(number)` returns (a number below 100) in so many forks at once."""
+    children = []
+    for number in range(processes):
+        child = os.fork()
+        if not child:
+            code = 99
+            try:
+                code = work(number)
+            finally:
+                os._exit(code)
+        children.append(child)
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+
+
 def hammer(folder: Path, processes: int, cap: int) -> dict[str, int]:
     """So many processes release from one register until the cap refuses; together they come to the cap and not above."""
     register, data = ReleaseRegister(folder / "hammer" / "releases.db"), small_rows()
     register.declare("rows", epsilon_cap=cap * EPSILON)
     register.assign(data.fingerprint, "rows")
 
-    def until_refused() -> int:
+    def until_refused(number: int) -> int:
         done = 0
         while True:
             try:
@@ -178,22 +193,27 @@ def hammer(folder: Path, processes: int, cap: int) -> dict[str, int]:
             except OverCap:
                 return done
 
-    children = []
-    for _ in range(processes):
-        child = os.fork()
-        if not child:
-            code = 99
-            try:
-                code = until_refused()
-            finally:
-                os._exit(code)
-        children.append(child)
-    done = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    done = together(processes, until_refused)
     assert sum(done) == cap == len(register.releases()), done
     assert all(entry.state is State.RELEASED for entry in register.releases())
     return {"hammered": sum(done), "processes": processes}
 
 
+def make_at_once(folder: Path, rounds: int, processes: int) -> dict[str, int]:
+    """A register that several processes make at the same moment is one register, and holds what each wrote."""
+    for number in range(rounds):
+        path = folder / f"made{number}" / "releases.db"
+
+        def declare(name: int, path: Path = path) -> int:
+            ReleaseRegister(path).declare(f"rows {name}", epsilon_cap=1.0)
+            return 0
+
+        assert together(processes, declare) == [0] * processes
+        assert len(ReleaseRegister(path).data_sets()) == processes
+    return {"made at once": rounds}
+
+
 if __name__ == "__main__":
     place = Path(sys.argv[1])
-    print(json.dumps(crash(place, int(sys.argv[2]), int(sys.argv[3])) | hammer(place, processes=3, cap=24)))
+    facts = crash(place, int(sys.argv[2]), int(sys.argv[3])) | hammer(place, processes=3, cap=24)
+    print(json.dumps(facts | make_at_once(place, rounds=15, processes=6)))

@@ -35,3 +35,4 @@ def test_no_release_is_lost_or_counted_twice_however_it_is_killed(folder):
     assert min(facts["released"], facts["interrupted"], facts["never begun"]) >= 10  # every kind of crash was seen
     assert facts["refused again"] == facts["interrupted"]
     assert facts["hammered"] == 24
+    assert facts["made at once"] == 15
