@@ -10,6 +10,7 @@ Source: Kirschte et al. 2023, Algorithms 2 and 3 (gridless); Li, Wu, Wen & He 20
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -55,6 +56,16 @@ def places(feature: Feature, ordered: np.ndarray) -> Places:
 
 
 @dataclass(frozen=True, eq=False)
+class _Offer:
+    """Every cut of every feature that can be split, one feature after the other; `ends`: where each one's cuts end. Private."""
+
+    places: tuple[Places, ...]
+    gains: np.ndarray
+    log_weights: np.ndarray
+    ends: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class GreedyGrowth:
     """Grows one tree on some rows.
 
@@ -86,32 +97,42 @@ class GreedyGrowth:
     def tree(self) -> tuple[Nested, list[np.ndarray]]:
         """(nested splits with leaves numbered from left to right, the rows of every leaf)."""
         leaves: list[np.ndarray] = []
-        free = [place for place, side in enumerate(declared_box(self.schema)) if side.can_split]
-        return self._node(np.arange(len(self.gradients)), 0, free, leaves), leaves
+        return self._node(np.arange(len(self.gradients)), 0, leaves), leaves
 
-    def _node(self, rows: np.ndarray, level: int, free: list[int], leaves: list[np.ndarray]) -> Nested:
+    def _node(self, rows: np.ndarray, level: int, leaves: list[np.ndarray]) -> Nested:
         if level == len(self.epsilons):
             leaves.append(rows)
             return len(leaves) - 1
-        feature, threshold = self._split(rows, level, free)
+        feature, threshold = self._split(rows, level)
         left = self.columns[feature][rows] <= threshold
-        below = [self._node(part, level + 1, free, leaves) for part in (rows[left], rows[~left])]
+        below = [self._node(part, level + 1, leaves) for part in (rows[left], rows[~left])]
         return feature, threshold, below
 
-    def _split(self, rows: np.ndarray, level: int, free: list[int]) -> tuple[int, float]:
-        offered, gains = [], []
-        for feature in free:
+    def _split(self, rows: np.ndarray, level: int) -> tuple[int, float]:
+        offer = self._offer(rows) if len(rows) else self._offer_to_nobody
+        mechanism = ExponentialMechanism(self.epsilons[level], self.sensitivity, offer.log_weights)
+        chosen = mechanism.release(offer.gains, source=self.source, part="node", level=level).value
+        place = int(np.searchsorted(offer.ends, chosen, side="right"))
+        cuts = offer.places[place]
+        return self._free[place], self._point(self._free[place], cuts, int(chosen - (offer.ends[place] - len(cuts.low))), level)
+
+    @cached_property
+    def _free(self) -> list[int]:
+        return [place for place, side in enumerate(declared_box(self.schema)) if side.can_split]
+
+    def _offer(self, rows: np.ndarray) -> _Offer:
+        found, gains = [], []
+        for feature in self._free:
             order = rows[np.argsort(self.columns[feature][rows], kind="stable")]
-            cuts = places(self.schema.features[feature], self.columns[feature][order])
-            offered.append(cuts)
-            gains.append(self._gains(self.gradients[order], cuts.n_left))
-        weights = np.log(np.concatenate([cuts.share for cuts in offered]))
-        mechanism = ExponentialMechanism(self.epsilons[level], self.sensitivity, weights)
-        chosen = mechanism.release(np.concatenate(gains), source=self.source, part="node", level=level).value
-        ends = np.cumsum([len(gain) for gain in gains])
-        place = int(np.searchsorted(ends, chosen, side="right"))
-        number = chosen - (ends[place] - len(gains[place]))
-        return free[place], self._point(free[place], offered[place], int(number), level)
+            found.append(places(self.schema.features[feature], self.columns[feature][order]))
+            gains.append(self._gains(self.gradients[order], found[-1].n_left))
+        weights = np.log(np.concatenate([cuts.share for cuts in found]))
+        return _Offer(tuple(found), np.concatenate(gains), weights, np.cumsum([len(gain) for gain in gains]))
+
+    @cached_property
+    def _offer_to_nobody(self) -> _Offer:
+        """What a node without rows may choose from: the same for all of them."""
+        return self._offer(np.arange(0))
 
     def _gains(self, gradients: np.ndarray, n_left: np.ndarray) -> np.ndarray:
         """(sum left)^2 / (rows left + ridge) + the same on the right; 0 for a side without rows."""
