@@ -79,7 +79,7 @@ def _while_running(running: Running) -> None:
                 running.job.stop()
                 st.rerun()
         if running.rows:
-            _curves(running.question, running.question.placed(running.frame), chosen=None, composed=False)
+            _curves(running.question, running.question.placed(running.frame), chosen=None, composed=False, so_far=True)
 
     poll()
 
@@ -140,14 +140,19 @@ def _ask_composed() -> bool:
     return bool(st.toggle("Place learners by the ε their steps compose to", help=words, key="composed", bind="query-params"))
 
 
-def _curves(question: Question, frame: pd.DataFrame, *, chosen: float | None, composed: bool) -> tuple[Curve, ...]:
+def _curves(
+    question: Question, frame: pd.DataFrame, *, chosen: float | None, composed: bool, so_far: bool = False
+) -> tuple[Curve, ...]:
     along, metric = question.along, question.metric
     found = curves(frame, along, metric)
     if not found:
         st.info("None of these learners gives scores, so there is no AUC.", icon=":material/info:")
         return found
     level = majority_level(frame, metric)
-    words = headline(found, along=along, x=chosen if chosen is not None else _middle(question), metric=metric, level=level)
+    x = chosen if chosen is not None else _middle(question)
+    words = headline(found, along=along, x=x, metric=metric, level=level)
+    if so_far and not any(curve.is_sound and curve.at(x) for curve in found):
+        words = "Points appear as they are computed."
     st.markdown(plain(words))
     figure = compare_figure(found, along=along, metric=metric, level=level, composed=composed, chosen=chosen)
     st.plotly_chart(figure, config=_QUIET, key="curves", alt=f"{METRICS[metric]} of {len(found)} learners. {words}")
