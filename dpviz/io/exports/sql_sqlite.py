@@ -45,6 +45,6 @@ TARGET = Target(
     run=_run,
     ran_in=lambda: f"SQLite {sqlite3.sqlite_version}",
     language="sql",
-    most_ends=5_000,
+    most_ends=25_000,
     order=30,
 )
