@@ -8,7 +8,9 @@ california, MagicTelescope, bank-marketing, electricity, credit, compas-two-year
 Where this departs from the paper: every row takes part in every round unless `sampling` says otherwise (one Gaussian over all
 rounds then has a closed form and costs the least); the initial score divides by a *public* row count, and its noise covers what
 one row changes (the paper's covers half of it); epsilon is that of the initial score plus that of the trees; smoothing is added
-to a leaf's support rather than bounding it from below, as in the authors' code.
+to a leaf's support rather than bounding it from below, as in the authors' code. The filter is off: its fixed order costs
+noise, and in extra rounds the rows with large gradients are gone, so that what is left is no fair sample (abalone at epsilon
+.5: R2 .378 without it, .374 with it, .345 after 50 extra rounds).
 
 Source: Kirschte, Peinemann, Stock, Cotrini & Mohammadi 2023, "S-GBDT: Frugal differentially private gradient boosting decision
 trees"; Newton's step from Chen & Guestrin 2016; one feature per tree in turn from Nori et al. 2021.
@@ -89,7 +91,7 @@ class Params:
     newton: bool = control(True, label="Newton's step", help="Weigh rows by how unsure they are (two classes).", kind="flag")
     filter: bool = control(False, label="Individual filter", help="Each row keeps its own account of loss.", kind="flag")
     extra_rounds: int = control(
-        100, label="Extra rounds", help="With the filter: trees for rows with budget left.", kind="whole", low=0, high=5000
+        20, label="Extra rounds", help="With the filter: trees for rows with budget left.", kind="whole", low=0, high=5000
     )
     static_noise: bool = control(
         False, label="Static noise", help="For comparison: noise that ignores how full a leaf is.", kind="flag"

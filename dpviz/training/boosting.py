@@ -88,8 +88,8 @@ class Recipe:
 
     @cached_property
     def smoothing(self) -> float:
-        """What is added to the curvature of a leaf."""
-        step = self.learning_rate * math.sqrt(self.rounds)
+        """What is added to the curvature of a leaf. Extra rounds of a filter take steps of the same size."""
+        step = self.learning_rate * math.sqrt(self.filter.rounds if self.filter else self.rounds)
         if self.static_noise:
             return max(self.least_support, self.clip * self.noise_multiplier * step / self.spread)
         return self.grid.scales[GRADIENTS] * step / self.spread
