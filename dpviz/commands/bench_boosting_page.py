@@ -164,7 +164,8 @@ def _contests(found: Sequence[Scored]) -> str:
     words = (
         "By more than two standard errors of the difference over folds. The filter needs more noise in every round: its accounts "
         "are kept at one Renyi order, where all rounds without it are one Gaussian with a closed form. With the filter and no "
-        "extra rounds no row is ever stopped: what extra rounds bring shows against that."
+        "extra rounds no row is ever stopped: what extra rounds bring shows against that. They lack the rows that were far "
+        "off, whose budget is used up first."
     )
     return f"## Who is ahead\n\n{words}\n\n" + "\n".join(lines)
 

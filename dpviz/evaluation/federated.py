@@ -10,7 +10,10 @@ others is then still that of the ledger, and the total carries more from the sta
 *An owner goes*: the round is void (its tree says 0 everywhere), nobody reveals a mask to rescue it, and the others go on without
 that owner, their shares topped up. Should its message arrive late, it opens one total with all of its noise: a round that was
 paid for, since void rounds count. *An owner lies*: a message of the wrong length is refused and nothing is added up; made-up
-numbers are not noticed, and neither is noise left out: to the others such an owner colludes.
+numbers are not noticed, and neither is noise left out: to the others such an owner colludes. *The one who adds up lies*: naming
+owners who have gone makes shares of noise smaller, and masks that do not cancel; owners it invents count as colluding.
+
+This is a simulation in one respect: the process that starts the owners hands them their rows, and forgets nothing.
 
 Source: Kirschte et al. 2023, Algorithm 9; Bonawitz et al. 2017.
 """

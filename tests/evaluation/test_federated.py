@@ -15,6 +15,7 @@ from dpviz.errors import Cancelled, FederationError, ParameterError
 from dpviz.evaluation.data_owner import DataOwner, rows_to_text, serve
 from dpviz.evaluation.federated import Adding, agreed, epsilon_when_pooled, train_federated
 from dpviz.evaluation.federated_terms import Terms
+from dpviz.evaluation.owner_process import OwnerProcess, introduce
 from dpviz.privacy.gaussian import GaussianNoise
 from dpviz.privacy.source import Simulation
 from dpviz.randomness import child_seeds
@@ -228,6 +229,56 @@ def test_a_message_of_another_length_is_refused_and_nothing_is_added_up():
         adding.add(0, sent)
     assert (caught.value.code, caught.value.owner) == ("length", 2)
     assert adding.totals == []
+
+
+def test_an_owner_whose_process_is_killed_has_gone():
+    terms, _ = terms_of(NUMBER, owners=2)
+    owners = {number: OwnerProcess() for number in range(2)}
+    try:
+        introduce(owners, parts_of(numbers(), 2), terms, [1, 2])
+        owners[1]._process.kill()
+        owners[1]._process.wait()
+        for owner in owners.values():
+            owner.ask({"tree": 0, "taking_part": [0, 1]})
+        assert len(owners[0].hear()["masked"]) == terms.length(0)
+        assert owners[1].hear() is None
+    finally:
+        for owner in owners.values():
+            owner.end()
+
+
+def test_an_owner_who_means_other_trees_is_found_out_before_the_first_round(monkeypatch):
+    monkeypatch.setattr(Terms, "fingerprint", "what the one who adds up means")
+    with pytest.raises(FederationError, match="owner 0: It draws other trees, or means other settings") as caught:
+        train_federated(parts_of(numbers()), epsilon=1.0, public_seed=5, seed=1, **FEW)
+    assert caught.value.code == "plan"
+
+
+def test_pretending_that_somebody_takes_part_opens_nothing():
+    """Shares of noise shrink with the number who take part; claim too many, and the masks do not cancel."""
+    terms, _ = terms_of(NUMBER)
+    owners, _ = in_process(parts_of(numbers()), terms, lambda _: Silent())
+    messages = [owners[n].message(0, [0, 1, 2]) for n in (0, 2)]
+    pretended = np.sum(messages, axis=0, dtype=np.uint64).view(np.int64) / terms.recipe.grid.steps
+    assert np.median(np.abs(pretended)) > 1e4 * 400  # 400 rows contribute at most 1 each
+
+
+def test_every_owner_draws_its_own_rows_for_a_round():
+    terms, _ = terms_of(NUMBER, rounds=40, sampling=0.3)
+
+    class Coins(Silent):
+        def __init__(self, seed):
+            self.simulation = Simulation(seed)
+
+        def draw(self, mechanism, values):
+            return values if isinstance(mechanism, GaussianNoise) else self.simulation.draw(mechanism, values)
+
+    owners, adding = in_process(parts_of(numbers()), terms, Coins)
+    drawn = 0.0
+    for tree in range(40):
+        total = adding.add(tree, {o.number: o.message(tree, [0, 1, 2]).tolist() for o in owners})
+        drawn += total.reshape(-1, 2)[:, 1].sum() / terms.recipe.grid.steps
+    assert abs(drawn - 0.3 * 400 * 40) < 4 * np.sqrt(400 * 40 * 0.3 * 0.7)
 
 
 def test_too_few_owners_do_not_go_on():
