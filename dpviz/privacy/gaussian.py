@@ -92,7 +92,8 @@ class NoiseGrid:
 
     def noisy(self, sums: np.ndarray, kind: int, *, source: NoiseSource) -> np.ndarray:
         """Sums of contributions (whole steps of 2^-20) of one kind with noise added, float64 in units of 1."""
-        whole = np.rint(sums).astype(np.int64) << self.extra_bits
+        room = 2.0 ** (61 - self.extra_bits)  # cut, not wrapped around: a cut sum moves no further than the sum
+        whole = np.clip(np.rint(sums), -room, room).astype(np.int64) << self.extra_bits
         return GaussianNoise(self.scales[kind] * self.steps).add(whole, source=source) / self.steps
 
 

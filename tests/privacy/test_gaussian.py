@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest, norm
 
+from dpviz.accounting.gaussian import GRID_SLACK
 from dpviz.errors import ParameterError
 from dpviz.privacy.gaussian import CONTRIBUTION_BITS, GaussianNoise, NoiseGrid, contributions
 from dpviz.privacy.source import Release, Simulation
@@ -121,3 +122,22 @@ def test_secret_shares_are_uniform_and_never_repeat():
     assert 0 <= shares.min() < shares.max() < 1
     assert kstest(shares, "uniform").pvalue > 1e-6
     assert len(np.intersect1d(shares, secret_shares(5_000))) == 0
+
+
+@pytest.mark.parametrize("scale", [20.0, 100.0])
+def test_noise_on_a_grid_differs_from_rounded_gaussian_noise_by_the_factor_its_account_allows(scale):
+    noise = np.arange(-math.ceil(7 * scale), math.ceil(7 * scale) + 1)
+    halves = np.abs(noise)  # upper tails: no cancellation
+    rounded = norm.sf((halves - 0.5) / scale) - norm.sf((halves + 0.5) / scale)
+    log_ratio = np.log(rounded / GaussianNoise(scale).pmf(noise))
+    expected = ((noise / scale) ** 2 - 1) / (24 * scale**2)
+    np.testing.assert_allclose(log_ratio, expected, atol=2 / scale**4 * 49**2 / 100)
+    # within 40 standard deviations of 2^28 steps, over the million sums that one row can reach in all rounds
+    assert GRID_SLACK > 1e6 * 40**2 / (24 * 2.0**56)
+
+
+def test_sums_that_are_too_large_are_cut_and_not_wrapped_around():
+    grid = NoiseGrid((1e-4,))
+    sums = np.array([1.0, -1.0]) * 2.0**60
+    noisy = grid.noisy(sums, 0, source=Simulation(1))
+    np.testing.assert_allclose(noisy, np.array([1.0, -1.0]) * 2.0**61 / grid.steps, rtol=1e-6)
