@@ -32,6 +32,8 @@ from dpviz.table.schema import NumericTarget, Schema
 EPSILONS = (0.07, 0.1, 0.15, 0.3, 0.5, 0.54, 1.0, 3.0, 10.0)
 STREAM_EPSILONS = (0.3, 0.54, 3.0)
 DELTA = 5e-8
+#: After the regular rounds of a stream, as in the paper's Figure 3.
+EXTRA_ROUNDS = 100
 MAX_DEPTH = 6
 
 
@@ -233,7 +235,7 @@ def _stream(name: str, data: EncodedDataset, table: Table, folds: int, asked: tu
         score = _score_of(errors["all"], test)
         return Streamed(name, title, epsilon, fold, score, score, errors, errors, math.nan, math.nan)
     way = next(way for way in WAYS if STREAM_TITLES[way] == title)
-    course = follow(stream, way, **spoken)
+    course = follow(stream, way, extra_rounds=EXTRA_ROUNDS, **spoken)
     before, after = ({group: at(group) for group in GROUPS} for at in (course.before, course.after))
     left = (float(course.left[rows].mean()) for rows in (~stream.is_new, stream.is_new))
     return Streamed(

@@ -16,6 +16,7 @@ from dpviz.commands.bench_boosting import (
     DELTA,
     EBM,
     ENTRANTS,
+    EXTRA_ROUNDS,
     FILTERED,
     LINE,
     NO_EXTRA,
@@ -243,7 +244,8 @@ def _streams(streams: Sequence[Streamed], data: str) -> str:
             rows.append(_stream_row([row for row in here if (row.title, row.epsilon) == (title, epsilon)], data))
     table, is_number = TABLES[data], METRIC[data] == R2
     words = (
-        f"The {100 * table.late_share:.0f} % of training rows with the largest {table.late_by} come after the regular rounds. "
+        f"The {100 * table.late_share:.0f} % of training rows with the largest {table.late_by} come after the regular rounds; "
+        f"{EXTRA_ROUNDS} more follow. "
         f"{'RMSE' if is_number else 'Percent wrong'} on test rows like the old ones / like the new ones, when the new rows came "
         f"and at the end; {'R²' if is_number else 'error'} on all at the end; budget that old / new rows have left, on average. "
         "DPBoost has the old rows only; *from the start* has all rows in every round."

@@ -27,7 +27,7 @@ from dpviz.models.boosted import BoostedTrees
 from dpviz.privacy.source import Simulation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
-from dpviz.training.boosting import Recipe, Rounds, boosted
+from dpviz.training.boosting import Rounds, boosted
 from dpviz.training.boosting_filter import BUDGET_UNITS
 from dpviz.training.boosting_loss import initial_score, loss_of
 from dpviz.training.boosting_trees import draw_boosting_trees
@@ -145,12 +145,12 @@ def follow(
     """
     training = _Training(stream, way, Settings(epsilon=epsilon, max_depth=max_depth, delta=delta), params, Simulation(seed))
     values = []
-    for tree in range(training.recipe.rounds):
+    for tree in range(training.n_trees):
         if stop is not None and stop():
             raise Cancelled
         values.append(training.run(tree))
         if progress is not None:
-            progress((tree + 1) / training.recipe.rounds)
+            progress((tree + 1) / training.n_trees)
     model = boosted(training.trees, training.loss, training.initial, values)
     errors = _errors(model, stream, training.loss.n_scores)
     return Course(way, model, Ledger(training.event), training.regular, errors, training.left())
@@ -171,14 +171,15 @@ class _Training:
         plan = s_gbdt.plan(schema, settings, params)
         self.loss = loss_of(schema, params.newton and not params.static_noise)
         self.priced = s_gbdt.trees_event(plan, params)
-        self.recipe: Recipe = replace(s_gbdt.recipe(self.priced, self.loss, params), rounds=self.regular + self.extra)
+        self.n_trees = self.regular + self.extra
         there = ~stream.is_new if way != _START else np.ones(stream.train.n_rows, dtype=bool)
         n_public = schema.scaled(1 - stream.share if way != _START else 1.0).n_public or 1
         target, start = stream.train.target[there], plan.of("initial score")
         self.initial, self.before = initial_score(self.loss, target, n_public, start, source)
         shape = s_gbdt.tree_shape(schema, plan.depth, params)
-        self.trees = draw_boosting_trees(schema, shape, self.recipe.rounds, plan.depth, params.multiscale, source=source)
-        self.rounds = Rounds(stream.train, self.trees, self.loss, self.initial, self.recipe, source)
+        self.trees = draw_boosting_trees(schema, shape, self.n_trees, plan.depth, params.multiscale, source=source)
+        recipe = s_gbdt.recipe(self.priced, self.loss, params)
+        self.rounds = Rounds(stream.train, self.trees, self.loss, self.initial, recipe, source)
         self.there = there
 
     def run(self, tree: int) -> np.ndarray:
