@@ -48,7 +48,7 @@ def _upload(page: Any, address: str, path: Path) -> None:
     page.get_by_role("radio", name="OpenML, by name").wait_for()  # public rows may come from there
     _idle(page)
     page.get_by_role("radio", name="A CSV file").click()
-    page.locator("input[type=file]").set_input_files(path)
+    page.get_by_test_id("stFileUploader").filter(has_text="CSV file").locator("input[type=file]").set_input_files(path)
     page.get_by_text("What is public about it").wait_for()
     _idle(page)
     page.get_by_role("button", name="Fill in from the data").click()
