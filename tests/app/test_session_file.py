@@ -155,3 +155,22 @@ def test_what_is_on_screen_is_saved_and_private_rows_leave_nothing_but_what_was_
         assert len(found.models) == n_models
         assert json.loads(test.session_state["saved"])["choices"]["learner"] == "pf-tree"
         assert (found.choices.draw is None) == (role is DataRole.PRIVATE)
+
+
+def test_curves_that_came_back_are_saved_again_as_they_were():
+    def page() -> None:
+        import streamlit as st
+
+        from dpviz.app.session_file import open_session, session_now
+        from dpviz.io.session import session_from_json, session_to_json
+
+        open_session(session_from_json(st.session_state["text"]))
+        st.session_state["again"] = session_to_json(session_now())
+
+    test = AppTest.from_function(page, default_timeout=60)
+    test.session_state["text"] = saved()
+    test.run()
+    assert not test.exception, [found.message for found in test.exception]
+    first, again = session_from_json(saved()), session_from_json(test.session_state["again"])
+    assert again.curves == first.curves
+    assert again.models == first.models
