@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -37,6 +37,7 @@ from dpviz.commands.bench_boosting import (
     measure_streams,
 )
 from dpviz.commands.bench_boosting_figures import AUC, BEHIND, ERROR, METRIC, R2, figures, scores, statements
+from dpviz.commands.bench_boosting_owners import OWNED, Owned, measure_owners, owners_part
 from dpviz.commands.bench_page import markdown_table
 from dpviz.commands.files import write_whole
 from dpviz.evaluation.streams import GROUPS
@@ -80,12 +81,16 @@ def run_boosting(args: Namespace) -> int:
     plan = plan_of(args)
     found: list[Scored] = []
     streams: list[Streamed] = []
+    owned: dict[str, list[Owned]] = {}
     for name, data in boosting_data(args.data, args.only):
         console.doing(f"Measuring on {name}")
         found += measure(name, data, plan)
         console.doing(f"Following a stream of {name}")
         streams += measure_streams(name, data, plan)
-    page = boosting_page(found, streams, plan, made=f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION}.")
+        if name in OWNED:
+            console.doing(f"Training with several owners of {name}")
+            owned[name] = measure_owners(data, plan)
+    page = boosting_page(found, streams, owned, plan, made=f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION}.")
     print(page)
     if args.out is not None:
         write_whole(args.out, page, force=True)
@@ -100,12 +105,14 @@ def plan_of(args: Namespace) -> Plan:
     return replace(plan, folds=args.folds or plan.folds, repeats=args.repeats or plan.repeats, workers=args.workers)
 
 
-def boosting_page(found: Sequence[Scored], streams: Sequence[Streamed], plan: Plan, *, made: str) -> str:
+def boosting_page(
+    found: Sequence[Scored], streams: Sequence[Streamed], owned: Mapping[str, Sequence[Owned]], plan: Plan, *, made: str
+) -> str:
     """The whole page."""
     parts = [_head(plan, made), _stated(found, streams), _contests(found)]
     for data in dict.fromkeys(row.data for row in found):
         parts += [_table(found, data, metric) for metric in ((R2,) if METRIC[data] == R2 else (ERROR, AUC))]
-        parts.append(_streams(streams, data))
+        parts += [_streams(streams, data), owners_part(data, owned.get(data, ()))]
     parts.append(_times(found))
     return "\n\n".join(part for part in parts if part) + "\n"
 

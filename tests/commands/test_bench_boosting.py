@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from dpviz.__main__ import main
-from dpviz.commands import bench_boosting
+from dpviz.commands import bench_boosting, bench_boosting_owners
 from dpviz.commands.bench_boosting import (
     CONSTANT,
     ENTRANTS,
@@ -52,6 +52,7 @@ from dpviz.commands.bench_boosting_figures import (
     scores,
     statements,
 )
+from dpviz.commands.bench_boosting_owners import CASES, Case, Owned, owners_part
 from dpviz.commands.bench_boosting_page import add_arguments, boosting_page, paired, plan_of, shown
 from dpviz.errors import DpvizError
 from dpviz.evaluation.streams import WAYS
@@ -187,8 +188,17 @@ def test_the_page_says_what_is_reached_and_who_is_ahead() -> None:
     assert "delta 5e-08" in page
 
 
+def test_owners_stand_beside_one_trainer() -> None:
+    found = [Owned(case, fold, 0.3 + 0.1 * fold, 2.0, int(case.leaves_at is not None)) for case in CASES for fold in range(2)]
+    page = owners_part("Abalone", found)
+    assert "| one trainer | 0.350 ± 0.050 | 2.0 | 0 |" in page
+    assert "| 5 owners, 2 may collude | 0.350 ± 0.050 | 2.0 | 0 |" in page
+    assert "| 5 owners, one goes at tree 129 | 0.350 ± 0.050 | 2.0 | 1 |" in page
+    assert owners_part("Abalone", []) == ""
+
+
 def test_without_the_paper_s_epsilons_the_page_says_so() -> None:
-    assert "Nothing of it was measured." in boosting_page(scored(STATIC, 3.0, 0.1, 0.2), [], Plan(), made="Made now.")
+    assert "Nothing of it was measured." in boosting_page(scored(STATIC, 3.0, 0.1, 0.2), [], {}, Plan(), made="Made now.")
 
 
 def test_figures_hold_every_point_that_was_measured() -> None:
@@ -233,11 +243,19 @@ def test_the_command_writes_the_page_it_prints_and_the_figures_beside_it(
 ) -> None:
     short = [replace(e, params=e.params | {"rounds": 16}) if e.learner == "s-gbdt" else e for e in ENTRANTS]
     monkeypatch.setattr(bench_boosting, "ENTRANTS", short)
+    monkeypatch.setattr(bench_boosting_owners, "CASES", (Case(1), Case(2, colluding=1)))
     out = tmp_path / "boosting.md"
     assert main(["bench", "boosting", "--data", str(folder), "--quick", "--out", str(out)]) == 0
     page = out.read_text()
     assert page.strip() == capsys.readouterr().out.strip()
-    for words in ("## Abalone: R²", "## Adult: error", "## Adult: AUC", "## Abalone: rows that come late", "## Time"):
+    for words in (
+        "## Abalone: R²",
+        "## Adult: error",
+        "## Adult: AUC",
+        "## Abalone: rows that come late",
+        "## Abalone: several owners",
+        "## Time",
+    ):
         assert words in page
     table = pd.read_csv(tmp_path / "boosting_figures.csv")
     assert {"1", "4a", "4b", "5a", "5b", "6", "7a", "7b", "8"} <= set(table.figure)
