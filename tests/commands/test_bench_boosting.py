@@ -171,9 +171,8 @@ def test_the_page_says_what_is_reached_and_who_is_ahead() -> None:
     found = scored(OURS, 0.1, 0.30, 0.32) + scored(OURS, 0.54, 0.41, 0.40) + scored(LINE, math.inf, 0.55, 0.56)
     found += scored(RIVAL, 0.1, 0.10, 0.12) + scored(RIVAL, 0.54, 0.45, 0.41)
     found += scored(OURS, 0.07, 0.83, 0.84, data="Adult", auc=0.88) + scored(CONSTANT, 0.07, 0.75, 0.75, data="Adult")
-    page = boosting_page(
-        found, streamed("no filter", 0.54, 0.3, 0.3) + streamed("filter", 0.54, 0.3, 0.42), Plan(), made="Made now."
-    )
+    streams = streamed("no filter", 0.54, 0.3, 0.3) + streamed("filter", 0.54, 0.3, 0.42)
+    page = boosting_page(found, streams, {}, Plan(), made="Made now.")
     assert "Of 3 numbers stated for S-GBDT itself, 2 are reached here" in page
     assert "| Abalone, S-GBDT: R² | 1, 4a | paper | 0.54 | .470 | .405 ± .005 | **worse** |" in page
     assert "| Abalone, S-GBDT: R² | sbdt | released later | 0.1 | .270 | .310 ± .010 | better |" in page
