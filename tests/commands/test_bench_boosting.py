@@ -23,14 +23,18 @@ from dpviz.commands.bench_boosting import (
     OURS,
     QUICK,
     RIVAL,
+    RIVAL_BEST,
+    RIVALS,
     STATIC,
     STREAM_EPSILONS,
     STREAM_TITLES,
     TABLES,
+    TITLES,
     Mean,
     Plan,
     Scored,
     Streamed,
+    best_rivals,
     boosting_data,
     entrants_for,
     mean_of,
@@ -89,14 +93,15 @@ def streamed(title: str, epsilon: float, before: float, after: float, data: str 
 
 
 def test_every_entrant_is_a_learner_with_these_parameters() -> None:
-    for entrant in ENTRANTS:
+    for entrant in (*ENTRANTS, *RIVALS):
         if entrant.learner in learners():  # DP-EBM only where its package is
             assert set(entrant.params) <= set(controls_of(get_learner(entrant.learner).Params))
     assert {entrant.learner for entrant in ENTRANTS} - set(learners()) <= {"dp-ebm"}
 
 
 def test_what_is_stated_is_measured_at_the_same_epsilon_or_a_smaller_one() -> None:
-    titles = {entrant.title for entrant in ENTRANTS}
+    titles = set(TITLES)
+    assert titles == {entrant.title for entrant in ENTRANTS} | {RIVAL_BEST}
     for stated in STATED:
         assert stated.title in titles
         assert stated.data in TABLES
@@ -187,6 +192,19 @@ def test_the_page_says_what_is_reached_and_who_is_ahead() -> None:
     assert "delta 5e-08" in page
 
 
+def test_the_best_rival_is_chosen_at_each_epsilon() -> None:
+    found = scored(RIVAL, 0.1, 0.2, 0.3) + scored(RIVALS[1].title, 0.1, 0.1, 0.2)
+    found += scored(RIVAL, 3.0, 0.2, 0.3) + scored(RIVALS[1].title, 3.0, 0.1, 0.6) + scored(OURS, 3.0, 0.9, 0.9)
+    best = best_rivals(found)
+    assert [(row.title, row.epsilon, row.score) for row in best] == [
+        (RIVAL_BEST, 0.1, 0.2),
+        (RIVAL_BEST, 0.1, 0.3),
+        (RIVAL_BEST, 3.0, 0.1),
+        (RIVAL_BEST, 3.0, 0.6),
+    ]
+    assert best_rivals(scored(OURS, 0.1, 0.5)) == []
+
+
 def test_owners_stand_beside_one_trainer() -> None:
     found = [Owned(case, fold, 0.3 + 0.1 * fold, 2.0, int(case.leaves_at is not None)) for case in CASES for fold in range(2)]
     page = owners_part("Abalone", found)
@@ -242,6 +260,7 @@ def test_the_command_writes_the_page_it_prints_and_the_figures_beside_it(
 ) -> None:
     short = [replace(e, params=e.params | {"rounds": 16}) if e.learner == "s-gbdt" else e for e in ENTRANTS]
     monkeypatch.setattr(bench_boosting, "ENTRANTS", short)
+    monkeypatch.setattr(bench_boosting, "RIVALS", RIVALS[:1])
     monkeypatch.setattr(bench_boosting_owners, "CASES", (Case(1), Case(2, colluding=1)))
     out = tmp_path / "boosting.md"
     assert main(["bench", "boosting", "--data", str(folder), "--quick", "--out", str(out)]) == 0
