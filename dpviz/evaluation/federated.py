@@ -152,13 +152,14 @@ def agreed(
         raise ParameterError("train_federated", "static_noise", True, "False: owners share the noise of sums, not of their ratio")
     plan = s_gbdt.plan(schema, settings, chosen)
     event = s_gbdt.trees_event(plan, chosen)
-    recipe = s_gbdt.recipe(event, loss_of(schema, chosen.newton), chosen)
+    recipe = s_gbdt.recipe(event, loss_of(schema, chosen.newton), chosen, schema.n_public)
     more = sqrt(owners / (owners - colluding))
     terms = Terms(
         schema=schema,
         shape=s_gbdt.tree_shape(schema, plan.depth, chosen),
         depth=plan.depth,
         multiscale=chosen.multiscale,
+        numeric_weight=chosen.numeric_weight,
         public_seed=public_seed,
         newton=chosen.newton,
         recipe=replace(recipe, noise_multiplier=recipe.noise_multiplier * more),

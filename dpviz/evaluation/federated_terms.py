@@ -37,7 +37,7 @@ class Terms:
     ----------
     schema : Schema
         Of all rows together.
-    shape, depth, multiscale, public_seed
+    shape, depth, multiscale, numeric_weight, public_seed
         What trees are drawn from: the same everywhere.
     newton : bool
     recipe : Recipe
@@ -50,6 +50,7 @@ class Terms:
     shape: str
     depth: int
     multiscale: float
+    numeric_weight: float
     public_seed: int
     newton: bool
     recipe: Recipe
@@ -60,7 +61,8 @@ class Terms:
     def trees(self) -> BoostingTrees:
         """All trees; no row is looked at."""
         public = Simulation(self.public_seed)
-        return draw_boosting_trees(self.schema, self.shape, self.recipe.rounds, self.depth, self.multiscale, source=public)
+        how = {"multiscale": self.multiscale, "numeric_weight": self.numeric_weight}
+        return draw_boosting_trees(self.schema, self.shape, self.recipe.rounds, self.depth, **how, source=public)
 
     @cached_property
     def loss(self) -> Loss:

@@ -177,8 +177,9 @@ class _Training:
         target, start = stream.train.target[there], plan.of("initial score")
         self.initial, self.before = initial_score(self.loss, target, n_public, start, source)
         shape = s_gbdt.tree_shape(schema, plan.depth, params)
-        self.trees = draw_boosting_trees(schema, shape, self.n_trees, plan.depth, params.multiscale, source=source)
-        recipe = s_gbdt.recipe(self.priced, self.loss, params)
+        how = {"multiscale": params.multiscale, "numeric_weight": params.numeric_weight}
+        self.trees = draw_boosting_trees(schema, shape, self.n_trees, plan.depth, **how, source=source)
+        recipe = s_gbdt.recipe(self.priced, self.loss, params, n_public)
         self.rounds = Rounds(stream.train, self.trees, self.loss, self.initial, recipe, source)
         self.there = there
 

@@ -44,6 +44,9 @@ DELTA = 5e-8
 #: From this public row count on, trees may be deeper.
 MANY_ROWS = 5000
 _DEEP = 5
+#: Public rows times epsilon: of the first score, so that its noise is about a twentieth of the range; of the trees, below which
+#: they may move a score less. Chosen on abalone and the samples.
+_START_NEEDS, _TREES_NEED = 20.0, 100.0
 _INITIAL, _TREES = "initial score", "tree"
 
 
@@ -58,6 +61,14 @@ class Params:
         help="What a tree asks for. Auto: two features for a number or from 5,000 rows and depth 5 on, else one.",
         kind="choice",
         options=("auto", *SHAPES),
+    )
+    numeric_weight: float = control(
+        1.0,
+        label="Weight of numbers",
+        help="With a feature per node: how many times as likely a number is asked for as a category.",
+        kind="number",
+        low=0.01,
+        high=100,
     )
     multiscale: float = control(
         0.5, label="Fine ends", help="Share of trees cut finely near the ends of a range.", kind="number", low=0, high=1
@@ -86,7 +97,12 @@ class Params:
         0.01, label="Share for counts", help="Share of precision for leaf counts.", kind="number", low=0.001, high=0.999
     )
     initial_share: float = control(
-        0.05, label="Share for the start", help="Share of epsilon for the first score.", kind="number", low=0, high=0.9
+        0.05,
+        label="Share for the start",
+        help="Share of epsilon for the first score; a public rule gives it more, up to half, where rows are few.",
+        kind="number",
+        low=0,
+        high=0.9,
     )
     newton: bool = control(True, label="Newton's step", help="Weigh rows by how unsure they are (two classes).", kind="flag")
     filter: bool = control(False, label="Individual filter", help="Each row keeps its own account of loss.", kind="flag")
@@ -102,10 +118,9 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """Epsilon for the initial score and for the trees. Raises SchemaError without a split, or without a row count it needs."""
     declared_box(schema)
     starts = params.initial_share > 0 and scores_of(schema) == 1
-    if starts:
-        n_public_of(schema, NAME, "start from 0 (initial_share=0)")
-    start, trees = split_budget(settings.epsilon, (params.initial_share if starts else 0.0, 1 - params.initial_share))
-    first = (Share(_INITIAL, None, start, set_by=_by(params)),) if starts else ()
+    share = start_share(schema, settings.epsilon, params) if starts else 0.0
+    start, trees = split_budget(settings.epsilon, (share, 1 - share))
+    first = (Share(_INITIAL, None, start, set_by=_by(params, share)),) if starts else ()
     delta = settings.delta or DELTA
     depth = _depth(schema, settings, params)
     shape = tree_shape(schema, depth, params)
@@ -118,9 +133,14 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     return BudgetPlan(settings.epsilon, depth, shares, notes, delta)
 
 
-def _by(params: Params) -> str:
-    share = Params().initial_share
-    return f"rule: {share:.0%} of epsilon" if params.initial_share == share else "you"
+def start_share(schema: Schema, epsilon: float, params: Params) -> float:
+    """As asked for, more where public rows times epsilon are so few that noise would drown the first score; at most half."""
+    n_public = n_public_of(schema, NAME, "start from 0 (initial_share=0)")
+    return max(params.initial_share, min(0.5, _START_NEEDS / (n_public * epsilon)))
+
+
+def _by(params: Params, share: float) -> str:
+    return "you" if share == params.initial_share != Params().initial_share else f"rule: {share:.1%} of epsilon"
 
 
 _ASKS = {"one feature": "one feature each, in turn", "two features": "two features each", "random": "a feature per node"}
@@ -164,8 +184,9 @@ def start(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseS
     event = trees_event(plan, params)
     initial, before = initial_score(loss, data.target, schema.n_public or 1, plan.of(_INITIAL), source)
     shape = tree_shape(schema, plan.depth, params)
-    trees = draw_boosting_trees(schema, shape, _rounds(params), plan.depth, params.multiscale, source=source)
-    rounds = Rounds(data, trees, loss, initial, recipe(event, loss, params), source)
+    how = {"multiscale": params.multiscale, "numeric_weight": params.numeric_weight}
+    trees = draw_boosting_trees(schema, shape, _rounds(params), plan.depth, **how, source=source)
+    rounds = Rounds(data, trees, loss, initial, recipe(event, loss, params, schema.n_public), source)
     return rounds, Sequential((*before, event)) if before else event
 
 
@@ -179,8 +200,9 @@ def trees_event(plan: BudgetPlan, params: Params) -> GaussianRounds:
     return GaussianRounds(epsilon, plan.delta, noise, sampling, params.rounds, order, part=_TREES)
 
 
-def recipe(event: GaussianRounds, loss: Loss, params: Params) -> Recipe:
-    """The settings of the rounds."""
+def recipe(event: GaussianRounds, loss: Loss, params: Params, n_public: int | None) -> Recipe:
+    """The settings of the rounds. Noise may move a score less where public rows times epsilon promise little to learn."""
+    trust = 1.0 if n_public is None else min(1.0, n_public * event.epsilon / _TREES_NEED)
     kept = None
     if event.order is not None:
         kept = FilterTerms(event.noise_multiplier, event.sampling, event.order, event.rounds)
@@ -191,7 +213,7 @@ def recipe(event: GaussianRounds, loss: Loss, params: Params) -> Recipe:
         clip=params.clip or loss.usual_clip,
         sampling=params.sampling,
         support_share=params.support_share,
-        spread=params.spread * loss.spread,
+        spread=params.spread * loss.spread * trust,
         least_support=params.least_support,
         filter=kept,
         static_noise=params.static_noise,

@@ -63,12 +63,15 @@ class BoostingTrees:
 
 
 def draw_boosting_trees(
-    schema: Schema, shape: str, count: int, depth: int, multiscale: float, *, source: NoiseSource
+    schema: Schema, shape: str, count: int, depth: int, multiscale: float, *, numeric_weight: float = 1.0, source: NoiseSource
 ) -> BoostingTrees:
-    """`count` trees of one of SHAPES. Raises SchemaError when no feature can be split."""
+    """`count` trees of one of SHAPES; a random node asks for a number so many times as likely as for a category.
+
+    Raises SchemaError when no feature can be split.
+    """
     features = [place for place, side in enumerate(declared_box(schema)) if side.can_split]
     if shape == "random":
-        splits = replace(draw_trees(_in_order(schema), count, depth, source), schema=schema)
+        splits = replace(draw_trees(_in_order(schema), count, depth, source, _weights(schema, numeric_weight)), schema=schema)
         return BoostingTrees(splits, _numbered(splits))
     both = shape == "two features" and depth > 1 and len(features) > 1
     order = _in_turn(features, count, both, source)
@@ -76,6 +79,12 @@ def draw_boosting_trees(
     cells = (2 ** ((depth + 1) // 2), 2 ** (depth // 2)) if both else (2**depth,)
     parts = ([drawing.part(f, n, grouped=both) for f, n in zip(asked, cells, strict=True)] for asked in order)
     return packed(schema, [_grown(of_tree) for of_tree in parts])
+
+
+def _weights(schema: Schema, numeric_weight: float) -> list[int]:
+    """Hundredths of a category's weight."""
+    number = max(1, round(100 * numeric_weight))
+    return [100 if isinstance(feature, CategoricalFeature) else number for feature in schema.features]
 
 
 def _in_order(schema: Schema) -> Schema:

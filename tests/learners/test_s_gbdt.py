@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from dpviz.accounting.gaussian import covers, noise_multiplier
 from dpviz.errors import DpvizError, ParameterError, SchemaError
 from dpviz.evaluation.audit import audit
 from dpviz.evaluation.metrics import auc
-from dpviz.learners.s_gbdt import DELTA, Params, plan, recipe, tree_shape, trees_event
+from dpviz.learners.s_gbdt import DELTA, Params, plan, recipe, start_share, tree_shape, trees_event
 from dpviz.models.packed_forest import LEAF
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
@@ -97,7 +98,7 @@ def test_two_epsilons_and_one_delta_make_the_guarantee() -> None:
 def test_what_is_done_is_what_is_paid_for(asked) -> None:
     params = Params(rounds=20, **asked)
     event = trees_event(plan(NUMBER, Settings(epsilon=0.5), params), params)
-    done = recipe(event, loss_of(NUMBER, newton=True), params)
+    done = recipe(event, loss_of(NUMBER, newton=True), params, None)
     assert (done.noise_multiplier, done.sampling) == (event.noise_multiplier, event.sampling)
     assert done.rounds == event.rounds + (7 if params.filter else 0)
     kept = done.filter
@@ -228,6 +229,23 @@ def test_an_attack_finds_no_more_than_is_claimed() -> None:
     found = audit("s-gbdt", epsilon=1.0, delta=1e-3, seed=5, draws=300, rounds=4, max_depth=2)
     assert found.bound <= 1.0
     assert found.verdict == "holds"
+
+
+@pytest.mark.parametrize(("n_public", "epsilon", "share"), [(100, 0.1, 0.5), (1000, 0.1, 0.2), (10**6, 0.1, 0.05)])
+def test_where_rows_are_few_the_first_score_gets_more_of_epsilon(n_public, epsilon, share) -> None:
+    schema = replace(NUMBER, n_public=n_public)
+    assert start_share(schema, epsilon, Params()) == pytest.approx(share)
+    planned = plan(schema, Settings(epsilon=epsilon), Params())
+    assert planned.of("initial score") == pytest.approx(share * epsilon)
+    assert sum(part.epsilon for part in planned.shares) == pytest.approx(epsilon)
+
+
+def test_where_rows_are_few_noise_may_move_a_score_less() -> None:
+    params, event = Params(), trees_event(plan(NUMBER, Settings(epsilon=0.1), Params()), Params())
+    loss = loss_of(NUMBER, newton=True)
+    few, many = (recipe(event, loss, params, n_public) for n_public in (100, 10**6))
+    assert few.spread == pytest.approx(many.spread * 100 * event.epsilon / 100)
+    assert few.smoothing > many.smoothing
 
 
 def text_of() -> str:

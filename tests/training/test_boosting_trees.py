@@ -101,3 +101,11 @@ def test_a_single_feature_that_can_be_split_makes_pairs_of_one():
     schema = Schema((NumericFeature("x", 0, 1), CategoricalFeature("only", ("one",))), ClassTarget("y", ("n", "p")))
     trees = draw("two features", schema=schema)
     assert set().union(*(features_of(trees, tree) for tree in range(40))) == {0}
+
+
+@pytest.mark.parametrize(("weight", "share"), [(1.0, 0.5), (4.0, 0.8), (0.25, 0.2)])
+def test_numbers_are_asked_for_by_their_weight(weight, share):
+    schema = Schema((NumericFeature("x", 0, 1), CategoricalFeature("c", ("a", "b"))), ClassTarget("y", ("n", "p")))
+    trees = draw_boosting_trees(schema, "random", 4000, 1, 0.0, numeric_weight=weight, source=Simulation(3))
+    asked = trees.splits.feature[trees.splits.roots]
+    assert abs(np.mean(asked == 0) - share) < 4.5 * np.sqrt(share * (1 - share) / 4000)
