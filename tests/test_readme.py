@@ -60,12 +60,19 @@ def test_the_python_example_runs_and_its_comments_are_true(clone):
 
 
 def test_the_example_with_a_number_runs_and_its_comments_are_true(clone):
-    _, example = blocks("python")
+    example = blocks("python")[1]
     names = {"dpviz": dpviz}
     exec(compile(example, "README.md", "exec"), names)
     assert 0.3 < names["result"].score(names["test"]) < 1
     assert set(names["frame"].learner) == {"s-gbdt", "dp-mean"}
     assert {"r2", "rmse", "mean_rmse"} <= set(names["frame"].columns)
+
+
+def test_the_questions_can_be_asked(clone):
+    schema = dpviz.load_schema("data/loans.schema.json")
+    names = {"dpviz": dpviz, "data": dpviz.encode(dpviz.read_csv("data/loans.csv.gz"), schema)}
+    exec(compile(blocks("python")[2], "README.md", "exec"), names)
+    assert names["worst"].verdict == "violated"
 
 
 def test_every_value_of_a_proposal_is_marked_and_declaring_takes_the_mark_off(clone):
@@ -82,7 +89,7 @@ def test_every_command_line_is_one_dpviz_understands(line):
 
 def test_the_command_lines_work_one_after_the_other(clone, capsys):
     lines = [shlex.split(line)[3:] for line in command_lines()]
-    assert {words[0] for words in lines} == {"schema", "train", "export", "learners", "bench", "ledger"}
+    assert {words[0] for words in lines} == {"schema", "train", "export", "sweep", "poison", "verify", "learners", "bench", "ledger"}
     assert [main(words) for words in lines if words[0] != "bench"] == [0] * (len(lines) - 1)
     capsys.readouterr()
     tree = dpviz.model_from_json((clone / "tree.json").read_text(encoding="utf-8"))
