@@ -26,6 +26,7 @@ def chromium(browser_path: str | None) -> Iterator[Any]:
 def page(chromium: Any) -> Iterator[Any]:
     """A page of a session of its own, high enough for everything to be in view."""
     context = chromium.new_context(viewport={"width": 1440, "height": 2400})
+    context.set_default_timeout(90_000)  # the machine may be doing other things
     yield context.new_page()
     context.close()
 

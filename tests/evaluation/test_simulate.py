@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.errors import ParameterError, SchemaError, UnknownName
+from dpviz.errors import NeedsClasses, ParameterError, SchemaError, UnknownName
 from dpviz.evaluation.simulate import LEAST_SIDE, Resampled, marginals_of, plant
 from dpviz.learners import fit
 from dpviz.models.tree import Branch, Leaf
@@ -112,7 +112,7 @@ def test_what_cannot_be_simulated_is_refused(wrong, error):
 
 
 def test_a_schema_without_classes_or_without_anything_to_divide_is_refused():
-    with pytest.raises(SchemaError, match="no classes"):
+    with pytest.raises(NeedsClasses, match="needs a target of classes"):
         plant(Schema(SCHEMA.features, NumericTarget("y", 0, 1)), n_rows=10, strength=0.5, seed=1)
     with pytest.raises(SchemaError, match="single value"):
         plant(Schema((CategoricalFeature("c", ("x",)),), TWO.target), n_rows=10, strength=0.5, seed=1)
