@@ -69,8 +69,8 @@ def _lead(cells: Sequence[Cell]) -> str:
     total = sum(cell.learner == DEFAULT for cell in cells)
     places = len({(data, epsilon) for data, epsilon, _, _ in behind})
     text = (
-        f"## Where {title} leads\n\n{title} is ahead of every other learner that spends epsilon, or within one standard error "
-        f"of the best, in {total - places} of {total} cells."
+        f"## Where {title} leads\n\n{title} is ahead of every other learner here that spends epsilon, or within one standard "
+        f"error of the best, in {total - places} of {total} cells."
     )
     if not behind:
         return text
