@@ -87,7 +87,7 @@ def _flipped(spec: LearnerSpec) -> list[dict[str, Any]]:
 def _single_tree(spec: LearnerSpec) -> list[dict[str, Any]]:
     """The smallest forest: one tree can be listed where a hundred cannot."""
     trees = controls_of(spec.Params).get("trees")
-    return [] if trees is None else [{"trees": int(max(1, trees.low))}]
+    return [{"trees": int(max(1, trees.low))}] if trees is not None and trees.kind == "whole" else []
 
 
 def verify_mechanisms(epsilon: float) -> list[AuditResult]:
