@@ -127,11 +127,18 @@ def test_no_page_has_a_serious_accessibility_fault(chromium: Any, app: str, plac
     page.locator("[data-testid=stProgress]").first.wait_for(state="detached", timeout=PATIENCE)
     _idle(page)
     # Streamlit's own list of pages nests its sections in a way that is not ours to mend; labels of controls that
-    # cannot be used yet are pale, as WCAG 1.4.3 allows.
-    not_ours = [["[data-testid=stSidebarNavItems]"], ["[data-testid=stWidgetLabel][disabled]"]]
-    found = Axe().run(page, context={"exclude": not_ours}).response["violations"]
+    # cannot be used yet are pale, as WCAG 1.4.3 allows, and so is what is about to be replaced.
+    not_ours = [["[data-testid=stSidebarNavItems]"], ["[data-testid=stWidgetLabel][disabled]"], ["[data-stale=true]"]]
+    for _ in range(4):  # a page that was just being drawn anew gets another look; a fault of ours is there each time
+        found = Axe().run(page, context={"exclude": not_ours}).response["violations"]
+        faults = [_in_words(fault) for fault in found if fault["impact"] != "minor"]
+        if not faults:
+            break
+        page.locator("[data-testid=stProgress]").first.wait_for(state="detached", timeout=PATIENCE)
+        _idle(page)
+        page.locator("[data-stale=true]").first.wait_for(state="detached", timeout=PATIENCE)
     context.close()
-    assert [_in_words(fault) for fault in found if fault["impact"] != "minor"] == []
+    assert faults == []
 
 
 def _in_words(fault: dict[str, Any]) -> str:
