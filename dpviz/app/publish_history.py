@@ -29,7 +29,10 @@ def history(book: ReleaseRegister, balance: Balance | None, loaded: Loaded) -> N
     if balance is not None and balance.releases:
         st.dataframe(history_rows(balance), hide_index=True, alt="Every release of this data set with the running total.")
         if any(entry.state is State.STARTED for entry in balance.releases):
-            st.caption(":material/warning: Interrupted: no file came of it, and what it was to cost is spent all the same.")
+            st.caption(
+                ":material/warning: Interrupted, or still under way: no file has come of it, and what it was to cost is spent "
+                "all the same."
+            )
         _files(balance)
     else:
         st.caption("No release of these rows yet.")

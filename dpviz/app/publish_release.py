@@ -26,7 +26,7 @@ from dpviz.release.records import Balance, State
 from dpviz.release.register import ReleaseRegister, require_room
 
 LANE = "publish"
-_TOKEN, _PROBLEM, _LAST = "_publish_token", "_publish_problem", "_publish_last"
+_TOKEN, _PROBLEM, _LAST, _FAILED = "_publish_token", "_publish_problem", "_publish_last", "_publish_failed"
 _AGREED = "publish-agreed"
 _EVERY = 0.3
 _QUIET = {"displayModeBar": False, "responsive": True}
@@ -71,10 +71,13 @@ def ask_release(balance: Balance, made: Promise | None, asked: Asked, loaded: Lo
     """The summary and the button; the work while it is under way; what became of the last release."""
     st.header("Release", anchor=False)
     job = _under_way()
-    _ended(job)
     if job is not None and not job.is_done:
         _watch(job)
         return
+    if st.session_state.get(_TOKEN):
+        _take(job)
+        st.rerun()  # the balance above was read while the release was under way: nothing of it may stay on screen
+    _say_last()
     problem = st.session_state.pop(_PROBLEM, None)
     if made is None:
         error(problem, kept="Nothing was spent.")
@@ -125,16 +128,21 @@ def _under_way() -> Job | None:
     return shared_jobs().find(session_name(), LANE, token) if token else None
 
 
-def _ended(job: Job | None) -> None:
-    """Say what became of the release: from the job, or from the register where the job is gone."""
-    token = st.session_state.get(_TOKEN)
-    if token and (job is None or job.is_done):
-        st.session_state[_TOKEN] = None
-        try:
-            st.session_state[_LAST] = job.result() if job is not None else ReleaseRegister().find(token)
-        except DpvizError as problem:
-            error(problem)
-        shared_jobs().forget(session_name(), LANE)
+def _take(job: Job | None) -> None:
+    """Keep what became of the release: from the job, or from the register where the job is gone."""
+    token, st.session_state[_TOKEN] = st.session_state[_TOKEN], None
+    try:
+        st.session_state[_LAST] = job.result() if job is not None else ReleaseRegister().find(token)
+    except DpvizError as problem:
+        st.session_state[_FAILED] = problem
+    shared_jobs().forget(session_name(), LANE)
+
+
+def _say_last() -> None:
+    """What became of the last release; why one failed is said once."""
+    failed = st.session_state.pop(_FAILED, None)
+    if failed is not None:
+        error(failed)
     entry = st.session_state.get(_LAST)
     if entry is not None and entry.state is State.RELEASED:
         words = f"**Released: number {entry.number}, {epsilon_text(entry.loss)}.** Its file is in the history below."

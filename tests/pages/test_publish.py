@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dpviz.app import publish_release
+from dpviz.app import publish_data, publish_release
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
 from tests.pages.opened import in_use, opened, said_in_boxes, sample_of, texts
@@ -32,12 +32,18 @@ def button(test, label):
     return next(found for found in test.button if found.label == label)
 
 
+def under_way(state):
+    """The release a session has begun and not yet heard of; None when there is none."""
+    if "_publish_token" not in state or not state["_publish_token"]:
+        return None
+    return publish_release.shared_jobs().find(state["_session_name"], "publish", state["_publish_token"])
+
+
 def released(test):
     """Tick, click, and wait until the release is there."""
     test.checkbox(key="publish-agreed").check().run()
     button(test, "Release").click().run()
-    session, token = test.session_state["_session_name"], test.session_state["_publish_token"]
-    job = publish_release.shared_jobs().find(session, "publish", token or "")
+    job = under_way(test.session_state)
     if job is not None:
         job.wait(60)
     return test.run()
@@ -93,6 +99,31 @@ def test_private_rows_are_released_once_and_shown_with_their_file(assigned):
         test.run()
     assert len(assigned.releases()) == 1
     assert test.checkbox(key="publish-agreed").value is False
+
+
+def test_a_release_that_ends_while_the_page_is_drawn_is_shown_as_released(assigned, monkeypatch):
+    import streamlit as st
+
+    ask, seen = publish_data.ask_data_set, []
+
+    def read_too_early(book, loaded):
+        balance = ask(book, loaded)
+        job = under_way(st.session_state)
+        if job is not None:
+            seen.append(balance.releases)
+            job.wait(60)
+        return balance
+
+    monkeypatch.setattr(publish_data, "ask_data_set", read_too_early)
+    test = opened("publish", DataRole.PRIVATE, epsilon="0.5")
+    test.checkbox(key="publish-agreed").check().run()
+    button(test, "Release").click().run()
+    assert seen
+    said = texts(test)
+    assert "Released: number" in said
+    assert "Spent for good by 1 release" in said
+    assert "Interrupted" not in said
+    assert [found for found in test.get("download_button") if found.proto.label == "Download release (JSON)"]
 
 
 def test_after_a_release_the_next_one_must_be_wished_for_anew(assigned):
@@ -177,7 +208,7 @@ def test_an_interrupted_release_is_shown_as_counted(assigned):
     how = {"learner": "pf-tree", "settings": {}, "loss": PrivacyLoss(0.25), "file": Path("/nowhere/x.json")}
     assigned.start(token="t", fingerprint=fingerprint, **how)
     test = opened("publish", DataRole.PRIVATE)
-    assert "Interrupted: no file came of it" in texts(test)
+    assert "Interrupted, or still under way: no file has come of it" in texts(test)
     assert "Left: ε = 0.75 of 1" in texts(test)
 
 
