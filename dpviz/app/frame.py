@@ -17,8 +17,11 @@ _DRAWING = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 <circle cx="8" cy="23" r="5" fill="#0b6fb3"/><circle cx="24" cy="23" r="5" fill="#c45a00"/></svg>"""
 #: The icon of the browser tab. Drawn here, because a named Streamlit icon would be fetched from the internet.
 ICON = "data:image/svg+xml;base64," + b64encode(_DRAWING.encode()).decode()
+#: While a page is drawn anew, a file further down is still the one for the settings before: it cannot be taken away.
+_STALE_FILE = """[data-stale="true"] [data-testid="stDownloadButton"], [data-stale="true"][class*="-png"]
+{ pointer-events: none; interactivity: inert; }"""
 #: Chosen items of a list stand in the theme's main colour, on which white text falls short of AA in the dark theme.
-_DARK = "<style>[data-tag] { background-color: #17655f !important; }</style>"
+_DARK = "[data-tag] { background-color: #17655f !important; }"
 
 
 def enter() -> None:
@@ -26,5 +29,4 @@ def enter() -> None:
     if PagesManager.uses_pages_directory:
         PagesManager.uses_pages_directory = False
         st.rerun()
-    if st.context.theme.type == "dark":
-        st.html(_DARK)
+    st.html(f"<style>{_STALE_FILE} {_DARK if st.context.theme.type == 'dark' else ''}</style>")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.browser.serving import BROWSER_ARGUMENTS, serve
+from tests.browser.visiting import visitor
 from tests.conftest import ROOT
 
 
@@ -25,8 +26,7 @@ def chromium(browser_path: str | None) -> Iterator[Any]:
 @pytest.fixture
 def page(chromium: Any) -> Iterator[Any]:
     """A page of a session of its own, high enough for everything to be in view."""
-    context = chromium.new_context(viewport={"width": 1440, "height": 2400})
-    context.set_default_timeout(90_000)  # the machine may be doing other things
+    context = visitor(chromium, viewport={"width": 1440, "height": 2400})
     yield context.new_page()
     context.close()
 

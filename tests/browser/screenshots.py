@@ -21,6 +21,7 @@ from dpviz.release.register import ReleaseRegister
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
 from tests.browser.serving import BROWSER_ARGUMENTS, ROOT, serve
+from tests.browser.visiting import settled, visitor
 
 FOLDER = ROOT / "data" / "screenshots"
 WIDTHS = {"wide": 1440, "narrow": 390}
@@ -36,7 +37,7 @@ def pages() -> list[str]:
 def take(browser: Any, address: str, page_name: str, size: str, scheme: str) -> Path:
     """One picture of one page; its path."""
     width = WIDTHS[size]
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce")
+    context = visitor(browser, viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce")
     page = context.new_page()
     page.goto(f"{address}/{'' if page_name == 'tree' else page_name}")
     page.get_by_role("heading", level=1).first.wait_for()
@@ -53,9 +54,7 @@ def take(browser: Any, address: str, page_name: str, size: str, scheme: str) -> 
 
 def _settle(page: Any) -> None:
     page.wait_for_load_state("networkidle")
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
-    busy = "[data-testid=stSkeleton], [data-stale=true], [data-testid=stProgress]"
-    page.wait_for_function(f"!document.querySelector('{busy}')", timeout=300_000)
+    settled(page)
     page.evaluate("document.fonts.ready")
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 

@@ -7,46 +7,47 @@ from typing import Any
 
 import pytest
 
+from tests.browser.visiting import visitor
+
 pytestmark = pytest.mark.browser
 
-PATIENCE = 120_000
 #: Small enough to end at once: two learners, few draws and steps.
 SMALL = "data=clinic&learners=PF-tree&draws=3&splits=2"
 
 
 def test_points_come_while_it_computes_and_cancelling_keeps_them(page: Any, app: str) -> None:
     page.goto(f"{app}/compare?data=clinic&draws=100&splits=10")
-    page.get_by_text(re.compile(r"of [\d,]+ fits")).wait_for(timeout=PATIENCE)
-    page.locator(".js-plotly-plot").first.wait_for(timeout=PATIENCE)  # a figure while the work goes on
+    page.get_by_text(re.compile(r"of [\d,]+ fits")).wait_for()
+    page.locator(".js-plotly-plot").first.wait_for()  # a figure while the work goes on
     page.get_by_role("button", name="Cancel").click()
-    page.get_by_text("The curves below show what is done.").wait_for(timeout=PATIENCE)
+    page.get_by_text("The curves below show what is done.").wait_for()
     assert page.locator(".js-plotly-plot").first.is_visible()
     assert page.get_by_role("button", name=re.compile("Go on with .* fits")).is_visible()
 
 
 def test_another_session_is_served_while_one_computes(chromium: Any, app: str) -> None:
-    busy, other = chromium.new_context(), chromium.new_context()
+    busy, other = visitor(chromium), visitor(chromium)
     computing, reading = busy.new_page(), other.new_page()
     computing.goto(f"{app}/compare?data=clinic&draws=100&splits=10")
-    computing.get_by_role("button", name="Cancel").wait_for(timeout=PATIENCE)
+    computing.get_by_role("button", name="Cancel").wait_for()
     reading.goto(f"{app}/budget?data=clinic")
-    reading.locator(".js-plotly-plot").first.wait_for(timeout=PATIENCE)
+    reading.locator(".js-plotly-plot").first.wait_for()
     assert computing.get_by_role("button", name="Cancel").is_visible()  # it has not waited for the other to end
     computing.get_by_role("button", name="Cancel").click()
-    computing.get_by_text("The curves below show what is done.").wait_for(timeout=PATIENCE)
+    computing.get_by_text("The curves below show what is done.").wait_for()
     busy.close()
     other.close()
 
 
 def test_draws_are_stepped_through_and_less_motion_takes_play_away(chromium: Any, app: str) -> None:
     for motion in ("no-preference", "reduce"):
-        context = chromium.new_context(viewport={"width": 1440, "height": 2400}, reduced_motion=motion)
+        context = visitor(chromium, viewport={"width": 1440, "height": 2400}, reduced_motion=motion)
         page = context.new_page()
         page.goto(f"{app}/compare?{SMALL}")
         said = page.locator(".draws .said")
-        said.wait_for(timeout=PATIENCE, state="attached")
+        said.wait_for(state="attached")
         step = page.get_by_role("button", name="Step", exact=True)
-        step.wait_for(timeout=PATIENCE)
+        step.wait_for()
         assert not said.text_content()  # paused first
         step.press("Enter")
         assert said.text_content().startswith("Draw 1 of ")

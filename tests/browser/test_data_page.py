@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.browser.serving import serve
+from tests.browser.visiting import idle
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.browser
@@ -79,7 +80,7 @@ def test_a_link_to_a_fresh_server_opens_its_page_with_its_sample_and_grids_keep_
             page.get_by_text(f"I know these {12 - row} ranges").wait_for()
         page.get_by_role("button", name="Use this data").click()
         page.get_by_text("This is the data in use").wait_for()
-        page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+        idle(page)
         page.get_by_text("Schema as a file").click()
         with page.expect_download(timeout=120_000) as download:
             page.get_by_role("button", name="Download schema").click()

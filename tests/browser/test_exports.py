@@ -11,15 +11,14 @@ import pytest
 
 from dpviz.io.exports.sql import TABLE, identifier
 from dpviz.io.samples import load_sample
+from tests.browser.visiting import idle
 
 pytestmark = pytest.mark.browser
-
-PATIENCE = 120_000
 
 
 def _open_tree(page: Any, app: str) -> None:
     page.goto(f"{app}/?data=clinic&epsilon=0.5&depth=3&draw=7")
-    page.get_by_text("golden rows in").first.wait_for(timeout=PATIENCE)
+    page.get_by_text("golden rows in").first.wait_for()
 
 
 def _choose(page: Any, form: str) -> None:
@@ -30,8 +29,8 @@ def _choose(page: Any, form: str) -> None:
 
 def _downloaded(page: Any, button: str, folder: Path) -> Path:
     found = page.get_by_role("button", name=button)
-    found.wait_for(timeout=PATIENCE)
-    with page.expect_download(timeout=PATIENCE) as waiting:
+    found.wait_for()
+    with page.expect_download() as waiting:
         found.click()
     path = folder / waiting.value.suggested_filename
     waiting.value.save_as(path)
@@ -43,7 +42,7 @@ def test_downloaded_sql_runs_and_the_picture_is_drawn_in_the_browser(page: Any, 
     page.on("request", lambda request: asked.append(request.url))
     _open_tree(page, app)
     _choose(page, "SQL for SQLite")
-    page.get_by_text("golden rows in SQLite").wait_for(timeout=PATIENCE)
+    page.get_by_text("golden rows in SQLite").wait_for()
     sql = _downloaded(page, "Download simulation (SQL for SQLite)", tmp_path).read_text(encoding="utf-8")
     names = load_sample("clinic")[1].feature_names
     base = sqlite3.connect(":memory:")
@@ -60,6 +59,27 @@ def test_downloaded_sql_runs_and_the_picture_is_drawn_in_the_browser(page: Any, 
     assert not [url for url in asked if not url.startswith((app, "data:", "blob:"))]
 
 
+_WHILE_STALE = """button => {
+  const box = button.closest("[data-stale]"), now = getComputedStyle(button).pointerEvents;
+  box.setAttribute("data-stale", "true");
+  const then = getComputedStyle(button).pointerEvents;
+  box.setAttribute("data-stale", "false");
+  return [now, then];
+}"""
+
+
+def test_a_file_cannot_be_taken_while_the_page_is_drawn_anew_for_other_settings(page: Any, app: str) -> None:
+    _open_tree(page, app)
+    button = page.get_by_role("button", name="Download simulation (JSON)")
+    button.wait_for()
+    idle(page)
+    assert button.evaluate(_WHILE_STALE) == ["auto", "none"]
+    _choose(page, "SVG picture")
+    page.get_by_role("button", name="Download PNG").wait_for()
+    idle(page)
+    assert page.locator("[class*='-png'][data-stale]").evaluate(_WHILE_STALE) == ["auto", "none"]
+
+
 def test_a_saved_session_opens_to_the_same_tree(page: Any, app: str, tmp_path: Path) -> None:
     _open_tree(page, app)
     before = page.locator("svg.dp-tree").first.get_attribute("aria-label")
@@ -69,9 +89,9 @@ def test_a_saved_session_opens_to_the_same_tree(page: Any, app: str, tmp_path: P
     page.goto(f"{app}/data")
     page.get_by_text("Session as a file").click()
     page.locator("[data-testid=stFileUploader]", has_text="Session saved").locator("input[type=file]").set_input_files(saved)
-    page.get_by_text("Models of the opened session (1)").wait_for(timeout=PATIENCE)
+    page.get_by_text("Models of the opened session (1)").wait_for()
     page.get_by_role("link", name="Tree").click()
-    page.get_by_text("golden rows in").first.wait_for(timeout=PATIENCE)
+    page.get_by_text("golden rows in").first.wait_for()
     assert page.locator("svg.dp-tree").first.get_attribute("aria-label") == before
     assert "draw=7" in page.url
     assert "epsilon=0.5" in page.url

@@ -12,10 +12,10 @@ import pytest
 import dpviz
 from dpviz.randomness import generator
 from dpviz.table.schema_json import schema_from_dict
+from tests.browser.visiting import idle, settled, visitor
 
 pytestmark = pytest.mark.browser
 
-PATIENCE = 120_000
 PAGES = ("", "data", "budget", "compare", "robustness", "plan", "audit", "learn", "publish")
 
 
@@ -36,24 +36,19 @@ def messy_csv(tmp_path: Path) -> Path:
     return path
 
 
-def _idle(page: Any) -> None:
-    """Wait until the app has nothing left to compute."""
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
-
-
 def _upload(page: Any, address: str, path: Path) -> None:
     page.goto(f"{address}/data")
-    _idle(page)
+    idle(page)
     page.get_by_text("Public", exact=True).click()
     page.get_by_role("radio", name="OpenML, by name").wait_for()  # public rows may come from there
-    _idle(page)
+    idle(page)
     page.get_by_role("radio", name="A CSV file").click()
     page.get_by_test_id("stFileUploader").filter(has_text="CSV file").locator("input[type=file]").set_input_files(path)
     page.get_by_text("What is public about it").wait_for()
-    _idle(page)
+    idle(page)
     page.get_by_role("button", name="Fill in from the data").click()
     page.get_by_text("read from data").first.wait_for()
-    _idle(page)
+    idle(page)
     page.get_by_role("button", name="Use this data").click()
     page.get_by_text("This is the data in use").wait_for()
 
@@ -87,7 +82,7 @@ def test_moving_the_slider_is_one_rerun_and_the_tree_follows(page: Any, app: str
     page.on("websocket", lambda socket: socket.on("framesent", lambda payload: sent.append(len(payload))))
     page.goto(app)
     page.get_by_text("Guaranteed: ε = 1 (add/remove one row)").wait_for()
-    _idle(page)
+    idle(page)
     thumb = page.get_by_role("slider", name="ε (add/remove one row)")
     thumb.hover(position={"x": 1, "y": 8}, force=True)  # the thumb is where the box begins, its drawing lies above it
     box = thumb.bounding_box()
@@ -96,7 +91,7 @@ def test_moving_the_slider_is_one_rerun_and_the_tree_follows(page: Any, app: str
     page.mouse.move(box["x"] - 60, box["y"] + box["height"] / 2, steps=12)
     page.mouse.up()
     page.get_by_text("Guaranteed: ε = 1 (add/remove one row)").wait_for(state="detached")
-    _idle(page)
+    idle(page)
     assert len(sent) == 1
 
 
@@ -106,7 +101,7 @@ def test_a_permalink_brings_back_the_settings_and_holds_no_data(page: Any, app: 
     exact.fill("0.5")
     exact.press("Enter")
     page.get_by_text("ε = 0.5 (add/remove one row)").first.wait_for()
-    _idle(page)
+    idle(page)
     link = page.url
     assert "0.5" in link
     assert "clinic" in link
@@ -120,23 +115,16 @@ def test_a_permalink_brings_back_the_settings_and_holds_no_data(page: Any, app: 
 def test_no_page_has_a_serious_accessibility_fault(chromium: Any, app: str, place: str, scheme: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
-    context = chromium.new_context(viewport={"width": 1440, "height": 2400}, color_scheme=scheme)
+    context = visitor(chromium, viewport={"width": 1440, "height": 2400}, color_scheme=scheme)
     page = context.new_page()
     page.goto(f"{app}/{place}?data=clinic")
     page.get_by_role("heading", level=1).first.wait_for()
-    page.locator("[data-testid=stProgress]").first.wait_for(state="detached", timeout=PATIENCE)
-    _idle(page)
+    settled(page)
     # Streamlit's own list of pages nests its sections in a way that is not ours to mend; labels of controls that
-    # cannot be used yet are pale, as WCAG 1.4.3 allows, and so is what is about to be replaced.
-    not_ours = [["[data-testid=stSidebarNavItems]"], ["[data-testid=stWidgetLabel][disabled]"], ["[data-stale=true]"]]
-    for _ in range(4):  # a page that was just being drawn anew gets another look; a fault of ours is there each time
-        found = Axe().run(page, context={"exclude": not_ours}).response["violations"]
-        faults = [_in_words(fault) for fault in found if fault["impact"] != "minor"]
-        if not faults:
-            break
-        page.locator("[data-testid=stProgress]").first.wait_for(state="detached", timeout=PATIENCE)
-        _idle(page)
-        page.locator("[data-stale=true]").first.wait_for(state="detached", timeout=PATIENCE)
+    # cannot be used yet are pale, as WCAG 1.4.3 allows.
+    not_ours = [["[data-testid=stSidebarNavItems]"], ["[data-testid=stWidgetLabel][disabled]"]]
+    found = Axe().run(page, context={"exclude": not_ours}).response["violations"]
+    faults = [_in_words(fault) for fault in found if fault["impact"] != "minor"]
     context.close()
     assert faults == []
 
@@ -146,11 +134,11 @@ def _in_words(fault: dict[str, Any]) -> str:
 
 
 def test_a_narrow_screen_never_scrolls_sideways(chromium: Any, app: str) -> None:
-    context = chromium.new_context(viewport={"width": 390, "height": 844})
+    context = visitor(chromium, viewport={"width": 390, "height": 844})
     page = context.new_page()
     for place in PAGES:
         page.goto(f"{app}/{place}?data=clinic")
         page.get_by_role("heading", level=1).first.wait_for()
-        _idle(page)
+        idle(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
     context.close()

@@ -10,27 +10,24 @@ from playwright.sync_api import expect
 
 from dpviz.app.lessons.course import LESSONS
 from dpviz.app.prose import prose
+from tests.browser.visiting import idle, settled, visitor
 
 pytestmark = pytest.mark.browser
 
 NAMES = [lesson.name for lesson in LESSONS]
 
 
-def _idle(page: Any) -> None:
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
-
-
 def _title(page: Any, lesson: Any) -> None:
     page.get_by_role("heading", name=prose(f"learn/{lesson.text}", "title"), exact=True).wait_for()
     page.get_by_text("Guess first.").wait_for()
-    _idle(page)
+    idle(page)
 
 
 def _guess_by_keyboard(page: Any) -> None:
     page.get_by_role("radiogroup", name="Your guess").get_by_role("radio").first.focus()
     page.keyboard.press("Space")
     page.get_by_text("Try it.").wait_for()
-    _idle(page)
+    idle(page)
 
 
 def _move_by_keyboard(page: Any) -> None:
@@ -39,7 +36,7 @@ def _move_by_keyboard(page: Any) -> None:
     page.get_by_role("slider").first.focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_function("before => location.href !== before", arg=before)
-    _idle(page)
+    idle(page)
 
 
 def test_a_walk_through_the_six_lessons_by_keyboard_alone(page: Any, app: str) -> None:
@@ -75,7 +72,7 @@ def test_a_person_edits_two_tables_and_grows_a_tree(page: Any, app: str) -> None
         page.get_by_role("button", name="Draw the next node").click()
         page.wait_for_url(f"**/learn?*growing.steps={step}*")
     page.get_by_text("The tree is complete.").wait_for()
-    _idle(page)
+    idle(page)
     page.locator("svg.dp-tree:visible [data-path=root]").click()
     page.get_by_role("heading", name="What was drawn at the root").wait_for()
 
@@ -100,13 +97,13 @@ def test_a_permalink_restores_lesson_settings_and_seed(page: Any, app: str) -> N
         fresh.get_by_role("button", name="Another seed").click()
         fresh.wait_for_url(f"**/learn?*growing.seed={seed}*")
         expect(box).to_have_value(seed)
-        _idle(fresh)
+        idle(fresh)
     for seed in ("77", "12"):
         box.fill(seed)
         box.press("Enter")
         fresh.wait_for_url(f"**/learn?*growing.seed={seed}*")
         expect(box).to_have_value(seed)
-        _idle(fresh)
+        idle(fresh)
     fresh.get_by_text(drawn).first.wait_for()
 
 
@@ -119,7 +116,7 @@ def test_a_teachers_link_is_built_followed_and_kept(page: Any, app: str) -> None
         page.get_by_role("option", name=option, exact=True).click()
         page.get_by_text(re.compile(f"{box.lower()}={option}")).wait_for()
         page.keyboard.press("Tab")  # closes the list
-        _idle(page)
+        idle(page)
     link = page.get_by_test_id("stCode").text_content().strip()
     assert link.startswith(f"{app}/learn?lesson=Epsilon&odds.epsilon=2&lock=epsilon&hide=answer")
 
@@ -149,13 +146,14 @@ def test_no_lesson_has_a_serious_accessibility_fault_or_scrolls_sideways_on_a_te
 ) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
-    context = chromium.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    context = visitor(chromium, viewport={"width": 390, "height": 844}, color_scheme=scheme)
     page = context.new_page()
     faults = []
     for lesson in LESSONS:
         page.goto(f"{app}/learn?lesson={lesson.name.replace(' ', '+')}")
         _title(page, lesson)
         _guess_by_keyboard(page)
+        settled(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         found = Axe().run(page, context={"exclude": [["[data-testid=stSidebarNavItems]"]]}).response["violations"]
         faults += [f"{lesson.name}: {one['id']}: {one['nodes'][0]['html'][:200]}" for one in found if one["impact"] != "minor"]

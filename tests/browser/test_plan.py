@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.browser
+from tests.browser.visiting import visitor
 
-PATIENCE = 120_000
+pytestmark = pytest.mark.browser
 
 
 def _tab_to(page: Any, found: Any) -> None:
@@ -25,20 +25,20 @@ def test_a_question_is_asked_and_answered_by_keyboard_alone(page: Any, app: str)
     page.goto(f"{app}/plan?data=clinic&wish-accuracy=70&sure=80")
     button = page.get_by_role("button", name="Find the answer")
     button.wait_for()
-    page.get_by_text("The middle tree is right on").wait_for(timeout=PATIENCE)
+    page.get_by_text("The middle tree is right on").wait_for()
     _tab_to(page, button)
     page.keyboard.press("Enter")
-    page.get_by_text("All of this holds together with").wait_for(timeout=PATIENCE)
+    page.get_by_text("All of this holds together with").wait_for()
     assert page.get_by_text(re.compile(r"^ε = [\d.]+ is enough")).is_visible()
     check = page.get_by_role("button", name="Check it on 300 fresh simulations")
     _tab_to(page, check)
     page.keyboard.press("Enter")
-    page.get_by_text("Checked on 300 fresh simulations").wait_for(timeout=PATIENCE)
+    page.get_by_text("Checked on 300 fresh simulations").wait_for()
     slider = page.get_by_role("slider", name="ε (add/remove one row)")
     before = slider.get_attribute("aria-valuetext")
     slider.focus()
     page.keyboard.press("ArrowLeft")
-    page.get_by_text("at ε = 0.5").first.wait_for(timeout=PATIENCE)
+    page.get_by_text("at ε = 0.5").first.wait_for()
     assert slider.get_attribute("aria-valuetext") != before
     assert page.get_by_text("stale").count() == 0  # the cursor moves, nothing is computed anew
 
@@ -47,7 +47,7 @@ def test_a_cell_of_the_share_map_is_used_by_keyboard_and_by_mouse(page: Any, app
     page.goto(f"{app}/budget?data=clinic&learner=PrivaTree&depth=1&beside=Nothing")
     page.get_by_role("button", name="Draw the map").click()
     cells = page.get_by_role("option")
-    cells.first.wait_for(timeout=PATIENCE)
+    cells.first.wait_for()
     assert cells.count() == 36
     assert page.locator(".tri [tabindex='0']").count() == 1
     page.locator(".tri [tabindex='0']").focus()
@@ -73,18 +73,18 @@ _FOCUSED = """() => {
 def test_a_long_search_can_be_cancelled_and_the_page_goes_on(page: Any, app: str) -> None:
     page.goto(f"{app}/budget?learner=PrivaTree&beside=Nothing")
     page.get_by_role("button", name="Draw the map").click()
-    page.get_by_role("button", name="Cancel").click(timeout=PATIENCE)
+    page.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="Cancel").wait_for(state="detached")
     page.get_by_role("button", name="Draw the map").wait_for()
 
 
 def test_draws_are_stepped_through_and_never_play_by_themselves(chromium: Any, app: str) -> None:
-    context = chromium.new_context(viewport={"width": 1440, "height": 2400}, reduced_motion="reduce")
+    context = visitor(chromium, viewport={"width": 1440, "height": 2400}, reduced_motion="reduce")
     page = context.new_page()
     page.goto(f"{app}/?data=clinic&depth=2")
     page.get_by_role("button", name="Draw them").click()
     said = page.locator(".redraws .said")
-    said.wait_for(timeout=PATIENCE)
+    said.wait_for()
     assert said.text_content().startswith("Draw 1 of 100")
     assert not page.get_by_role("button", name="Play").is_visible()
     page.get_by_role("button", name="Step", exact=True).press("Enter")

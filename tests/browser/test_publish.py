@@ -12,10 +12,10 @@ import dpviz
 from dpviz.randomness import generator
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.schema_json import schema_from_dict
+from tests.browser.visiting import idle, visitor
 
 pytestmark = pytest.mark.browser
 
-PATIENCE = 60_000
 SCHEMA = dpviz.Schema(
     (dpviz.NumericFeature("age", 0, 100), dpviz.CategoricalFeature("ward", ("north", "south"))),
     dpviz.ClassTarget("stays", ("no", "yes")),
@@ -34,11 +34,6 @@ def patients(tmp_path: Path) -> tuple[Path, Path]:
     table.write_text("\n".join(lines) + "\n", encoding="utf-8")
     SCHEMA.save(schema)
     return table, schema
-
-
-def idle(page: Any) -> None:
-    """Wait until the app has nothing left to compute."""
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
 
 
 def go(page: Any, place: str) -> None:
@@ -105,7 +100,7 @@ def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: t
     set_epsilon(page, "0.6")
     page.get_by_text("One tree by PF-tree, ε = 0.6 (add/remove one row)").wait_for()
     release(page)
-    page.get_by_text("Released: number").wait_for(timeout=PATIENCE)
+    page.get_by_text("Released: number").wait_for()
     page.get_by_text("Spent for good by 1 release: ε = 0.6 (add/remove one row)").wait_for()
     page.get_by_text("epsilon = 0.4 is left of the cap of 1").first.wait_for()
     assert page.get_by_role("button", name="Release", exact=True).count() == 0
@@ -123,7 +118,7 @@ def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: t
 
 
 def test_two_sessions_together_stay_under_the_cap(chromium: Any, app: str, patients: tuple[Path, Path]) -> None:
-    contexts = [chromium.new_context(viewport={"width": 1440, "height": 2400}) for _ in range(2)]
+    contexts = [visitor(chromium, viewport={"width": 1440, "height": 2400}) for _ in range(2)]
     pages = [context.new_page() for context in contexts]
     table = patients[0].with_name("others.csv")
     table.write_text(patients[0].read_text().replace("yes", "no", 1), encoding="utf-8")
@@ -140,7 +135,7 @@ def test_two_sessions_together_stay_under_the_cap(chromium: Any, app: str, patie
     for page in pages:
         page.get_by_role("button", name="Release", exact=True).click()
     for page in pages:
-        page.get_by_text("epsilon = 0.3 is left of the cap of 1").first.wait_for(timeout=PATIENCE)
+        page.get_by_text("epsilon = 0.3 is left of the cap of 1").first.wait_for()
     for context in contexts:
         context.close()
     assert [entry.loss.epsilon for entry in ReleaseRegister().releases("two sessions")] == [0.7]

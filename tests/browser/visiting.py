@@ -1,0 +1,36 @@
+"""A visitor with patience, and when a page may be looked at: nothing runs, nothing is about to be replaced, nothing moves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: Milliseconds until something that never comes is given up: the machine may be doing other things.
+PATIENCE = 120_000
+
+_IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
+#: Quiet for a while without a break, since work may be followed by more work.
+_SETTLED = """() => {
+  const app = document.querySelector("[data-testid=stApp]");
+  const busy = "[data-stale=true], [data-testid=stProgress], [data-testid=stSkeleton], [data-testid=stSpinner]";
+  const quiet = app?.dataset.testScriptState === "notRunning" && !document.querySelector(busy)
+    && !document.getAnimations().length;
+  window.quietSince = quiet ? window.quietSince ?? performance.now() : null;
+  return quiet && performance.now() - window.quietSince > 1000;
+}"""
+
+
+def visitor(browser: Any, **look: Any) -> Any:
+    """A session of its own, in a window of a given size, colour scheme or motion."""
+    context = browser.new_context(**look)
+    context.set_default_timeout(PATIENCE)
+    return context
+
+
+def idle(page: Any) -> None:
+    """Wait until the server has nothing left to run for this page; work off the page may go on."""
+    page.locator(_IDLE).wait_for()
+
+
+def settled(page: Any) -> None:
+    """Wait until the page has been as it is for a second, with no work left on or off it."""
+    page.wait_for_function(_SETTLED)
