@@ -1,43 +1,21 @@
-// Steps through draws: the drawing is made in Python (dpviz/figures/dots.py), only the marks move here.
-//
-// Streamlit calls the default export again whenever data or theme change, on the same elements. What outlives that stands in a
-// View beside its element. Play runs at 2.5 draws a second, is off at first, and is left out where less motion is asked for.
+// The drawing is made in Python (dpviz/figures/dots.py), only the marks of one draw move here.
 
 const NARROW = 520, PAUSE = 400;
-const views = new WeakMap();
 
-export default function ({ data, parentElement }) {
-  const element = parentElement.querySelector(".draws");
-  if (!views.has(element)) views.set(element, new View(element));
-  const view = views.get(element);
-  view.show(data);
-  return () => { view.close(); views.delete(element); };
-}
-
-class View {
+class View extends Stepper {
   constructor(element) {
-    this.element = element;
-    this.stage = element.querySelector(".stage");
-    this.said = element.querySelector(".said");
-    this.buttons = Object.fromEntries([...element.querySelectorAll("button")].map((button) => [button.dataset.do, button]));
-    this.at = -1;
-    this.calm = matchMedia("(prefers-reduced-motion: reduce)");
-    this.onCalm = () => this.dress();
-    this.calm.addEventListener("change", this.onCalm);
-    element.querySelector(".bar").addEventListener("click", (event) => this.press(event));
+    super(element, PAUSE);
     this.resized = new ResizeObserver(() => this.lay());
     this.resized.observe(element);
   }
 
   close() {
-    this.pause();
+    super.close();
     this.resized.disconnect();
-    this.calm.removeEventListener("change", this.onCalm);
   }
 
   show(data) {
-    const same = this.data && JSON.stringify(this.data.said) === JSON.stringify(data.said);
-    if (!same) { this.pause(); this.at = -1; }
+    if (JSON.stringify(data.said) !== JSON.stringify(this.data?.said)) { this.halt(); this.at = -1; }
     this.data = data;
     this.lay();
     this.dress();
@@ -54,30 +32,6 @@ class View {
     this.mark();
   }
 
-  press(event) {
-    const action = event.target.closest("button")?.dataset.do;
-    if (action === "step") { this.pause(); this.step(); }
-    if (action === "play") this.timer ? this.pause() : this.play();
-    if (action === "clear") { this.pause(); this.at = -1; this.mark(); this.dress(); }
-  }
-
-  step() {
-    this.at = (this.at + 1) % this.data.said.length;
-    this.mark();
-    this.dress();
-  }
-
-  play() {
-    this.timer = setInterval(() => this.step(), PAUSE);
-    this.step();
-  }
-
-  pause() {
-    clearInterval(this.timer);
-    this.timer = undefined;
-    this.dress();
-  }
-
   mark() {
     for (const group of this.stage.querySelectorAll(".draw")) {
       const x = this.at < 0 ? undefined : this.x[this.at][Number(group.dataset.row)];
@@ -86,18 +40,12 @@ class View {
     }
   }
 
-  // While it plays a screen reader is left in peace; a step is read out.
   dress() {
+    super.dress();
     const { step, play, clear } = this.buttons;
-    const calm = this.calm.matches;
-    if (calm && this.timer) { clearInterval(this.timer); this.timer = undefined; }
-    this.said.setAttribute("aria-live", this.timer ? "off" : "polite");
-    this.said.textContent = this.at < 0 ? "" : this.data.said[this.at];
-    play.hidden = calm;
-    this.element.querySelector(".calm").hidden = !calm;
-    play.textContent = this.timer ? "Pause" : "Play";
-    play.setAttribute("aria-pressed", String(Boolean(this.timer)));
     clear.disabled = this.at < 0;
     step.disabled = play.disabled = !this.data?.said.length;
   }
 }
+
+export default follow(".draws", View);

@@ -6,14 +6,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
+from dpviz.app.stepper import CALM, stepping_component
 from dpviz.evaluation.comparison import SharedDraws
 from dpviz.figures.compare_style import Look
 from dpviz.figures.dots import NARROW, STYLE, WIDE, DotRow, dots_svg, scale_of
 from dpviz.figures.measure_text import measure_text
 
-_HTML = """
+_HTML = f"""
 <div class="draws">
   <div class="stage"></div>
   <div class="bar" role="group" aria-label="Draw by draw">
@@ -22,7 +21,7 @@ _HTML = """
     <button type="button" data-do="clear" disabled>Clear</button>
     <output class="said"></output>
   </div>
-  <p class="calm" hidden>Play is left out because this device asks for less motion. Step shows the same draws.</p>
+  {CALM}
 </div>
 """
 
@@ -48,6 +47,4 @@ def draw_words(number: int, drawn: SharedDraws, looks: list[Look], metric: str) 
 
 @cache
 def _component() -> Any:
-    here = Path(__file__)
-    css, js = (here.with_suffix(suffix).read_text(encoding="utf-8") for suffix in (".css", ".js"))
-    return st.components.v2.component("dpviz_draws", html=_HTML, css=css + STYLE, js=js)
+    return stepping_component("dpviz_draws", Path(__file__), _HTML, css=STYLE)

@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
+from dpviz.app.stepper import CALM, stepping_component
 
-_HTML = """
+_HTML = f"""
 <div class="redraws">
   <div class="bar" role="group" aria-label="Draw by draw">
     <button type="button" data-do="back">Back</button>
@@ -17,7 +17,7 @@ _HTML = """
   </div>
   <output class="said"></output>
   <div class="stage" role="img"></div>
-  <p class="calm" hidden>Play is left out because this device asks for less motion. Step shows the same draws.</p>
+  {CALM}
 </div>
 """
 
@@ -29,6 +29,4 @@ def redraws_view(drawings: list[str], said: list[str], *, key: str) -> None:
 
 @cache
 def _component() -> Any:
-    here = Path(__file__)
-    css, js = (here.with_suffix(suffix).read_text(encoding="utf-8") for suffix in (".css", ".js"))
-    return st.components.v2.component("dpviz_redraws", html=_HTML, css=css, js=js)
+    return stepping_component("dpviz_redraws", Path(__file__), _HTML)

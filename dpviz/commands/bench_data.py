@@ -73,9 +73,7 @@ def _as_kind(table: RawTable, feature: Feature, categorical: bool) -> Feature | 
     if numbers.min() == numbers.max():
         return None
     whole = bool(np.all(numbers == np.round(numbers)))
-    return NumericFeature(
-        feature.name, numbers.min(), numbers.max(), whole=whole, read_from_data=("kind", "low", "high")
-    )
+    return NumericFeature(feature.name, numbers.min(), numbers.max(), whole=whole, read_from_data=("kind", "low", "high"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,9 +36,7 @@ def _accuracy(cells: Sequence[Cell], epsilon: float) -> str:
     here = [cell for cell in cells if cell.epsilon == epsilon]
     names = list(dict.fromkeys(cell.learner for cell in here))
     by_key = {(cell.data, cell.learner): cell for cell in here}
-    rows = [
-        [data, *(_cell(by_key.get((data, name))) for name in names)] for data in dict.fromkeys(cell.data for cell in here)
-    ]
+    rows = [[data, *(_cell(by_key.get((data, name))) for name in names)] for data in dict.fromkeys(cell.data for cell in here)]
     return f"## Epsilon {epsilon:g} ({NEIGHBOURS})\n\n" + markdown_table(["data", *(_column(name) for name in names)], rows)
 
 

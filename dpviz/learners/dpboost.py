@@ -30,7 +30,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.boosting import in_target_units
 from dpviz.training.boosting_greedy import GreedyGrowth
-from dpviz.training.boosting_loss import Loss, initial_score, loss_of
+from dpviz.training.boosting_loss import Loss, gradient_limit, initial_score, loss_of
 from dpviz.training.boosting_trees import Nested, packed
 from dpviz.training.contract import Grown, LearnerSpec, n_public_of
 from dpviz.training.params import Settings, control
@@ -51,14 +51,7 @@ class Params:
     )
     learning_rate: float = control(1.0, label="Learning rate", help="Step of a tree.", kind="number", low=0.001, high=1)
     ridge: float = control(200.0, label="Ridge", help="Added to the rows of a leaf.", kind="number", low=0, high=1000)
-    clip: float = control(
-        0.0,
-        label="Gradient limit",
-        help="Larger gradients are cut. 0: 0.5 for classes, 0.3 for a number.",
-        kind="number",
-        low=0,
-        high=2,
-    )
+    clip: float = gradient_limit()
     filter: bool = control(False, label="Filter by gradient", help="Rows above the limit leave the tree.", kind="flag")
     leaf_clipping: bool = control(False, label="Geometric limits", help="Leaves of later trees are cut closer.", kind="flag")
     initial_share: float = control(

@@ -32,7 +32,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.boosting import Recipe, Rounds, run_all
 from dpviz.training.boosting_filter import FilterTerms
-from dpviz.training.boosting_loss import Loss, initial_score, loss_of
+from dpviz.training.boosting_loss import Loss, gradient_limit, initial_score, loss_of
 from dpviz.training.boosting_trees import SHAPES, draw_boosting_trees
 from dpviz.training.contract import Grown, LearnerSpec, n_public_of
 from dpviz.training.params import Settings, control
@@ -82,14 +82,7 @@ class Params:
     least_support: float = control(
         0.0, label="Added support", help="Rows added to each leaf's count.", kind="number", low=0, high=1e6
     )
-    clip: float = control(
-        0.0,
-        label="Gradient limit",
-        help="Larger gradients are cut. 0: 0.5 for classes, 0.3 for a number.",
-        kind="number",
-        low=0,
-        high=2,
-    )
+    clip: float = gradient_limit()
     sampling: float = control(
         1.0, label="Rows per round", help="Probability that a row takes part.", kind="number", low=0.001, high=1
     )

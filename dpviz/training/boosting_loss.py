@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,9 +20,18 @@ from dpviz.privacy.gaussian import CONTRIBUTION_BITS, contributions
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import NumericTarget, Schema
+from dpviz.training.params import control
 
+#: Where gradients of class probabilities and of a scaled number are cut unless somebody says otherwise.
+_CLIP_CLASSES, _CLIP_NUMBER = 0.5, 0.3
 #: A share of rows of the second class is taken to lie at least this far inside (0, 1).
 _RARE = 0.01
+
+
+def gradient_limit() -> Any:
+    """The setting every boosting learner has: where gradients are cut."""
+    usual = f"0: {_CLIP_CLASSES:g} for classes, {_CLIP_NUMBER:g} for a number."
+    return control(0.0, label="Gradient limit", help=f"Larger gradients are cut. {usual}", kind="number", low=0, high=2)
 
 
 class Loss(Protocol):
@@ -67,7 +76,7 @@ class SquaredLoss:
     n_scores = 1
     curvature = 1.0
     spread = 0.1
-    usual_clip = 0.3
+    usual_clip = _CLIP_NUMBER
     widest = 1.0
 
     def gradients(self, scores: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -90,7 +99,7 @@ class LogisticLoss:
     newton: bool
     n_scores = 1
     spread = 1.0
-    usual_clip = 0.5
+    usual_clip = _CLIP_CLASSES
     widest = 0.5
 
     @property
@@ -120,7 +129,7 @@ class SoftmaxLoss:
     n_scores: int
     curvature = 0.25
     spread = 1.0
-    usual_clip = 0.5
+    usual_clip = _CLIP_CLASSES
     widest = 0.5
 
     def gradients(self, scores: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -76,9 +76,7 @@ def test_one_more_row_moves_no_tree_by_more_than_epsilon(epsilon):
 @pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
 def test_splits_do_not_look_at_rows(kind):
     schema = schema_of(kind, 3)
-    first, other = (
-        dpviz.fit("diffprivlib-tree", table(schema, n, seed=n), epsilon=1.0, depth=4, seed=5).model for n in (0, 400)
-    )
+    first, other = (dpviz.fit("diffprivlib-tree", table(schema, n, seed=n), epsilon=1.0, depth=4, seed=5).model for n in (0, 400))
     rules = [[(p.path, p.node.rule) for p in model.nodes() if isinstance(p.node, Branch)] for model in (first, other)]
     assert rules[0] == rules[1]
     assert len(rules[0]) > 5
