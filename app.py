@@ -30,16 +30,16 @@ problem = state.follow_url()
 
 found = {group: [entry for entry in entries if (FOLDER / f"{entry[0]}.py").exists()] for group, entries in GROUPS.items()}
 first = "tree" if (FOLDER / "tree.py").exists() else "data"  # a newcomer sees a trained tree at once
-chosen = st.navigation(
-    {
-        group: [
-            st.Page(FOLDER / f"{file}.py", title=title, icon=icon, url_path=file, default=file == first)
-            for file, title, icon in entries
-        ]
-        for group, entries in found.items()
-        if entries
-    }
-)
+pages = {
+    group: [
+        st.Page(FOLDER / f"{file}.py", title=title, icon=icon, url_path="first" if file == first else file, default=file == first)
+        for file, title, icon in entries
+    ]
+    for group, entries in found.items()
+    if entries
+}
+pages["Explore"].append(frame.also_at(first, next(page for page in pages["Explore"] if not page.url_path)))
+chosen = st.navigation(pages)
 
 parts.data_line(state.loaded())
 if problem is not None:

@@ -7,6 +7,7 @@ server who follows a link to a page would get the page without app.py around it.
 from __future__ import annotations
 
 from base64 import b64encode
+from typing import Any
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
@@ -30,3 +31,10 @@ def enter() -> None:
         PagesManager.uses_pages_directory = False
         st.rerun()
     st.html(f"<style>{_STALE_FILE} {_DARK if st.context.theme.type == 'dark' else ''}</style>")
+
+
+def also_at(name: str, first: Any) -> Any:
+    """A page nobody sees that leads to the first one: that one stands at the bare address, people type its name."""
+    return st.Page(
+        lambda: st.switch_page(first, query_params=st.query_params.to_dict()), title=name, url_path=name, visibility="hidden"
+    )
