@@ -104,7 +104,7 @@ def _summary(balance: Balance, made: Promise, asked: Asked) -> None:
 
 
 def _button(made: Promise, asked: Asked, loaded: Loaded) -> None:
-    words = f"Spend ε = {number_text(made.loss.epsilon)} for good, whatever becomes of the file"
+    words = f"Spend {epsilon_text(made.loss)} for good, whatever becomes of the file"
     agreed = st.checkbox(words, key=_AGREED)
     look: dict[str, Any] = {"icon": ":material/publish:", "on_click": begin, "args": (wish_of(asked), loaded)}
     st.button("Release", disabled=not agreed, **look)
