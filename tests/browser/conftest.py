@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -24,11 +25,22 @@ def chromium(browser_path: str | None) -> Iterator[Any]:
 
 
 @pytest.fixture
-def page(chromium: Any) -> Iterator[Any]:
+def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
+    """Opens sessions of their own, as `visitor` does, and ends them with the test, however that ends."""
+    with ExitStack() as end:
+
+        def visit(**look: Any) -> Any:
+            context = visitor(chromium, **look)
+            end.callback(context.close)
+            return context
+
+        yield visit
+
+
+@pytest.fixture
+def page(visit: Callable[..., Any]) -> Any:
     """A page of a session of its own, high enough for everything to be in view."""
-    context = visitor(chromium, viewport={"width": 1440, "height": 2400})
-    yield context.new_page()
-    context.close()
+    return visit(viewport={"width": 1440, "height": 2400}).new_page()
 
 
 @pytest.fixture(scope="session")

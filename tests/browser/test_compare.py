@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.browser.visiting import visitor
-
 pytestmark = pytest.mark.browser
 
 #: Small enough to end at once: two learners, few draws and steps.
@@ -25,8 +23,8 @@ def test_points_come_while_it_computes_and_cancelling_keeps_them(page: Any, app:
     assert page.get_by_role("button", name=re.compile("Go on with .* fits")).is_visible()
 
 
-def test_another_session_is_served_while_one_computes(chromium: Any, app: str) -> None:
-    busy, other = visitor(chromium), visitor(chromium)
+def test_another_session_is_served_while_one_computes(visit: Any, app: str) -> None:
+    busy, other = visit(), visit()
     computing, reading = busy.new_page(), other.new_page()
     computing.goto(f"{app}/compare?data=clinic&draws=100&splits=10")
     computing.get_by_role("button", name="Cancel").wait_for()
@@ -35,14 +33,11 @@ def test_another_session_is_served_while_one_computes(chromium: Any, app: str) -
     assert computing.get_by_role("button", name="Cancel").is_visible()  # it has not waited for the other to end
     computing.get_by_role("button", name="Cancel").click()
     computing.get_by_text("The curves below show what is done.").wait_for()
-    busy.close()
-    other.close()
 
 
-def test_draws_are_stepped_through_and_less_motion_takes_play_away(chromium: Any, app: str) -> None:
+def test_draws_are_stepped_through_and_less_motion_takes_play_away(visit: Any, app: str) -> None:
     for motion in ("no-preference", "reduce"):
-        context = visitor(chromium, viewport={"width": 1440, "height": 2400}, reduced_motion=motion)
-        page = context.new_page()
+        page = visit(viewport={"width": 1440, "height": 2400}, reduced_motion=motion).new_page()
         page.goto(f"{app}/compare?{SMALL}")
         said = page.locator(".draws .said")
         said.wait_for(state="attached")
@@ -52,4 +47,3 @@ def test_draws_are_stepped_through_and_less_motion_takes_play_away(chromium: Any
         step.press("Enter")
         assert said.text_content().startswith("Draw 1 of ")
         assert page.get_by_role("button", name="Play").is_visible() == (motion == "no-preference")
-        context.close()

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from dpviz.app.lessons.course import LESSONS
 from dpviz.app.prose import prose
-from tests.browser.visiting import idle, settled, visitor
+from tests.browser.visiting import idle, settled
 
 pytestmark = pytest.mark.browser
 
@@ -142,12 +142,11 @@ def test_a_hidden_setting_stays_in_the_address(page: Any, app: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_lesson_has_a_serious_accessibility_fault_or_scrolls_sideways_on_a_telephone(
-    chromium: Any, app: str, scheme: str
+    visit: Any, app: str, scheme: str
 ) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
-    context = visitor(chromium, viewport={"width": 390, "height": 844}, color_scheme=scheme)
-    page = context.new_page()
+    page = visit(viewport={"width": 390, "height": 844}, color_scheme=scheme).new_page()
     faults = []
     for lesson in LESSONS:
         page.goto(f"{app}/learn?lesson={lesson.name.replace(' ', '+')}")
@@ -157,5 +156,4 @@ def test_no_lesson_has_a_serious_accessibility_fault_or_scrolls_sideways_on_a_te
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         found = Axe().run(page, context={"exclude": [["[data-testid=stSidebarNavItems]"]]}).response["violations"]
         faults += [f"{lesson.name}: {one['id']}: {one['nodes'][0]['html'][:200]}" for one in found if one["impact"] != "minor"]
-    context.close()
     assert faults == []

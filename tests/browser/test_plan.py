@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.browser.visiting import visitor
-
 pytestmark = pytest.mark.browser
 
 
@@ -78,9 +76,8 @@ def test_a_long_search_can_be_cancelled_and_the_page_goes_on(page: Any, app: str
     page.get_by_role("button", name="Draw the map").wait_for()
 
 
-def test_draws_are_stepped_through_and_never_play_by_themselves(chromium: Any, app: str) -> None:
-    context = visitor(chromium, viewport={"width": 1440, "height": 2400}, reduced_motion="reduce")
-    page = context.new_page()
+def test_draws_are_stepped_through_and_never_play_by_themselves(visit: Any, app: str) -> None:
+    page = visit(viewport={"width": 1440, "height": 2400}, reduced_motion="reduce").new_page()
     page.goto(f"{app}/?data=clinic&depth=2")
     page.get_by_role("button", name="Draw them").click()
     said = page.locator(".redraws .said")
@@ -91,4 +88,3 @@ def test_draws_are_stepped_through_and_never_play_by_themselves(chromium: Any, a
     assert said.text_content().startswith("Draw 2 of 100")
     page.get_by_role("button", name="Back", exact=True).press("Enter")
     assert said.text_content().startswith("Draw 1 of 100")
-    context.close()

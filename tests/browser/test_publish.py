@@ -12,7 +12,7 @@ import dpviz
 from dpviz.randomness import generator
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.schema_json import schema_from_dict
-from tests.browser.visiting import idle, visitor
+from tests.browser.visiting import idle
 
 pytestmark = pytest.mark.browser
 
@@ -117,8 +117,8 @@ def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: t
     assert [url for url in outside if url.startswith("http")] == []
 
 
-def test_two_sessions_together_stay_under_the_cap(chromium: Any, app: str, patients: tuple[Path, Path]) -> None:
-    contexts = [visitor(chromium, viewport={"width": 1440, "height": 2400}) for _ in range(2)]
+def test_two_sessions_together_stay_under_the_cap(visit: Any, app: str, patients: tuple[Path, Path]) -> None:
+    contexts = [visit(viewport={"width": 1440, "height": 2400}) for _ in range(2)]
     pages = [context.new_page() for context in contexts]
     table = patients[0].with_name("others.csv")
     table.write_text(patients[0].read_text().replace("yes", "no", 1), encoding="utf-8")
@@ -136,6 +136,4 @@ def test_two_sessions_together_stay_under_the_cap(chromium: Any, app: str, patie
         page.get_by_role("button", name="Release", exact=True).click()
     for page in pages:
         page.get_by_text("epsilon = 0.3 is left of the cap of 1").first.wait_for()
-    for context in contexts:
-        context.close()
     assert [entry.loss.epsilon for entry in ReleaseRegister().releases("two sessions")] == [0.7]
