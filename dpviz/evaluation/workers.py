@@ -104,6 +104,6 @@ def _run_away(home: int, work: Callable[[T], R], task: T) -> R:
 def _enter_worker() -> None:
     """Once per worker process: the screen comes first, and Ctrl-C is for the process that asked."""
     if hasattr(os, "nice"):
-        os.nice(15)
+        os.nice(10)
     if current_thread() is main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -9,15 +9,16 @@ from typing import Any
 import pytest
 
 from tests.browser.serving import BROWSER_ARGUMENTS, serve
-from tests.browser.visiting import visitor
+from tests.browser.visiting import PATIENCE, visitor
 from tests.conftest import ROOT
 
 
 @pytest.fixture(scope="session")
 def chromium(browser_path: str | None) -> Iterator[Any]:
     """One browser for all browser tests."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=browser_path, args=BROWSER_ARGUMENTS)
         yield browser

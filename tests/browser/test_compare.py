@@ -6,6 +6,9 @@ import re
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
+
+from tests.browser.visiting import settled
 
 pytestmark = pytest.mark.browser
 
@@ -19,8 +22,8 @@ def test_points_come_while_it_computes_and_cancelling_keeps_them(page: Any, app:
     page.locator(".js-plotly-plot").first.wait_for()  # a figure while the work goes on
     page.get_by_role("button", name="Cancel").click()
     page.get_by_text("The curves below show what is done.").wait_for()
-    assert page.locator(".js-plotly-plot").first.is_visible()
-    assert page.get_by_role("button", name=re.compile("Go on with .* fits")).is_visible()
+    page.locator(".js-plotly-plot").first.wait_for()
+    page.get_by_role("button", name=re.compile("Go on with .* fits")).wait_for()
 
 
 def test_another_session_is_served_while_one_computes(visit: Any, app: str) -> None:
@@ -30,7 +33,8 @@ def test_another_session_is_served_while_one_computes(visit: Any, app: str) -> N
     computing.get_by_role("button", name="Cancel").wait_for()
     reading.goto(f"{app}/budget?data=clinic")
     reading.locator(".js-plotly-plot").first.wait_for()
-    assert computing.get_by_role("button", name="Cancel").is_visible()  # it has not waited for the other to end
+    expect(computing.get_by_role("button", name="Cancel")).to_be_visible()  # it has not waited for the other to end
+    computing.locator(".js-plotly-plot").first.wait_for()  # without a point there would be nothing to keep
     computing.get_by_role("button", name="Cancel").click()
     computing.get_by_text("The curves below show what is done.").wait_for()
 
@@ -43,7 +47,8 @@ def test_draws_are_stepped_through_and_less_motion_takes_play_away(visit: Any, a
         said.wait_for(state="attached")
         step = page.get_by_role("button", name="Step", exact=True)
         step.wait_for()
-        assert not said.text_content()  # paused first
+        settled(page)
+        expect(said).to_be_empty()  # paused first
         step.press("Enter")
-        assert said.text_content().startswith("Draw 1 of ")
-        assert page.get_by_role("button", name="Play").is_visible() == (motion == "no-preference")
+        expect(said).to_have_text(re.compile("^Draw 1 of "))
+        expect(page.get_by_role("button", name="Play")).to_be_visible(visible=motion == "no-preference")

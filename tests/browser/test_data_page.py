@@ -72,7 +72,7 @@ def test_a_link_to_a_fresh_server_opens_its_page_with_its_sample_and_grids_keep_
         page.goto(f"{address}/data?data=wine")
         page.get_by_text("13 numeric features").wait_for()
         page.get_by_role("heading", name="Data", exact=True).wait_for()
-        assert page.get_by_test_id("stSidebarNav").get_by_text("Explore").is_visible()
+        page.get_by_test_id("stSidebarNav").get_by_text("Explore").wait_for()
         page.get_by_text("I know these 13 ranges").wait_for()
         for row in range(3):
             _type(page, 1, 260, row, str(-row))

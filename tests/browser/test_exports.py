@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from dpviz.io.exports.sql import TABLE, identifier
 from dpviz.io.samples import load_sample
-from tests.browser.visiting import idle
+from tests.browser.visiting import idle, settled
 
 pytestmark = pytest.mark.browser
 
@@ -82,6 +83,7 @@ def test_a_file_cannot_be_taken_while_the_page_is_drawn_anew_for_other_settings(
 
 def test_a_saved_session_opens_to_the_same_tree(page: Any, app: str, tmp_path: Path) -> None:
     _open_tree(page, app)
+    settled(page)
     before = page.locator("svg.dp-tree").first.get_attribute("aria-label")
     page.get_by_role("link", name="Data").click()
     page.get_by_text("Session as a file").click()
@@ -92,6 +94,6 @@ def test_a_saved_session_opens_to_the_same_tree(page: Any, app: str, tmp_path: P
     page.get_by_text("Models of the opened session (1)").wait_for()
     page.get_by_role("link", name="Tree").click()
     page.get_by_text("golden rows in").first.wait_for()
-    assert page.locator("svg.dp-tree").first.get_attribute("aria-label") == before
+    expect(page.locator("svg.dp-tree").first).to_have_attribute("aria-label", before)
     assert "draw=7" in page.url
     assert "epsilon=0.5" in page.url

@@ -137,5 +137,5 @@ def test_a_narrow_screen_never_scrolls_sideways(visit: Any, app: str) -> None:
     for place in PAGES:
         page.goto(f"{app}/{place}?data=clinic")
         page.get_by_role("heading", level=1).first.wait_for()
-        idle(page)
+        settled(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390

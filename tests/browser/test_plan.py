@@ -6,6 +6,9 @@ import re
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
+
+from tests.browser.visiting import settled
 
 pytestmark = pytest.mark.browser
 
@@ -27,7 +30,7 @@ def test_a_question_is_asked_and_answered_by_keyboard_alone(page: Any, app: str)
     _tab_to(page, button)
     page.keyboard.press("Enter")
     page.get_by_text("All of this holds together with").wait_for()
-    assert page.get_by_text(re.compile(r"^ε = [\d.]+ is enough")).is_visible()
+    page.get_by_text(re.compile(r"^ε = [\d.]+ is enough")).wait_for()
     check = page.get_by_role("button", name="Check it on 300 fresh simulations")
     _tab_to(page, check)
     page.keyboard.press("Enter")
@@ -38,7 +41,7 @@ def test_a_question_is_asked_and_answered_by_keyboard_alone(page: Any, app: str)
     page.keyboard.press("ArrowLeft")
     page.get_by_text("at ε = 0.5").first.wait_for()
     assert slider.get_attribute("aria-valuetext") != before
-    assert page.get_by_text("stale").count() == 0  # the cursor moves, nothing is computed anew
+    expect(page.get_by_text("stale")).to_have_count(0)  # the cursor moves, nothing is computed anew
 
 
 def test_a_cell_of_the_share_map_is_used_by_keyboard_and_by_mouse(page: Any, app: str) -> None:
@@ -46,8 +49,9 @@ def test_a_cell_of_the_share_map_is_used_by_keyboard_and_by_mouse(page: Any, app
     page.get_by_role("button", name="Draw the map").click()
     cells = page.get_by_role("option")
     cells.first.wait_for()
-    assert cells.count() == 36
-    assert page.locator(".tri [tabindex='0']").count() == 1
+    settled(page)
+    expect(cells).to_have_count(36)
+    expect(page.locator(".tri [tabindex='0']")).to_have_count(1)
     page.locator(".tri [tabindex='0']").focus()
     first = page.evaluate(_FOCUSED)
     page.keyboard.press("ArrowUp")
@@ -57,7 +61,7 @@ def test_a_cell_of_the_share_map_is_used_by_keyboard_and_by_mouse(page: Any, app
     page.locator(f".tri [data-key='{second}'][aria-selected='true']").wait_for()
     page.locator(".tri [data-key='0']").click()
     page.locator(".tri [data-key='0'][aria-selected='true']").wait_for()
-    assert page.locator(".tri [aria-selected='true']").count() == 1
+    expect(page.locator(".tri [aria-selected='true']")).to_have_count(1)
     page.get_by_text("quantile, node, leaf: you").wait_for()
 
 
@@ -82,9 +86,10 @@ def test_draws_are_stepped_through_and_never_play_by_themselves(visit: Any, app:
     page.get_by_role("button", name="Draw them").click()
     said = page.locator(".redraws .said")
     said.wait_for()
-    assert said.text_content().startswith("Draw 1 of 100")
-    assert not page.get_by_role("button", name="Play").is_visible()
+    settled(page)
+    expect(said).to_have_text(re.compile("^Draw 1 of 100"))
+    expect(page.get_by_role("button", name="Play")).to_be_hidden()
     page.get_by_role("button", name="Step", exact=True).press("Enter")
-    assert said.text_content().startswith("Draw 2 of 100")
+    expect(said).to_have_text(re.compile("^Draw 2 of 100"))
     page.get_by_role("button", name="Back", exact=True).press("Enter")
-    assert said.text_content().startswith("Draw 1 of 100")
+    expect(said).to_have_text(re.compile("^Draw 1 of 100"))

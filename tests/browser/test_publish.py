@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 import dpviz
 from dpviz.randomness import generator
@@ -103,7 +104,7 @@ def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: t
     page.get_by_text("Released: number").wait_for()
     page.get_by_text("Spent for good by 1 release: ε = 0.6 (add/remove one row)").wait_for()
     page.get_by_text("epsilon = 0.4 is left of the cap of 1").first.wait_for()
-    assert page.get_by_role("button", name="Release", exact=True).count() == 0
+    expect(page.get_by_role("button", name="Release", exact=True)).to_have_count(0)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download release (JSON)").click()
     text = Path(download.value.path()).read_text(encoding="utf-8")

@@ -149,6 +149,25 @@ def test_a_stop_keeps_what_is_done(monkeypatch):
     assert "Stopped" not in texts(test)
 
 
+def test_one_batch_at_least_is_computed_at_once_however_busy_the_machine(monkeypatch):
+    given, done = [], []
+
+    def watched(grid, data, batches, *, stop, workers=None):
+        given.append((len(batches), workers))
+        for found in original(grid, data, batches, stop=stop):
+            done.append(workers)
+            yield found
+
+    original = compare_run.run_batches
+    monkeypatch.setattr(compare_run, "run_batches", watched)
+    monkeypatch.setattr(compare_run, "FIRST_POINTS", -1.0)  # the second is over before it has begun
+    filled()
+    (n_batches, here), (n_left, there) = given
+    assert (here, there) == (None, compare_run.WORKERS)
+    assert n_left == n_batches - 1
+    assert done == [None] + [there] * n_left
+
+
 def test_while_it_runs_the_page_says_how_far_it_is(monkeypatch):
     monkeypatch.setattr(compare_run, "starts_by_itself", lambda loaded: False)
     test = page()
