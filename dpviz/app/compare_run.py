@@ -200,7 +200,11 @@ def _all_batches(grid: SweepGrid, data: EncodedDataset, left: list[Batch], stop:
     """The first here, one at least, while worker processes start; the others there."""
     Thread(target=start_workers, args=(WORKERS,), daemon=True).start()
     until, n_done = monotonic() + FIRST_POINTS, 0
-    for found in run_batches(grid, data, left, stop=lambda: stop() or (n_done > 0 and monotonic() > until)):
+
+    def is_enough() -> bool:
+        return stop() or (n_done > 0 and monotonic() > until)
+
+    for found in run_batches(grid, data, left, stop=is_enough):
         n_done += 1
         yield found
     yield from run_batches(grid, data, left[n_done:], workers=WORKERS, stop=stop)

@@ -188,15 +188,20 @@ def rule_in_words(schema: Schema, rule: Rule) -> str:
 
 
 def format_number(value: float) -> str:
-    """Whole and half numbers as they are, others to six significant digits; thousands grouped, no trailing zeros."""
-    size = abs(value)
+    """Whole and half numbers as they are, others to six significant digits, no trailing zeros; grouped as `_grouping` says."""
+    size, group = abs(value), _grouping(float(f"{value:.6g}"))
     if size >= 1e15 or 0 < size < 1e-4:
         return f"{value:.6g}"
     if float(2 * value).is_integer():  # thresholds of whole numbers: 1,234,567.5 must not read 1,234,570
-        return f"{value + 0.0:,.1f}".removesuffix(".0")
-    return f"{value:,.0f}" if size >= 1e5 else f"{value:,.6g}"
+        return f"{value + 0.0:{group}.1f}".removesuffix(".0")
+    return f"{value:{group}.0f}" if size >= 1e5 else f"{value:{group}.6g}"
 
 
 def format_value(value: float) -> str:
-    """A predicted number in at most four significant digits, whole from 1,000 on; the model holds it in full."""
-    return f"{value + 0.0:,.0f}" if 1e3 <= abs(value) < 1e15 else f"{value + 0.0:.4g}"
+    """A predicted number in at most four significant digits, whole from 1000 on; the model holds it in full."""
+    return f"{value + 0.0:{_grouping(round(value))}.0f}" if 1e3 <= abs(value) < 1e15 else f"{value + 0.0:.4g}"
+
+
+def _grouping(value: float) -> str:
+    """Thousands are grouped from 10,000 on: four digits are often a year."""
+    return "," if abs(value) >= 1e4 else ""

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import dpviz
+from dpviz.io.samples import load_sample
 from dpviz.randomness import generator
 from dpviz.table.schema_json import schema_from_dict
 from tests.browser.visiting import idle, settled
@@ -75,6 +76,22 @@ def test_from_a_messy_csv_to_a_file_that_predicts_what_the_tree_predicts(page: A
     assert np.array_equal(dpviz.model_from_json(text).predict(data), again.model.predict(data))
     assert again.score(data) > 0.8
     assert [url for url in outside if url.startswith("http")] == []
+
+
+def test_a_tree_for_a_number_goes_from_a_sample_to_a_file_that_predicts_the_same(page: Any, app: str) -> None:
+    page.goto(f"{app}/?data=rents&epsilon=2&draw=5")
+    page.get_by_text("Guaranteed: ε = 2, δ = ").wait_for()
+    page.get_by_text("R², rows kept aside").wait_for()
+    settled(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download simulation (JSON)").click()
+    text = Path(download.value.path()).read_text(encoding="utf-8")
+    learner = json.loads(text)["learner"]["name"]
+    data = dpviz.encode(*load_sample("rents"))
+    again = dpviz.fit(learner, data, epsilon=2, seed=5)
+    assert np.array_equal(dpviz.model_from_json(text).predict(data), again.model.predict(data))
+    page.get_by_test_id("stSidebarNav").get_by_text("Robustness", exact=True).click()
+    page.get_by_text("needs a target of classes").first.wait_for()
 
 
 def test_moving_the_slider_is_one_rerun_and_the_tree_follows(page: Any, app: str) -> None:

@@ -247,7 +247,7 @@ def test_of_errors_the_least_is_the_best():
 
 @pytest.mark.parametrize(
     ("value", "metric", "said"),
-    [(0.8123, "accuracy", "81.2%"), (0.8123, "auc", "0.812"), (-0.02, "r2", "-0.020"), (1234.5, "rmse", "1,234")],
+    [(0.8123, "accuracy", "81.2%"), (0.8123, "auc", "0.812"), (-0.02, "r2", "-0.020"), (1234.5, "rmse", "1234")],
 )
 def test_each_measure_has_its_digits(value, metric, said):
     assert measure_text(value, metric) == said

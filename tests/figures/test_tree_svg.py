@@ -179,7 +179,7 @@ def test_a_leaf_with_a_number_shows_it_and_fills_its_gauge_in_order(rents: Tree)
     assert [next(text.text for text in leaf.iter(f"{SVG}text") if text.get("class") == "name") for leaf in leaves] == [
         "480",
         "725.5",
-        "1,250",
+        "1250",
     ]
     assert [str(leaf.get("class")).split()[-1] for leaf in leaves] == ["s0", "s1", f"s{N_STEPS - 1}"]
     levels = [
