@@ -190,8 +190,10 @@ def rule_in_words(schema: Schema, rule: Rule) -> str:
 def format_number(value: float) -> str:
     """Whole and half numbers as they are, others to six significant digits, no trailing zeros; grouped as `_grouping` says."""
     size, group = abs(value), _grouping(float(f"{value:.6g}"))
-    if size >= 1e15 or 0 < size < 1e-4:
+    if size >= 1e15 or 0 < size < 1e-7:
         return f"{value:.6g}"
+    if 0 < size < 1e-4:  # a threshold near the end of its range: three digits, but no exponent
+        return np.format_float_positional(value, precision=3, fractional=False, trim="-")
     if float(2 * value).is_integer():  # thresholds of whole numbers: 1,234,567.5 must not read 1,234,570
         return f"{value + 0.0:{group}.1f}".removesuffix(".0")
     return f"{value:{group}.0f}" if size >= 1e5 else f"{value:{group}.6g}"
