@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpviz.app import frame, parts, state
 
-#: Groups of the navigation: (file in pages/, title, icon), shown when the file is there.
+#: Groups of the navigation: (file in pages/, title, icon).
 GROUPS = {
     "Explore": (
         ("data", "Data", ":material/table:"),
@@ -21,6 +21,8 @@ GROUPS = {
     "Trust": (("audit", "Audit", ":material/fact_check:"), ("publish", "Publish", ":material/publish:")),
     "Learn": (("learn", "Learn", ":material/school:"),),
 }
+#: What stands at the bare address: a newcomer sees a trained tree at once.
+FIRST = "tree"
 # `resolve`, and never a path relative to the working directory: the tests start this file from elsewhere.
 FOLDER = Path(__file__).resolve().parent / "pages"
 
@@ -28,17 +30,15 @@ frame.enter()
 st.set_page_config(page_title="dpviz", page_icon=frame.ICON, layout="wide")
 problem = state.follow_url()
 
-found = {group: [entry for entry in entries if (FOLDER / f"{entry[0]}.py").exists()] for group, entries in GROUPS.items()}
-first = "tree" if (FOLDER / "tree.py").exists() else "data"  # a newcomer sees a trained tree at once
 pages = {
     group: [
-        st.Page(FOLDER / f"{file}.py", title=title, icon=icon, url_path="first" if file == first else file, default=file == first)
+        # Streamlit reserves a default page's own name without answering to it: that page goes by another, which nobody sees
+        st.Page(FOLDER / f"{file}.py", title=title, icon=icon, url_path="first" if file == FIRST else file, default=file == FIRST)
         for file, title, icon in entries
     ]
-    for group, entries in found.items()
-    if entries
+    for group, entries in GROUPS.items()
 }
-pages["Explore"].append(frame.also_at(first, next(page for page in pages["Explore"] if not page.url_path)))
+pages["Explore"].append(frame.also_at(FIRST, FOLDER / f"{FIRST}.py"))
 chosen = st.navigation(pages)
 
 parts.data_line(state.loaded())

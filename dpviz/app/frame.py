@@ -7,6 +7,7 @@ server who follows a link to a page would get the page without app.py around it.
 from __future__ import annotations
 
 from base64 import b64encode
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -26,15 +27,17 @@ _DARK = "[data-tag] { background-color: #17655f !important; }"
 
 
 def enter() -> None:
-    """Start again through app.py if this run does not come from there. The address stays the same."""
+    """Start again through app.py if this run does not come from there (the address stays the same); then dress the page."""
     if PagesManager.uses_pages_directory:
         PagesManager.uses_pages_directory = False
         st.rerun()
     st.html(f"<style>{_STALE_FILE} {_DARK if st.context.theme.type == 'dark' else ''}</style>")
 
 
-def also_at(name: str, first: Any) -> Any:
-    """A page nobody sees that leads to the first one: that one stands at the bare address, people type its name."""
-    return st.Page(
-        lambda: st.switch_page(first, query_params=st.query_params.to_dict()), title=name, url_path=name, visibility="hidden"
-    )
+def also_at(name: str, first: Path) -> Any:
+    """A page nobody sees that leads to the one in the file `first`: that stands at the bare address, people type its name."""
+
+    def lead_there() -> None:
+        st.switch_page(first, query_params=st.query_params.to_dict())
+
+    return st.Page(lead_there, title=name, url_path=name, visibility="hidden")

@@ -30,7 +30,6 @@ from dpviz.table.schema import NumericTarget
 from dpviz.training.boosting import Rounds, boosted
 from dpviz.training.boosting_filter import BUDGET_UNITS
 from dpviz.training.boosting_loss import initial_score, loss_of
-from dpviz.training.boosting_trees import draw_boosting_trees
 from dpviz.training.params import Settings, make_params
 
 WAYS = ("stop", "new rows alone", "filter", "from the start")
@@ -176,9 +175,7 @@ class _Training:
         n_public = schema.scaled(1 - stream.share if way != _START else 1.0).n_public or 1
         target, start = stream.train.target[there], plan.of("initial score")
         self.initial, self.before = initial_score(self.loss, target, n_public, start, source)
-        shape = s_gbdt.tree_shape(schema, plan.depth, params)
-        how = {"multiscale": params.multiscale, "numeric_weight": params.numeric_weight}
-        self.trees = draw_boosting_trees(schema, shape, self.n_trees, plan.depth, **how, source=source)
+        self.trees = s_gbdt.draw(schema, plan.depth, params, self.n_trees, source)
         recipe = s_gbdt.recipe(self.priced, self.loss, params, n_public)
         self.rounds = Rounds(stream.train, self.trees, self.loss, self.initial, recipe, source)
         self.there = there

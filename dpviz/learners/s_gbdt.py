@@ -33,7 +33,7 @@ from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.boosting import Recipe, Rounds, run_all
 from dpviz.training.boosting_filter import FilterTerms
 from dpviz.training.boosting_loss import Loss, gradient_limit, initial_score, loss_of
-from dpviz.training.boosting_trees import SHAPES, draw_boosting_trees
+from dpviz.training.boosting_trees import SHAPES, BoostingTrees, draw_boosting_trees
 from dpviz.training.contract import Grown, LearnerSpec, n_public_of
 from dpviz.training.params import Settings, control
 from dpviz.training.random_boxes import declared_box
@@ -47,6 +47,8 @@ _DEEP = 5
 #: Public rows times epsilon: of the first score, so that its noise is about a twentieth of the range; of the trees, below which
 #: they may move a score less. Chosen on abalone and the samples.
 _START_NEEDS, _TREES_NEED = 20.0, 100.0
+#: The most that the rule gives the first score, as a share of epsilon.
+_MOST_START = 0.5
 _INITIAL, _TREES = "initial score", "tree"
 
 
@@ -58,7 +60,7 @@ class Params:
     trees: str = control(
         "auto",
         label="Trees",
-        help="What a tree asks for. Auto: two features for a number or from 5,000 rows and depth 5 on, else one.",
+        help=f"What a tree asks for. Auto: two features for a number or from {MANY_ROWS:,} rows and depth {_DEEP} on, else one.",
         kind="choice",
         options=("auto", *SHAPES),
     )
@@ -92,7 +94,7 @@ class Params:
     initial_share: float = control(
         0.05,
         label="Share for the start",
-        help="Share of epsilon for the first score; a public rule gives it more, up to half, where rows are few.",
+        help=f"Share of epsilon for the first score; a public rule gives it more, up to {_MOST_START:g}, where rows are few.",
         kind="number",
         low=0,
         high=0.9,
@@ -127,9 +129,9 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
 
 
 def start_share(schema: Schema, epsilon: float, params: Params) -> float:
-    """As asked for, more where public rows times epsilon are so few that noise would drown the first score; at most half."""
+    """As asked for, more where public rows times epsilon are so few that noise would drown the first score. Public."""
     n_public = n_public_of(schema, NAME, "start from 0 (initial_share=0)")
-    return max(params.initial_share, min(0.5, _START_NEEDS / (n_public * epsilon)))
+    return max(params.initial_share, min(_MOST_START, _START_NEEDS / (n_public * epsilon)))
 
 
 def _by(params: Params, share: float) -> str:
@@ -176,11 +178,15 @@ def start(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseS
     loss = loss_of(schema, params.newton and not params.static_noise)
     event = trees_event(plan, params)
     initial, before = initial_score(loss, data.target, schema.n_public or 1, plan.of(_INITIAL), source)
-    shape = tree_shape(schema, plan.depth, params)
-    how = {"multiscale": params.multiscale, "numeric_weight": params.numeric_weight}
-    trees = draw_boosting_trees(schema, shape, _rounds(params), plan.depth, **how, source=source)
+    trees = draw(schema, plan.depth, params, _rounds(params), source)
     rounds = Rounds(data, trees, loss, initial, recipe(event, loss, params, schema.n_public), source)
     return rounds, Sequential((*before, event)) if before else event
+
+
+def draw(schema: Schema, depth: int, params: Params, count: int, source: NoiseSource) -> BoostingTrees:
+    """`count` trees of the shape these settings give; no row is looked at. Raises SchemaError when no feature can be split."""
+    shape, how = tree_shape(schema, depth, params), {"multiscale": params.multiscale, "numeric_weight": params.numeric_weight}
+    return draw_boosting_trees(schema, shape, count, depth, **how, source=source)
 
 
 def trees_event(plan: BudgetPlan, params: Params) -> GaussianRounds:

@@ -188,7 +188,7 @@ def rule_in_words(schema: Schema, rule: Rule) -> str:
 
 
 def format_number(value: float) -> str:
-    """Whole and half numbers as they are, others to six significant digits, no trailing zeros; grouped as `_grouping` says."""
+    """Whole and half numbers as they are, others to six significant digits, no trailing zeros; grouped from 10,000 on."""
     size, group = abs(value), _grouping(float(f"{value:.6g}"))
     if size >= 1e15 or 0 < size < 1e-7:
         return f"{value:.6g}"

@@ -29,7 +29,7 @@ _RARE = 0.01
 
 
 def gradient_limit() -> Any:
-    """The setting every boosting learner has: where gradients are cut."""
+    """The setting every boosting learner has: where a row's gradient is cut, in the gradients' units named above. Public."""
     usual = f"0: {_CLIP_CLASSES:g} for classes, {_CLIP_NUMBER:g} for a number."
     return control(0.0, label="Gradient limit", help=f"Larger gradients are cut. {usual}", kind="number", low=0, high=2)
 

@@ -154,10 +154,10 @@ class _Drawing:
 
     def _split(self, free: np.ndarray, low: np.ndarray, high: np.ndarray, met: int) -> tuple[np.ndarray, np.ndarray]:
         """Draw the splits of a level; (parent, place among its children) of every node of the next."""
-        n_free = free @ self.weights
-        nodes = np.flatnonzero(n_free)
+        weight = free @ self.weights
+        nodes = np.flatnonzero(weight)
         feature = np.full(len(free), LEAF, dtype=np.int16)
-        chosen = UniformChoices().choose(n_free[nodes], source=self.source)
+        chosen = UniformChoices().choose(weight[nodes], source=self.source)
         feature[nodes] = ((free[nodes] * self.weights).cumsum(axis=1) > chosen[:, None]).argmax(axis=1)
         threshold = np.full(len(free), np.nan)
         threshold[nodes] = self._cuts(feature[nodes], low[nodes, feature[nodes]], high[nodes, feature[nodes]])
