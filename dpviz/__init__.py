@@ -15,7 +15,7 @@ from dpviz.evaluation.sweep import sweep
 from dpviz.evaluation.verify import verify
 from dpviz.io.csv import read_csv
 from dpviz.io.schemas import load_schema, save_schema
-from dpviz.learners import fit, learners
+from dpviz.learners import fit, learner_names
 from dpviz.models.document import model_from_json
 from dpviz.table.encode import encode
 from dpviz.table.proposal import propose_schema
@@ -39,7 +39,7 @@ __all__ = [
     "encode",
     "exact_trace",
     "fit",
-    "learners",
+    "learner_names",
     "load_schema",
     "model_from_json",
     "poisoning_curve",

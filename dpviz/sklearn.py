@@ -37,7 +37,7 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     learner : str
-        One of `dpviz.learners()` that predicts classes.
+        One of `dpviz.learner_names()` that predicts classes.
     epsilon, delta : float
         Privacy loss under add/remove one row.
     max_depth : int

@@ -128,7 +128,7 @@ def test_the_readme_names_every_learner_and_both_commands() -> None:
     if not readme.exists():
         pytest.skip("there is no README yet")
     text = readme.read_text(encoding="utf-8")
-    assert [name for name in dpviz.learners() if f"`{name}`" not in text] == []
+    assert [name for name in dpviz.learner_names() if f"`{name}`" not in text] == []
     assert "make run" in text
     assert "make test" in text
 

@@ -19,7 +19,7 @@ from dpviz.errors import Cancelled
 from dpviz.figures.audit_html import verdict_table
 from dpviz.figures.audit_text import AuditLine
 from dpviz.figures.guarantee_text import number_text
-from dpviz.learners import get_learner, learners
+from dpviz.learners import get_learner, learner_names
 from dpviz.training.params import controls_of
 
 _TABLE, _LEARNER, _EPSILON, _PLACE = "audit-table", "audit-learner", "audit-epsilon", "audit-universe"
@@ -74,8 +74,8 @@ def _first_learner(lines: list[AuditLine], what: Known) -> int:
         found = {key: what.worst(key) for key in broken}
         told = [key for key, result in found.items() if result is not None and has_own_text(result)]
         chosen = next(iter((*told, *broken)), None)
-        st.session_state[_FIRST] = results.subject_of(chosen)[0] if chosen else learners()[0]
-    return learners().index(st.session_state[_FIRST])
+        st.session_state[_FIRST] = results.subject_of(chosen)[0] if chosen else learner_names()[0]
+    return learner_names().index(st.session_state[_FIRST])
 
 
 def _ask_search(lines: list[AuditLine], what: Known) -> Search:
@@ -98,7 +98,7 @@ def _bound(key: str) -> dict[str, Any]:
 
 def _ask_learner(lines: list[AuditLine], what: Known) -> tuple[str, dict[str, Any]]:
     look = {"format_func": lambda name: get_learner(name).title, **_bound(_LEARNER)}
-    learner = st.selectbox("Learner", learners(), _first_learner(lines, what), **look)
+    learner = st.selectbox("Learner", learner_names(), _first_learner(lines, what), **look)
     given = {name: _ask_flag(learner, name, default) for name, default in _flags(learner).items()}
     return learner, {name: value for name, value in given.items() if value != _flags(learner)[name]}
 

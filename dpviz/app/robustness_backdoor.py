@@ -21,7 +21,7 @@ from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.pixels import picture_svg
 from dpviz.figures.robustness_more import backdoor_figure, backdoor_rows, backdoor_sentence
 from dpviz.io.csv_text import frame_csv
-from dpviz.learners import DEFAULT, get_learner, learners, require_task
+from dpviz.learners import DEFAULT, get_learner, learner_names, require_task
 
 LANE = "robustness-backdoor"
 DRAWS = 300
@@ -67,7 +67,7 @@ def _pictures() -> None:
 
 
 def _ask() -> list[Cell]:
-    names = [name for name in learners() if _is_able(name)]
+    names = [name for name in learner_names() if _is_able(name)]
     first = [name for name in FIRST if name in names and (name == DEFAULT or not get_learner(name).spends_epsilon)]
     look = {"format_func": lambda name: get_learner(name).title, **_bound("learners")}
     chosen = st.multiselect("Learners to attack", names, default=first, **look)

@@ -18,7 +18,7 @@ import numpy as np
 from dpviz.errors import DpvizError
 from dpviz.evaluation.sweep import sweep
 from dpviz.io.csv import read_csv
-from dpviz.learners import DEFAULT, fit, get_learner, learners
+from dpviz.learners import DEFAULT, fit, get_learner, learner_names
 from dpviz.table.dataset import EncodedDataset
 
 if TYPE_CHECKING:
@@ -146,5 +146,5 @@ def lead(cells: Iterable[Cell], name: str = DEFAULT) -> Iterator[tuple[str, floa
 
 def tabled_learners() -> list[str]:
     """The default learner, every learner with a column in the papers' tables, and the private baselines."""
-    specs = (get_learner(name) for name in learners())
+    specs = (get_learner(name) for name in learner_names())
     return [spec.name for spec in specs if spec.name == DEFAULT or spec.published or (spec.is_baseline and spec.spends_epsilon)]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpviz.evaluation.metrics import OF_CLASSES, OF_NUMBERS
-from dpviz.learners import learners
+from dpviz.learners import learner_names
 from dpviz.table.schema import NumericTarget, Schema
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def curves(frame: pd.DataFrame, along: str, metric: str = "accuracy") -> tuple[C
     groups = {str(learner): rows for learner, rows in known.groupby("learner")}
     return tuple(
         Curve(name, max(groups[name].verdict, key=_SEVERITY.index), tuple(_points(groups[name], along, metric)))
-        for name in learners()
+        for name in learner_names()
         if name in groups
     )
 

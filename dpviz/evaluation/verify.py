@@ -71,7 +71,7 @@ def verify(
     Parameters
     ----------
     learner : str or LearnerSpec
-        One of `learners()`.
+        One of `learner_names()`.
     epsilon : float
         Claimed privacy loss under add/remove one row, in [0.001, 20].
     universes : tuple of Universe and NamedPair, optional

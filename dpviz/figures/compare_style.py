@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dpviz.learners import get_learner, learners
+from dpviz.learners import get_learner, learner_names
 
 COLOURS = ("#2f86c1", "#d2691e", "#12937a", "#c0569a", "#9a7d0a", "#7a6fd0", "#bb4f4f")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "pentagon", "hexagon", "cross")
@@ -34,10 +34,10 @@ def looks_of(verdicts: Mapping[str, str]) -> dict[str, Look]:
     A learner keeps the colour of its place among all learners unless another one in the figure has it. Learners to compare
     with are grey.
     """
-    every = [name for name in learners() if not get_learner(name).is_baseline]
+    every = [name for name in learner_names() if not get_learner(name).is_baseline]
     taken: set[int] = set()
     looks = {}
-    for name in sorted(verdicts, key=learners().index):
+    for name in sorted(verdicts, key=learner_names().index):
         place = every.index(name) % len(COLOURS) if name in every else -1
         if place >= 0:
             free = [(place + step) % len(COLOURS) for step in range(len(COLOURS))]
@@ -49,7 +49,7 @@ def looks_of(verdicts: Mapping[str, str]) -> dict[str, Look]:
 
 def _look(learner: str, verdict: str, place: int) -> Look:
     title = get_learner(learner).title
-    symbol = SYMBOLS[learners().index(learner) % len(SYMBOLS)]
+    symbol = SYMBOLS[learner_names().index(learner) % len(SYMBOLS)]
     is_doubtful = verdict in ("unproven", "violated")
     return Look(
         name=title + _WORDS[verdict],

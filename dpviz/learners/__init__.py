@@ -32,7 +32,7 @@ def registry() -> Mapping[str, LearnerSpec]:
     return MappingProxyType({spec.name: spec for spec in specs})
 
 
-def learners() -> tuple[str, ...]:
+def learner_names() -> tuple[str, ...]:
     """Names of all learners, the default first."""
     return tuple(registry())
 
@@ -45,7 +45,7 @@ def get_learner(name: str) -> LearnerSpec:
 
 
 def learners_for(schema: Schema) -> tuple[str, ...]:
-    """Names of the learners that predict this kind of target: the one shown first, then in the order of `learners()`."""
+    """Names of the learners that predict this kind of target: the one shown first, then in the order of `learner_names()`."""
     kind = _kind(schema)
     names = [name for name, spec in registry().items() if kind in spec.tasks]
     return tuple(sorted(names, key=lambda name: kind == "number" and name != DEFAULT_OF_NUMBERS))
@@ -79,7 +79,7 @@ def fit(
     Parameters
     ----------
     name : str
-        One of `learners()`.
+        One of `learner_names()`.
     data : EncodedDataset
         Private rows.
     epsilon, delta : float

@@ -7,7 +7,7 @@ import pytest
 from dpviz.commands import bench_speed
 from dpviz.commands.bench_speed import Line, Target, measure
 from dpviz.io.csv import read_csv
-from dpviz.learners import get_learner, learners
+from dpviz.learners import get_learner, learner_names
 from dpviz.table.encode import encode
 
 from .conftest import SCHEMA, csv_text
@@ -27,7 +27,7 @@ def test_every_learner_is_compared_with_scikit_learn(run, folder):
     assert "colours: 600 rows, 2 features" in out
     assert "(add/remove one row)" in out
     assert re.search(r"^scikit-learn tree +[\d.]+ ms +1\.00$", out, re.MULTILINE)
-    for name in (name for name in learners() if "classes" in get_learner(name).tasks):
+    for name in (name for name in learner_names() if "classes" in get_learner(name).tasks):
         assert re.search(rf"^{name}, first fit +[\d.]+ ms +[\d.]+$", out, re.MULTILINE)
         assert re.search(rf"^{name}, peak memory +[\d.]+ MB +[\d.]+$", out, re.MULTILINE)
     assert re.search(r"^pf-tree, repeated fit +[\d.]+ ms +[\d.]+$", out, re.MULTILINE)

@@ -60,7 +60,7 @@ from dpviz.commands.bench_boosting_owners import CASES, Case, Owned, owners_part
 from dpviz.commands.bench_boosting_page import add_arguments, boosting_page, paired, plan_of, shown
 from dpviz.errors import DpvizError
 from dpviz.evaluation.streams import WAYS
-from dpviz.learners import get_learner, learners
+from dpviz.learners import get_learner, learner_names
 from dpviz.training.params import controls_of
 
 
@@ -94,9 +94,9 @@ def streamed(title: str, epsilon: float, before: float, after: float, data: str 
 
 def test_every_entrant_is_a_learner_with_these_parameters() -> None:
     for entrant in (*ENTRANTS, *RIVALS):
-        if entrant.learner in learners():  # DP-EBM only where its package is
+        if entrant.learner in learner_names():  # DP-EBM only where its package is
             assert set(entrant.params) <= set(controls_of(get_learner(entrant.learner).Params))
-    assert {entrant.learner for entrant in ENTRANTS} - set(learners()) <= {"dp-ebm"}
+    assert {entrant.learner for entrant in ENTRANTS} - set(learner_names()) <= {"dp-ebm"}
 
 
 def test_what_is_stated_is_measured_at_the_same_epsilon_or_a_smaller_one() -> None:

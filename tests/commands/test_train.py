@@ -6,7 +6,7 @@ import pytest
 
 import dpviz
 from dpviz.commands import train
-from dpviz.learners import get_learner, learners
+from dpviz.learners import get_learner, learner_names
 
 
 def test_the_written_tree_predicts_as_the_model_does(run, table, schema, tmp_path):
@@ -113,7 +113,7 @@ def test_dropped_rows_and_left_out_columns_are_told(run, schema, tmp_path):
     assert "Warning: The column 'id' is left out: a different text in every row" in heard
 
 
-@pytest.mark.parametrize("learner", [name for name in learners() if "classes" in get_learner(name).tasks])
+@pytest.mark.parametrize("learner", [name for name in learner_names() if "classes" in get_learner(name).tasks])
 def test_every_learner_can_be_trained(run, table, schema, tmp_path, learner):
     out = tmp_path / "tree.json"
     args = ("--learner", learner, "--epsilon", "1", "--max-depth", "2", "--seed", "0", "--out", out)

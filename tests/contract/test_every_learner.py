@@ -2,7 +2,6 @@
 
 import json
 import math
-import sys
 from dataclasses import FrozenInstanceError, fields
 
 import numpy as np
@@ -17,7 +16,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from tests.contract.tables import hostile_schema, reordered, schema_of, table
 
-EVERY = dpviz.learners()
+EVERY = dpviz.learner_names()
 #: Those that predict classes; `test_learners_of_numbers.py` asks the others, and those that predict both again.
 ALL = tuple(name for name in EVERY if "classes" in get_learner(name).tasks)
 #: Exact by design: no noise, so no seed changes anything, and the loss is infinite.
@@ -535,7 +534,7 @@ def test_a_learner_explains_itself(name):
 
 
 def test_a_learner_is_one_file_in_the_folder(tmp_path, monkeypatch):
-    folder = sys.modules["dpviz.learners"]  # the name in the package is the function
+    folder = dpviz.learners
     (tmp_path / "coin.py").write_text(
         "from dpviz.learners.majority import LEARNER as majority\n"
         "from dataclasses import replace\n"
@@ -545,9 +544,9 @@ def test_a_learner_is_one_file_in_the_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(folder, "__path__", [*folder.__path__, str(tmp_path)])
     folder.registry.cache_clear()
     try:
-        assert set(dpviz.learners()) == {*EVERY, "coin"}
+        assert set(dpviz.learner_names()) == {*EVERY, "coin"}
         assert fit("coin", table(schema_of())).learner == "coin"
     finally:
         monkeypatch.undo()
         folder.registry.cache_clear()
-    assert dpviz.learners() == EVERY
+    assert dpviz.learner_names() == EVERY

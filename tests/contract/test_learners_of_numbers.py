@@ -13,7 +13,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
 from tests.contract.tables import FEATURES, column_of, reordered, schema_of, table
 
-NUMBERS = tuple(name for name in dpviz.learners() if "number" in get_learner(name).tasks)
+NUMBERS = tuple(name for name in dpviz.learner_names() if "number" in get_learner(name).tasks)
 #: Of the settings they need beyond epsilon.
 NEEDS = {"s-gbdt": {"delta": 1e-6}, "dpboost": {"delta": 1e-6}}
 every_learner = pytest.mark.parametrize("name", NUMBERS)

@@ -16,7 +16,7 @@ from tests.contract.tables import schema_of, table
 #: Of those that predict classes; `test_learners_of_numbers.py` asks the others.
 RELEASABLE = [
     name
-    for name in dpviz.learners()
+    for name in dpviz.learner_names()
     if get_learner(name).exact and get_learner(name).spends_epsilon and "classes" in get_learner(name).tasks
 ]
 releasable = pytest.mark.parametrize("name", RELEASABLE)

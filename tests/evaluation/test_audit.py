@@ -50,7 +50,7 @@ def test_no_privacy_is_no_claim():
     assert audit("cart", epsilon=1.0, seed=1, draws=40).verdict == "none"
 
 
-@pytest.mark.parametrize("name", dpviz.learners())
+@pytest.mark.parametrize("name", dpviz.learner_names())
 def test_every_learner_can_be_audited(name):
     spec = get_learner(name)
     found = audit(name, epsilon=1.0, seed=3, draws=20, pair=small_pair(spec.tasks[0]))

@@ -126,7 +126,7 @@ def test_every_learner_is_asked_with_every_flag_flipped_at_two_epsilons(monkeypa
     told = []
     run = verify_all(date="2026-01-31", quick=True, progress=lambda share, text: told.append((share, text)))
     asked = {(item.learner, item.epsilon, tuple(item.params.items())) for item in (*run.results, *run.refusals)}
-    assert {name for name, _, _ in asked} == set(dpviz.learners())
+    assert {name for name, _, _ in asked} == set(dpviz.learner_names())
     assert {epsilon for _, epsilon, _ in asked} == {1.0, 0.025}
     assert ("privatree", 1.0, (("grow_complete", True),)) in asked
     assert (run.version, run.date, run.audits) == (VERSION, "2026-01-31", ())

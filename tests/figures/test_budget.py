@@ -23,7 +23,7 @@ from dpviz.figures.budget import (
     split_sentence,
 )
 from dpviz.figures.theme import DARK, LIGHT, contrast
-from dpviz.learners import get_learner, learners
+from dpviz.learners import get_learner, learner_names
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.params import Settings, make_params
 
@@ -82,7 +82,7 @@ def test_a_sound_learner_pays_what_was_planned():
     assert per_bar(split_segments(plan, planned(plan))) == pytest.approx({"as planned": 0.1, PAID: 0.1})
 
 
-@pytest.mark.parametrize("name", [name for name in learners() if math.isfinite(plan_of(name).epsilon)])
+@pytest.mark.parametrize("name", [name for name in learner_names() if math.isfinite(plan_of(name).epsilon)])
 def test_bars_are_as_long_as_their_segments(name):
     plan = plan_of(name)
     assert drawn(split_figure(plan, planned(plan))) == pytest.approx(per_bar(split_segments(plan, planned(plan))))

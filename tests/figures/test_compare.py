@@ -13,7 +13,7 @@ from dpviz.figures.differences import difference_figure, difference_rows, probab
 from dpviz.figures.dots import NARROW, WIDE, DotRow, dot_rows, dots_svg, row_words, scale_of, stacked
 from dpviz.figures.measure_text import LEAST_R2, gap_text, measure_text, tick_format
 from dpviz.figures.theme import DARK, LIGHT, contrast
-from dpviz.learners import get_learner, learners
+from dpviz.learners import get_learner, learner_names
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -116,9 +116,9 @@ def test_looks_reach_three_to_one_on_both_grounds():
 
 
 def test_learners_of_one_figure_never_look_alike():
-    every = looks_of(dict.fromkeys(learners(), "holds"))
+    every = looks_of(dict.fromkeys(learner_names(), "holds"))
     assert len({(look.colour, look.symbol) for look in every.values()}) == len(every)
-    private = [name for name in learners() if not get_learner(name).is_baseline]
+    private = [name for name in learner_names() if not get_learner(name).is_baseline]
     for start in range(len(private)):
         few = (private[start:] + private[:start])[: len(COLOURS)]
         assert len({look.colour for look in looks_of(dict.fromkeys(few, "holds")).values()}) == len(few)

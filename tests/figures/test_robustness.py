@@ -26,12 +26,12 @@ from dpviz.figures.robustness_more import (
 from dpviz.figures.robustness_table import MOST_ROWS, attack_table, guarantee_frame, guarantee_rows
 from dpviz.figures.robustness_text import full_name, guarantee_sentence, headline, struck_text, verdict_text
 from dpviz.figures.theme import DARK, LIGHT, contrast
-from dpviz.learners import get_learner, learners
+from dpviz.learners import get_learner, learner_names
 from dpviz.randomness import generator
 
 DRAWS = np.sort(generator(3).uniform(0.78, 0.82, 400))
-FIRST, SECOND = [name for name in learners() if get_learner(name).spends_epsilon and not get_learner(name).is_baseline][:2]
-VOTERS = next(name for name in learners() if get_learner(name).one_voter_per_row)
+FIRST, SECOND = [name for name in learner_names() if get_learner(name).spends_epsilon and not get_learner(name).is_baseline][:2]
+VOTERS = next(name for name in learner_names() if get_learner(name).one_voter_per_row)
 
 
 def certified(

@@ -31,7 +31,7 @@ SCHEMAS = (SCHEMA, small_numbers().schema, SCHEMA.declare("colour", missing_as="
 def model_texts() -> tuple[str, ...]:
     """A document of every kind of model there is."""
     found: dict[str, str] = {}
-    for name in dpviz.learners():
+    for name in dpviz.learner_names():
         for data in (small_rows(), small_numbers()):
             try:
                 result = dpviz.fit(name, data, epsilon=1.0, max_depth=2, seed=0)

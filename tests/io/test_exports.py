@@ -29,9 +29,9 @@ RANDOM_ROWS = 10_000
 NOT_TREES = ("logistic",)
 #: Every learner on two classes, one forest and one boosted model on three, every learner of numbers.
 CASES = [
-    *((name, schema_with_stand_ins()) for name in dpviz.learners() if "classes" in get_learner(name).tasks),
+    *((name, schema_with_stand_ins()) for name in dpviz.learner_names() if "classes" in get_learner(name).tasks),
     *((name, schema_with_stand_ins(3)) for name in ("privatree", "jpw-forest", "pf-forest", "dpa", "gbdt")),
-    *((name, number_schema()) for name in dpviz.learners() if "number" in get_learner(name).tasks),
+    *((name, number_schema()) for name in dpviz.learner_names() if "number" in get_learner(name).tasks),
 ]
 IDS = [f"{name}-{len(schema.classes) if isinstance(schema.target, ClassTarget) else 'number'}" for name, schema in CASES]
 

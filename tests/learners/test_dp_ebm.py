@@ -54,14 +54,13 @@ def learner(monkeypatch):
     privacy.DPExplainableBoostingClassifier = StandIn
     monkeypatch.setitem(sys.modules, "interpret", package)
     monkeypatch.setitem(sys.modules, "interpret.privacy", privacy)
-    learners = sys.modules["dpviz.learners"]
     module = importlib.reload(importlib.import_module(MODULE))
-    learners.registry.cache_clear()
+    dpviz.learners.registry.cache_clear()
     yield module.LEARNER
     monkeypatch.undo()
     module.__dict__.pop("LEARNER", None)
     importlib.reload(module)
-    learners.registry.cache_clear()
+    dpviz.learners.registry.cache_clear()
 
 
 def test_it_is_a_learner_only_where_its_package_is(monkeypatch):
@@ -72,7 +71,7 @@ def test_it_is_a_learner_only_where_its_package_is(monkeypatch):
 
 
 def test_where_it_is_it_can_be_fitted_by_name(learner):
-    assert "dp-ebm" in dpviz.learners()
+    assert "dp-ebm" in dpviz.learner_names()
     data = table(schema_of("mixed"), 60)
     result = dpviz.fit("dp-ebm", data, epsilon=0.5, seed=1)
     assert dpviz.model_from_json(result.to_json()) == result.model

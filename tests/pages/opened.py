@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
 from dpviz.io.samples import load_sample
-from dpviz.learners import get_learner, learners
+from dpviz.learners import get_learner, learner_names
 from dpviz.table.encode import encode
 from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
@@ -16,7 +16,7 @@ from dpviz.table.schema import Schema
 from dpviz.training.params import Settings
 
 #: Learners that predict classes, as the targets of these samples are; `test_numbers.py` opens the others.
-OF_CLASSES = tuple(name for name in learners() if "classes" in get_learner(name).tasks)
+OF_CLASSES = tuple(name for name in learner_names() if "classes" in get_learner(name).tasks)
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 #: Role -> a small sample to show in it. Private: the clinic's rows as if they were real.
 SAMPLE_OF = {DataRole.SIMULATED: "clinic", DataRole.PUBLIC: "wine", DataRole.PRIVATE: "clinic"}

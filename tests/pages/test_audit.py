@@ -20,7 +20,7 @@ from dpviz.errors import Cancelled, NotListed
 from dpviz.evaluation.audit import AuditedBound
 from dpviz.evaluation.findings import AuditResult
 from dpviz.evaluation.verdicts import Refusal, StoredRun, run_to_json, stored_run
-from dpviz.learners import get_learner, learners
+from dpviz.learners import get_learner, learner_names
 from tests.conftest import ROOT
 from tests.figures.audits import BUG, HOLDS, IMPOSSIBLE, NONE, NOTHING, UNPROVEN, VIOLATED
 from tests.pages.opened import said_in_boxes, texts
@@ -95,7 +95,7 @@ class TestWhatIsStored:
         assert page(StoredRun("1", "2030-01-02", (other,))).selectbox(key="audit-learner").value == other.learner
         both = page(StoredRun("1", "2030-01-02", (other, IMPOSSIBLE)))  # one with an explanation of its own goes first
         assert both.selectbox(key="audit-learner").value == IMPOSSIBLE.learner
-        assert page(StoredRun("1", "2030-01-02", (HOLDS,))).selectbox(key="audit-learner").value == learners()[0]
+        assert page(StoredRun("1", "2030-01-02", (HOLDS,))).selectbox(key="audit-learner").value == learner_names()[0]
 
     def test_what_holds_and_neighbours_mean_is_on_the_page(self, page: Callable[..., AppTest]) -> None:
         said = texts(page())
@@ -289,8 +289,8 @@ def test_subjects_with_equal_parameters_have_equal_keys() -> None:
 def test_lines_stand_in_the_order_of_the_registry_each_learner_once_per_setting() -> None:
     lines = audit_results.audit_lines(audit_results.Known(RUN, {}))
     names = [audit_results.subject_of(line.key)[0] for line in lines]
-    assert list(dict.fromkeys(names)) == list(learners())
-    assert len(lines) == len(learners()) + 1
+    assert list(dict.fromkeys(names)) == list(learner_names())
+    assert len(lines) == len(learner_names()) + 1
     assert {line.verified for line in lines if line.verdict == "not searched"} == {None}
     assert math.inf in {line.verified for line in lines}
 

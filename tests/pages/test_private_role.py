@@ -13,7 +13,7 @@ from dpviz.app.jobs import Jobs, long_jobs
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
-from dpviz.learners import get_learner, learners
+from dpviz.learners import get_learner, learner_names
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
@@ -92,7 +92,7 @@ OF_ROWS = {"budget", "compare", "plan", "publish", "robustness", "tree"}
 @pytest.mark.parametrize("page", NAMES)
 def test_no_page_offers_a_learner_that_publishes_rows_as_they_are(page, private):
     test = opened(page, private)
-    exact = {get_learner(name).title for name in learners() if not get_learner(name).spends_epsilon}
+    exact = {get_learner(name).title for name in learner_names() if not get_learner(name).spends_epsilon}
     named = [box for box in (*test.selectbox, *test.multiselect) if box.label in ("Learner", "Learners")]
     of_rows = [box for box in named if box.key in ("learner", "learners", "robust-learners")]  # others ask about other rows
     assert not {option for box in of_rows for option in box.options} & exact
@@ -120,7 +120,7 @@ def test_without_a_public_count_there_are_no_such_curves(private):
     assert robustness_run.told_rows(replace(bare, role=DataRole.PUBLIC), bare.data) == N_ROWS
 
 
-@pytest.mark.parametrize("name", [name for name in learners() if not get_learner(name).spends_epsilon])
+@pytest.mark.parametrize("name", [name for name in learner_names() if not get_learner(name).spends_epsilon])
 def test_a_link_to_such_a_learner_shows_the_default_instead(name, private):
     test = opened("tree", private, learner=get_learner(name).title)
     assert test.session_state["_last_good"][1].result.learner == "pf-tree"

@@ -13,7 +13,7 @@ from dpviz.app.robustness_screen import ATTACK, CURVES
 from dpviz.app.robustness_tiles import Kept, Tile, _working
 from dpviz.errors import Cancelled, DpvizError
 from dpviz.evaluation.attacks import ATTACKS
-from dpviz.learners import DEFAULT, get_learner, learners
+from dpviz.learners import DEFAULT, get_learner, learner_names
 from dpviz.table.role import DataRole
 from tests.pages.opened import in_use, opened, said_in_boxes, texts
 
@@ -87,7 +87,7 @@ def test_much_work_waits_for_the_button():
 
 
 def test_a_violated_claim_is_struck_through_and_gives_its_reason():
-    violated = next(name for name in learners() if verdict(name) == "violated")
+    violated = next(name for name in learner_names() if verdict(name) == "violated")
     test = finished(page(DataRole.SIMULATED, violated, epsilons=["5"]))
     assert "~~published: up to" in said(test)
     assert "no guarantee. Its privacy claim is violated." in said(test)
@@ -142,7 +142,7 @@ def test_the_cursor_moves_three_numbers():
 def test_the_backdoor_shows_the_trigger_and_runs_when_asked(monkeypatch):
     monkeypatch.setattr(robustness_run, "TRIGGERED", (0, 20))
     monkeypatch.setattr(robustness_backdoor, "DRAWS", 20)
-    ordinary = next(name for name in learners() if not get_learner(name).spends_epsilon and name != "dpa")
+    ordinary = next(name for name in learner_names() if not get_learner(name).spends_epsilon and name != "dpa")
     test = opened("robustness", DataRole.PRIVATE, **{"backdoor-learners": named([ordinary])})  # type: ignore[arg-type]
     assert texts(test).count("<svg") == 2
     assert "with the trigger, labelled 1" in said(test)
@@ -153,17 +153,17 @@ def test_the_backdoor_shows_the_trigger_and_runs_when_asked(monkeypatch):
 
 
 def test_a_private_learner_has_a_curve_per_epsilon():
-    cells = Question(tuple(learners()[:1]), (0.1, 1.0), "auto", 100, 1, 0).cells
-    assert cells == (Cell(learners()[0], 0.1), Cell(learners()[0], 1.0))
+    cells = Question(tuple(learner_names()[:1]), (0.1, 1.0), "auto", 100, 1, 0).cells
+    assert cells == (Cell(learner_names()[0], 0.1), Cell(learner_names()[0], 1.0))
 
 
 def test_a_learner_without_epsilon_is_one_curve():
-    voter = next(name for name in learners() if get_learner(name).one_voter_per_row)
+    voter = next(name for name in learner_names() if get_learner(name).one_voter_per_row)
     assert Question((voter,), (0.1, 1.0), "auto", 100, 1, 0).cells == (Cell(voter, None),)
 
 
 def test_the_first_learners_hold_a_vote_and_the_default():
-    first = first_learners(learners())
+    first = first_learners(learner_names())
     assert first[0] == DEFAULT
     assert any(get_learner(name).one_voter_per_row for name in first)
 

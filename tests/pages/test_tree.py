@@ -6,7 +6,7 @@ import pytest
 from dpviz import model_from_json
 from dpviz.app.cached import Trained
 from dpviz.app.parts import plain
-from dpviz.learners import get_learner, learners
+from dpviz.learners import get_learner, learner_names
 from dpviz.table.role import DataRole
 from tests.pages.opened import OF_CLASSES, in_use, opened, refusal, said_in_boxes, texts
 
@@ -184,7 +184,7 @@ def test_the_tree_is_there_as_text_too():
     assert "ε (add/remove one row)" in table.value.columns
 
 
-@pytest.mark.parametrize("name", [name for name in learners() if "forest" in name])
+@pytest.mark.parametrize("name", [name for name in learner_names() if "forest" in name])
 def test_a_forest_shows_its_trees_one_by_one_and_its_vote_where_rows_may_be_read(name):
     test = opened("tree", learner=get_learner(name).title)
     votes = trained_of(test).result.model.votes(in_use(DataRole.SIMULATED).data)

@@ -95,7 +95,7 @@ def test_unassigned_rows_are_refused_before_anything_is_spent(register):
     assert register.releases() == ()
 
 
-@pytest.mark.parametrize("name", dpviz.learners())
+@pytest.mark.parametrize("name", dpviz.learner_names())
 def test_only_a_learner_whose_claim_holds_and_whose_noise_is_exact_is_released(register, name):
     asked = wish(0.5, name)
     data = small_rows()

@@ -69,7 +69,7 @@ def test_an_unknown_parameter_is_answered_with_the_nearest():
         make_params(get_learner("majority").Params, "majority", {"share": 1})
 
 
-@pytest.mark.parametrize("name", dpviz.learners())
+@pytest.mark.parametrize("name", dpviz.learner_names())
 def test_every_default_is_allowed_and_every_control_has_words(name):
     params = get_learner(name).Params()
     for field, about in controls_of(type(params)).items():
