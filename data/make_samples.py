@@ -17,7 +17,6 @@ import numpy as np
 
 from dpviz.randomness import generator
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
-from dpviz.table.schema_json import schema_to_json
 
 SEED = 1
 LOANS = 20_000
@@ -206,7 +205,7 @@ def files() -> dict[str, bytes]:
     for name, make in (("loans", loans), ("clinic", clinic), ("rents", rents)):
         columns, schema = make()
         written[f"{name}.csv.gz"] = zipped(csv_text(columns))
-        written[f"{name}.schema.json"] = schema_to_json(schema).encode()
+        written[f"{name}.schema.json"] = schema.to_json().encode()
     return written
 
 

@@ -11,9 +11,10 @@ import re
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -436,6 +437,43 @@ def test_every_rule_bites(rule: Rule, path: str, text: str) -> None:
 @pytest.mark.parametrize(("path", "text"), INNOCENT)
 def test_no_rule_bites_the_innocent(path: str, text: str) -> None:
     assert [complaint for rule in RULES for complaint in rule(Source(path, text))] == []
+
+
+# --- no circles
+
+
+def circles(sources: Iterable[Source]) -> list[tuple[str, ...]]:
+    """Modules that import each other, directly or through others, wherever in the file the import stands."""
+    modules = {PurePosixPath(source.path).with_suffix("").as_posix().replace("/", "."): source for source in sources}
+    imports = {
+        name: {part for dotted in source.imports for part in _modules_in(dotted, modules)} for name, source in modules.items()
+    }
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        return [tuple(error.args[1])]
+    return []
+
+
+def _modules_in(dotted: str, modules: Collection[str]) -> Iterator[str]:
+    """The module that an imported name is, or is in."""
+    for name in (dotted, dotted.rpartition(".")[0]):
+        found = name if name in modules else f"{name}.__init__"
+        if found in modules:
+            yield found
+            return
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    assert circles(_sources()) == []
+
+
+def test_a_circle_through_a_function_would_be_noticed() -> None:
+    one = Source("dpviz/table/one.py", "def f():\n    from dpviz.table.two import g")
+    two = Source("dpviz/table/two.py", "from dpviz.table import three")
+    three = Source("dpviz/table/three.py", "import dpviz.table.one")
+    assert len(circles([one, two, three])) == 1
+    assert circles([one, two]) == []
 
 
 def test_every_room_has_an_init_file() -> None:

@@ -11,7 +11,7 @@ from dpviz.app.draft import SchemaDraft
 from dpviz.app.schema_editor import missing_text
 from dpviz.app.state import Prepared
 from dpviz.errors import DpvizError
-from dpviz.table.schema_json import schema_from_json, schema_to_json
+from dpviz.table.schema_json import schema_from_json
 
 _MOST_MEGABYTES = 10
 
@@ -66,7 +66,7 @@ def document(draft: SchemaDraft | None) -> tuple[str, str]:
     if draft is None or why_not:
         return "", why_not
     try:
-        return schema_to_json(draft.schema()), ""
+        return draft.schema().to_json(), ""
     except DpvizError as problem:
         return "", parts.plain(str(problem))
 

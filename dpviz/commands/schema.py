@@ -14,7 +14,6 @@ from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.commands.proposal import warn_of_proposal, warn_of_read_values
 from dpviz.io.csv import read_csv
 from dpviz.table.proposal import propose_schema
-from dpviz.table.schema_json import schema_to_json
 
 NAME = "schema"
 HELP = "propose a schema for a table"
@@ -33,7 +32,7 @@ def run(args: Namespace) -> int:
     console.doing(f"Reading {args.data}")
     table = read_csv(args.data)
     schema = propose_schema(table, args.target)
-    write_whole(args.out, schema_to_json(schema), force=args.force)
+    write_whole(args.out, schema.to_json(), force=args.force)
     warn_of_proposal(table, schema, args.target)
     warn_of_read_values(schema)
     console.show_pairs([("Target", schema.target.name), ("Features", str(schema.n_features)), ("File", str(args.out))])

@@ -22,7 +22,7 @@ import numpy as np
 
 from dpviz.privacy.source import Simulation
 from dpviz.table.schema import Schema
-from dpviz.table.schema_json import schema_from_dict, schema_to_dict
+from dpviz.table.schema_json import schema_from_dict
 from dpviz.training.boosting import GRADIENTS, WEIGHTS, Recipe, leaf_values
 from dpviz.training.boosting_filter import FilterTerms
 from dpviz.training.boosting_loss import Loss, loss_of
@@ -102,7 +102,7 @@ class Terms:
     def to_dict(self) -> dict[str, Any]:
         """As JSON knows it."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
-        return plain | {"schema": schema_to_dict(self.schema), "recipe": asdict(self.recipe)}
+        return plain | {"schema": self.schema.to_dict(), "recipe": asdict(self.recipe)}
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Terms:

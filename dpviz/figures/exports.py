@@ -23,7 +23,6 @@ from dpviz.io.exports.rules import answers
 from dpviz.models.document import model_body, model_from_json
 from dpviz.models.tree import Tree
 from dpviz.table.schema import Schema
-from dpviz.table.schema_json import schema_to_dict
 
 _SVG = "{http://www.w3.org/2000/svg}"
 
@@ -49,7 +48,7 @@ def _write_svg(given: Exportable) -> str:
     tree = drawn_tree(given)
     assert tree is not None  # one_tree
     title = f"Tree of {given.schema.target.name}. {' '.join(given.facts[1:])}"
-    data = {"format": "dpviz-tree/1", "kind": "tree", **model_body(tree), "schema": schema_to_dict(tree.schema)}
+    data = {"format": "dpviz-tree/1", "kind": "tree", **model_body(tree), "schema": tree.schema.to_dict()}
     inside = f"<metadata>{escape(json.dumps(data))}</metadata>\n<style>"
     return tree_svg(tree, widths=None, selected=None, title=title).replace("<style>", inside, 1)
 

@@ -17,7 +17,7 @@ from dpviz.learners import get_learner
 from dpviz.models.document import model_from_json
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
-from dpviz.table.schema_json import Part, parse_json, require_format, schema_from_dict, schema_to_dict
+from dpviz.table.schema_json import Part, parse_json, require_format, schema_from_dict
 from dpviz.training.params import Settings, make_params
 from dpviz.version import VERSION
 
@@ -97,7 +97,7 @@ def session_to_json(session: Session) -> str:
         "role": str(session.role),
         "title": session.title,
         "sample": session.sample,
-        "schema": schema_to_dict(session.schema),
+        "schema": session.schema.to_dict(),
         "choices": None if asked is None else _choices_to_dict(asked),
         "models": [json.loads(text) for text in session.models],
         "curves": [{"about": dict(c.about), "columns": list(c.columns), "rows": _plain(c.rows)} for c in session.curves],

@@ -32,7 +32,7 @@ from dpviz.models.packed_forest import PackedForest
 from dpviz.models.packed_text import packed_body, packed_from, refuse_hashed
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
-from dpviz.table.schema_json import Part, parse_json, require_format, schema_from_dict, schema_to_dict
+from dpviz.table.schema_json import Part, parse_json, require_format, schema_from_dict
 from dpviz.version import VERSION
 
 FORMAT = "dpviz-tree/1"
@@ -58,7 +58,7 @@ def model_document(
         "format": FORMAT,
         "kind": model.kind,
         **model_body(model),
-        "schema": schema_to_dict(model.schema),
+        "schema": model.schema.to_dict(),
         "learner": {"name": learner, "settings": asdict(settings), "parameters": asdict(params), "depth": plan.depth},
         "privacy": {
             "neighbours": NEIGHBOURS,

@@ -7,15 +7,17 @@ returns a new one.
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from dpviz.errors import DpvizError, SchemaError, UnknownName
 
+FORMAT = "dpviz-schema/1"
 MAX_CLASSES = 100
 
 
@@ -29,6 +31,7 @@ class Provenance(StrEnum):
 class Sourced:
     """Mixin: values that know where they come from. `read_from_data` names the fields that were read from the data."""
 
+    kind: ClassVar[str]
     name: str
     read_from_data: tuple[str, ...]
 
@@ -45,6 +48,11 @@ class Sourced:
         left = tuple(field for field in self.read_from_data if field not in values and field != "kind")
         return replace(self, **values, read_from_data=left)  # type: ignore[type-var]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Its kind and fields, as the JSON document has them."""
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))  # type: ignore[arg-type]
+        return {"kind": self.kind} | {name: _plain(value) for name, value in values}
+
 
 @dataclass(frozen=True, slots=True)
 class NumericFeature(Sourced):
@@ -54,6 +62,7 @@ class NumericFeature(Sourced):
     the row; `unit` is for people only.
     """
 
+    kind: ClassVar[str] = "numeric"
     name: str
     low: float
     high: float
@@ -66,17 +75,11 @@ class NumericFeature(Sourced):
         _settle_numbers(self, "low", "high", "missing_as")
         _require_range(self.name, self.low, self.high)
         if self.whole and math.ceil(self.low) > math.floor(self.high):
-            raise SchemaError(
-                f"The range [{self.low:g}, {self.high:g}] holds no whole number.",
-                field=self.name,
-                remedy="Widen the range, or do not mark the column as whole numbers.",
-            )
+            what = f"The range [{self.low:g}, {self.high:g}] holds no whole number."
+            raise SchemaError(what, field=self.name, remedy="Widen the range, or do not mark the column as whole numbers.")
         if self.missing_as is not None and not self.low <= self.missing_as <= self.high:
-            raise SchemaError(
-                f"missing_as = {self.missing_as:g} lies outside [{self.low:g}, {self.high:g}].",
-                field=self.name,
-                remedy="Choose a number inside the range, or none to drop such rows.",
-            )
+            what = f"missing_as = {self.missing_as:g} lies outside [{self.low:g}, {self.high:g}]."
+            raise SchemaError(what, field=self.name, remedy="Choose a number inside the range, or none to drop such rows.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,7 @@ class CategoricalFeature(Sourced):
     `missing_as` and `unknown_as` name the category that takes missing cells and texts not in the list; None drops the row.
     """
 
+    kind: ClassVar[str] = "categorical"
     name: str
     categories: tuple[str, ...]
     missing_as: str | None = None
@@ -98,17 +102,15 @@ class CategoricalFeature(Sourced):
         for option in ("missing_as", "unknown_as"):
             chosen = getattr(self, option)
             if chosen is not None and chosen not in self.categories:
-                raise SchemaError(
-                    f"{option} = {chosen!r} is not one of its categories.",
-                    field=self.name,
-                    remedy="Add it to the list of categories, or choose one that is there.",
-                )
+                what = f"{option} = {chosen!r} is not one of its categories."
+                raise SchemaError(what, field=self.name, remedy="Add it to the list of categories, or choose one that is there.")
 
 
 @dataclass(frozen=True, slots=True)
 class ClassTarget(Sourced):
     """The column to predict: one of at least two classes. Rows of any other class are dropped and counted."""
 
+    kind: ClassVar[str] = "classes"
     name: str
     classes: tuple[str, ...]
     read_from_data: tuple[str, ...] = ()
@@ -117,17 +119,15 @@ class ClassTarget(Sourced):
         object.__setattr__(self, "classes", tuple(self.classes))
         _require_names(self.name, "class", self.classes, least=2)
         if len(self.classes) > MAX_CLASSES:
-            raise SchemaError(
-                f"There are {len(self.classes)} classes; at most {MAX_CLASSES} can be learned.",
-                field=self.name,
-                remedy="Choose another target, or declare it as a numeric target.",
-            )
+            what = f"There are {len(self.classes)} classes; at most {MAX_CLASSES} can be learned."
+            raise SchemaError(what, field=self.name, remedy="Choose another target, or declare it as a numeric target.")
 
 
 @dataclass(frozen=True, slots=True)
 class NumericTarget(Sourced):
     """The column to predict: a number in [low, high]; values outside are clipped."""
 
+    kind: ClassVar[str] = "number"
     name: str
     low: float
     high: float
@@ -168,9 +168,8 @@ class Schema:
             raise SchemaError("There is no feature.", remedy="Keep at least one column besides the target.")
         _require_names("schema", "column", (*self.feature_names, self.target.name), least=2)
         if self.n_public is not None and not _is_row_count(self.n_public):
-            raise SchemaError(
-                f"n_public = {self.n_public!r} is not a row count.", field="n_public", remedy="Give a whole number above 0."
-            )
+            what = f"n_public = {self.n_public!r} is not a row count."
+            raise SchemaError(what, field="n_public", remedy="Give a whole number above 0.")
         if self.n_public is not None:
             object.__setattr__(self, "n_public", int(self.n_public))
 
@@ -188,9 +187,8 @@ class Schema:
     def classes(self) -> tuple[str, ...]:
         """Class names; raises SchemaError for a numeric target."""
         if isinstance(self.target, NumericTarget):
-            raise SchemaError(
-                "The target is numeric and has no classes.", field=self.target.name, remedy="Declare a class target."
-            )
+            what = "The target is numeric and has no classes."
+            raise SchemaError(what, field=self.target.name, remedy="Declare a class target.")
         return self.target.classes
 
     def feature(self, name: str) -> Feature:
@@ -226,13 +224,24 @@ class Schema:
         """A copy for a part of the rows: n_public times `share` (a public number, so the product is public)."""
         return self if self.n_public is None else replace(self, n_public=max(1, round(self.n_public * share)))
 
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON document `dpviz-schema/1` as dicts, lists, texts and numbers."""
+        return {
+            "format": FORMAT,
+            "features": [feature.to_dict() for feature in self.features],
+            "target": self.target.to_dict(),
+            "n_public": self.n_public,
+            "read_from_data": list(self.read_from_data),
+        }
+
+    def to_json(self) -> str:
+        """Indented JSON that people can read and edit."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
     def save(self, path: str | Path) -> None:
         """Write the schema as JSON, UTF-8; `dpviz.load_schema` reads it. DpvizError when the file cannot be written."""
-        from dpviz.table.schema_json import schema_to_json  # that module needs this one
-
-        text = schema_to_json(self)
         try:
-            Path(path).write_text(text, encoding="utf-8")
+            Path(path).write_text(self.to_json(), encoding="utf-8")
         except (OSError, ValueError) as error:
             what = f"The schema file cannot be written: {getattr(error, 'strerror', None) or error}."
             remedy = "Choose a folder that exists and may be written to."
@@ -243,6 +252,13 @@ class Schema:
         columns = (*self.features, self.target)
         of_columns = tuple((column.name, field) for column in columns for field in column.read_from_data)
         return of_columns + tuple(("n_public", field) for field in self.read_from_data)
+
+
+def _plain(value: Any) -> Any:
+    """Tuples as lists, and 17 instead of 17.0 where both are the same number."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _settle_numbers(column: NumericFeature | NumericTarget, *names: str) -> None:

@@ -1,4 +1,4 @@
-"""Schema to JSON and back: format "dpviz-schema/1".
+"""Schemas read from JSON: format "dpviz-schema/1". `Schema.to_json` writes it.
 
 Readers ignore keys they do not know and refuse versions they do not know. What is malformed is a `DocumentError` whose
 `where` is the path inside the document, such as `features[2].low`; what is well formed but contradicts itself is a
@@ -14,30 +14,12 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from dpviz.errors import DocumentError
-from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
-
-FORMAT = "dpviz-schema/1"
-
-
-def schema_to_json(schema: Schema) -> str:
-    """Indented JSON, readable and editable by people."""
-    return json.dumps(schema_to_dict(schema), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+from dpviz.table.schema import FORMAT, CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
 
 
 def schema_from_json(text: str | bytes) -> Schema:
     """The schema in a JSON text (or its UTF-8 bytes); raises DocumentError, SchemaError."""
     return schema_from_dict(parse_json(text))
-
-
-def schema_to_dict(schema: Schema) -> dict[str, Any]:
-    """Plain dicts, lists, texts and numbers, in the order the JSON shows them."""
-    return {
-        "format": FORMAT,
-        "features": [_feature_to_dict(feature) for feature in schema.features],
-        "target": _target_to_dict(schema.target),
-        "n_public": schema.n_public,
-        "read_from_data": list(schema.read_from_data),
-    }
 
 
 def schema_from_dict(document: Any, *, path: str = "") -> Schema:
@@ -51,40 +33,6 @@ def schema_from_dict(document: Any, *, path: str = "") -> Schema:
         n_public=_row_count(part.get("n_public", None)),
         read_from_data=_read_fields(part, ("n_public",)),
     )
-
-
-def _feature_to_dict(feature: Feature) -> dict[str, Any]:
-    if isinstance(feature, NumericFeature):
-        return {
-            "kind": "numeric",
-            "name": feature.name,
-            "low": _short(feature.low),
-            "high": _short(feature.high),
-            "unit": feature.unit,
-            "whole": feature.whole,
-            "missing_as": None if feature.missing_as is None else _short(feature.missing_as),
-            "read_from_data": list(feature.read_from_data),
-        }
-    return {
-        "kind": "categorical",
-        "name": feature.name,
-        "categories": list(feature.categories),
-        "missing_as": feature.missing_as,
-        "unknown_as": feature.unknown_as,
-        "read_from_data": list(feature.read_from_data),
-    }
-
-
-def _target_to_dict(target: Target) -> dict[str, Any]:
-    source = {"read_from_data": list(target.read_from_data)}
-    if isinstance(target, ClassTarget):
-        return {"kind": "classes", "name": target.name, "classes": list(target.classes)} | source
-    return {"kind": "number", "name": target.name, "low": _short(target.low), "high": _short(target.high)} | source
-
-
-def _short(value: float) -> int | float:
-    """17 instead of 17.0, where both are the same number."""
-    return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
 def _feature(part: Part) -> Feature:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 import dpviz
 from dpviz.errors import DpvizError
 from dpviz.models.document import model_from_json
-from dpviz.table.schema_json import schema_from_json, schema_to_dict, schema_to_json
+from dpviz.table.schema_json import schema_from_json
 from tests.fuzzing.mutations import exchanged, spoiled
 from tests.release.rows import SCHEMA, small_numbers, small_rows
 
@@ -88,18 +88,18 @@ def test_a_spoiled_csv_that_is_read_can_be_used_or_is_refused_in_words(text):
 
 def same_schema_again(text: bytes | str) -> None:
     schema = use(text, schema_from_json)
-    assert schema is None or schema_from_json(schema_to_json(schema)) == schema
+    assert schema is None or schema_from_json(schema.to_json()) == schema
 
 
 @pytest.mark.slow
-@given(text=spoiled(tuple(schema_to_json(schema).encode() for schema in SCHEMAS)))
+@given(text=spoiled(tuple(schema.to_json().encode() for schema in SCHEMAS)))
 @settings(max_examples=N_SCHEMA, **FUZZ)
 def test_a_schema_with_spoiled_bytes_is_refused_in_words_or_read(text):
     same_schema_again(text)
 
 
 @pytest.mark.slow
-@given(text=exchanged(tuple(schema_to_dict(schema) for schema in SCHEMAS)))
+@given(text=exchanged(tuple(schema.to_dict() for schema in SCHEMAS)))
 @settings(max_examples=N_SCHEMA_PARTS, **FUZZ)
 def test_a_schema_with_exchanged_parts_is_refused_in_words_or_read(text):
     same_schema_again(text)

@@ -15,7 +15,6 @@ from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Leaf, Node, SubsetRule, ThresholdRule, Tree
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
-from dpviz.table.schema_json import schema_to_dict
 from dpviz.training.params import controls_of
 from tests.contract.tables import column_of, schema_of, table
 
@@ -106,5 +105,5 @@ def hostile_tree() -> Exportable:
         node = Branch(ThresholdRule(place, 0.1 + place / 3), Leaf(place), node)
     for place in range(len(texts)):
         node = Branch(SubsetRule(len(numbers) + place, (place, place + 3)), Leaf(len(numbers) + place), node)
-    document = {"format": "dpviz-tree/1", "kind": "tree", **model_body(Tree(schema, node)), "schema": schema_to_dict(schema)}
+    document = {"format": "dpviz-tree/1", "kind": "tree", **model_body(Tree(schema, node)), "schema": schema.to_dict()}
     return Exportable(json.dumps(document, ensure_ascii=False))

@@ -15,7 +15,6 @@ from dpviz.models.forest import Forest
 from dpviz.models.packed_forest import LEAF, PackedForest, PackedTrees
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
-from dpviz.table.schema_json import schema_to_dict
 
 COLOURS = ("red", "green", "blue", "or missing", "none of them")
 FEATURES = (
@@ -51,7 +50,7 @@ def grown(schema: Schema, rng: np.random.Generator, depth: int) -> Node:
 
 
 def exportable(model) -> Exportable:
-    document = {"format": "dpviz-tree/1", "kind": model.kind, **model_body(model), "schema": schema_to_dict(model.schema)}
+    document = {"format": "dpviz-tree/1", "kind": model.kind, **model_body(model), "schema": model.schema.to_dict()}
     given = Exportable(json.dumps(document))
     assert model_from_json(given.text) == model
     return given

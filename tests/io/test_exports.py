@@ -20,7 +20,6 @@ from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRul
 from dpviz.table.encode import encode
 from dpviz.table.raw import RawColumn, RawTable
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
-from dpviz.table.schema_json import schema_to_dict
 from tests.io.exports_models import HOSTILE, exportable, hostile_tree, number_schema, schema_with_stand_ins
 
 TARGETS = registry()
@@ -45,7 +44,7 @@ def fits(target: Target, given: Exportable) -> bool:
 
 
 def document(tree: Tree) -> Exportable:
-    body = {"format": "dpviz-tree/1", "kind": "tree", **model_body(tree), "schema": schema_to_dict(tree.schema)}
+    body = {"format": "dpviz-tree/1", "kind": "tree", **model_body(tree), "schema": tree.schema.to_dict()}
     return Exportable(json.dumps(body))
 
 
@@ -269,7 +268,7 @@ def test_more_than_a_thousand_trees_are_added_up_in_sql():
     schema = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("a", "b")))
     trees = [Tree(schema, Branch(ThresholdRule(0, place / 1200), Leaf(place % 2), Leaf(1))) for place in range(1, 1200)]
     forest = Forest(schema, tuple(trees))
-    body = {"format": "dpviz-tree/1", "kind": "forest", **model_body(forest), "schema": schema_to_dict(schema)}
+    body = {"format": "dpviz-tree/1", "kind": "forest", **model_body(forest), "schema": schema.to_dict()}
     for name in ("sqlite", "duckdb"):
         assert export(TARGETS[name], Exportable(json.dumps(body))).n_rows > 500
 

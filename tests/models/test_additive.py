@@ -11,7 +11,6 @@ from dpviz.errors import DocumentError, SchemaError
 from dpviz.models.additive import AdditiveModel
 from dpviz.models.document import model_body, model_from_json
 from dpviz.table.schema import CategoricalFeature
-from dpviz.table.schema_json import schema_to_dict
 from tests.contract.tables import hostile_schema, schema_of, table
 
 
@@ -24,7 +23,7 @@ def model_of(schema) -> AdditiveModel:
 
 
 def document(model: AdditiveModel, **changes) -> str:
-    body = {"format": "dpviz-tree/1", "kind": "additive", **model_body(model), "schema": schema_to_dict(model.schema)}
+    body = {"format": "dpviz-tree/1", "kind": "additive", **model_body(model), "schema": model.schema.to_dict()}
     return json.dumps(body | changes)
 
 

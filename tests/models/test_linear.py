@@ -12,7 +12,6 @@ from dpviz.models.document import model_body, model_from_json
 from dpviz.models.linear import LinearModel, unit_columns
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from dpviz.table.schema_json import schema_to_dict
 from tests.contract.tables import hostile_schema, schema_of, table
 
 
@@ -24,7 +23,7 @@ def model_of(schema: Schema, seed: int = 1) -> LinearModel:
 
 
 def document(model: LinearModel, **changes) -> str:
-    body = {"format": "dpviz-tree/1", "kind": "linear", **model_body(model), "schema": schema_to_dict(model.schema)}
+    body = {"format": "dpviz-tree/1", "kind": "linear", **model_body(model), "schema": model.schema.to_dict()}
     return json.dumps(body | changes)
 
 

@@ -15,7 +15,7 @@ from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
-from dpviz.table.schema_json import schema_from_json, schema_to_json
+from dpviz.table.schema_json import schema_from_json
 from tests.conftest import ROOT
 
 HOSTILE = ("<b>age</b>", '"quoted"', "**[x](y)**", "$a$ and $b$", ":red[b] :material/home:", "😀 city", "n" * 200)
@@ -305,7 +305,7 @@ def test_an_unfinished_schema_cannot_be_downloaded_and_says_why() -> None:
 def test_an_uploaded_schema_takes_the_place_of_the_draft() -> None:
     at = _filled(_upload(_page(), CSV))
     schema = _draft(at).schema().declare("age", low=0, high=120).declare(n_public=100)
-    at.file_uploader[1].set_value(("s.json", schema_to_json(schema).encode(), "application/json")).run()
+    at.file_uploader[1].set_value(("s.json", schema.to_json().encode(), "application/json")).run()
     assert not at.exception
     assert _draft(at).schema() == schema
     assert list(at.data_editor[1].value["high"]) == [120.0]

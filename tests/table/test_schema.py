@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpviz.errors import DocumentError, DpvizError, SchemaError, UnknownName
-from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Provenance, Schema
-from dpviz.table.schema_json import FORMAT, schema_from_dict, schema_from_json, schema_to_dict, schema_to_json
+from dpviz.table.schema import FORMAT, CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Provenance, Schema
+from dpviz.table.schema_json import schema_from_dict, schema_from_json
 
 AGE = NumericFeature("age", 17, 90, whole=True, read_from_data=("kind", "low", "high"))
 JOB = CategoricalFeature("job", ("a", "b", "missing"), missing_as="missing", unknown_as="b")
@@ -99,7 +99,7 @@ def test_a_contradiction_is_a_schema_error_with_a_remedy(make, text):
 
 
 def test_the_document_starts_with_its_format_and_reads_like_the_schema():
-    document = json.loads(schema_to_json(SCHEMA))
+    document = json.loads(SCHEMA.to_json())
     assert next(iter(document.items())) == ("format", "dpviz-schema/1")
     assert document["features"][0] == {
         "kind": "numeric",
@@ -112,7 +112,7 @@ def test_the_document_starts_with_its_format_and_reads_like_the_schema():
         "read_from_data": ["kind", "low", "high"],
     }
     assert document["target"] == {"kind": "classes", "name": "income", "classes": ["low", "high"], "read_from_data": ["classes"]}
-    assert '"low": 17,' in schema_to_json(SCHEMA)
+    assert '"low": 17,' in SCHEMA.to_json()
 
 
 texts = st.text(st.characters(codec="utf-8"), min_size=1).filter(str.strip)
@@ -146,7 +146,7 @@ def schemas(draw):
 
 @given(schemas())
 def test_a_schema_survives_json(schema):
-    back = schema_from_json(schema_to_json(schema))
+    back = schema_from_json(schema.to_json())
     assert back == schema
     assert repr(back) == repr(schema)
 
@@ -167,7 +167,7 @@ def test_unknown_keys_are_ignored_and_optional_ones_may_be_absent():
 
 def changed(*steps, to):
     """The document of SCHEMA with the entry at `steps` replaced; removed when `to` is ..."""
-    document = schema_to_dict(SCHEMA)
+    document = SCHEMA.to_dict()
     place = document
     for step in steps[:-1]:
         place = place[step]
@@ -277,7 +277,7 @@ def test_arbitrary_json_anywhere_is_a_schema_or_a_dpviz_error(value, steps):
     if isinstance(outcome, DpvizError):
         assert outcome.remedy
     else:
-        assert schema_from_json(schema_to_json(outcome)) == outcome
+        assert schema_from_json(outcome.to_json()) == outcome
 
 
 @given(st.text() | st.binary())
