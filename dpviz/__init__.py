@@ -9,10 +9,10 @@
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import DpvizError
-from dpviz.evaluation.audit import audit
-from dpviz.evaluation.poisoning import poisoning_curve
-from dpviz.evaluation.sweep import sweep
-from dpviz.evaluation.verify import verify
+from dpviz.evaluation.audit.by_attack import audit
+from dpviz.evaluation.audit.verify import verify
+from dpviz.evaluation.compare.sweep import sweep
+from dpviz.evaluation.robustness.poisoning import poisoning_curve
 from dpviz.io.csv import read_csv
 from dpviz.io.schemas import load_schema, save_schema
 from dpviz.learners import fit, learner_names

@@ -18,10 +18,11 @@ BAD_INPUT = 2
 STOPPED = 130
 
 
-class _Parser(ArgumentParser):
+class Parser(ArgumentParser):
     """Says what is wrong in one line instead of printing its usage."""
 
     def error(self, message: str) -> NoReturn:
+        """Raise DpvizError, which `finish` prints."""
         raise DpvizError(f"{message[:1].upper()}{message[1:]}.", remedy=f"See `{self.prog} --help`.")
 
 
@@ -30,9 +31,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     0: done. 2: the input cannot be used; one line on stderr says what, where and what to do. 130: stopped from the keyboard.
     """
+    return finish(parser(), argv)
+
+
+def finish(parser: ArgumentParser, argv: Sequence[str] | None = None) -> int:
+    """Parse, call `run` of what was chosen, and return the exit code; problems become one line on stderr."""
     _never_fail_to_print()
     try:
-        args = parser().parse_args(argv)
+        args = parser.parse_args(argv)
         code = args.run(args)
         sys.stdout.flush()
         return code
@@ -51,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parser() -> ArgumentParser:
     """The parser of all commands."""
-    top = _Parser(
+    top = Parser(
         prog="python -m dpviz", description="Differentially private decision trees. Open the dashboard with `make run`."
     )
     top.add_argument("--version", action="version", version=f"dpviz {VERSION}")

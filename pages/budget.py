@@ -2,7 +2,10 @@
 
 import streamlit as st
 
-from dpviz.app import budget_screen, cached, controls, lab_screen, parts, rounds_screen, state, tree_parts
+from dpviz.app import controls, parts, state, tree_parts
+from dpviz.app.budget import lab, rounds
+from dpviz.app.budget import screen as budget_screen
+from dpviz.app.work import cached
 
 parts.page("Budget", "Where does ε go, who decided that, and does the sum keep the promise?")
 
@@ -19,10 +22,10 @@ if screen.trained is not None:
     st.divider()
     budget_screen.split(result)
     budget_screen.levels(result)
-    rounds_screen.rounds_screen(screen.trained, loaded)
+    rounds.rounds_screen(screen.trained, loaded)
     st.divider()
     budget_screen.who_decided(result)
     tree_parts.disclosures(result)
 
 st.divider()
-lab_screen.lab(asked, loaded)
+lab.lab(asked, loaded)

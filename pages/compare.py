@@ -1,12 +1,13 @@
 """Page "Compare": how accurate each learner is over epsilon, depth or rows, with what one draw may turn out to be."""
 
-from dpviz.app import compare_ask, compare_screen, parts, state
+from dpviz.app import parts, state
+from dpviz.app.compare import ask, screen
 
 parts.page("Compare", "How accurate is a private tree at this ε, against what you would use instead?")
 
 loaded = state.loaded()
-compare_screen.private_warning(loaded)
-question = compare_ask.ask_question(loaded)
+screen.private_warning(loaded)
+question = ask.ask_question(loaded)
 
 if question is not None:
-    compare_screen.compare_screen(question, loaded)
+    screen.compare_screen(question, loaded)

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from dpviz.app import choosing, parts, schema_editor, schema_files, session_screen, state, using
+from dpviz.app import parts, state
+from dpviz.app.data import choosing, schema_editor, schema_files, session_screen, using
 
 parts.page("Data", "Whose rows are used, which table, and what is known about it without looking?")
 

@@ -2,24 +2,25 @@
 
 import streamlit as st
 
-from dpviz.app import parts, robustness_ask, robustness_backdoor, robustness_cursor, robustness_screen, state
+from dpviz.app import parts, state
+from dpviz.app.robustness import ask, backdoor, cursor, screen
 
 parts.page("Robustness", "How many poisoned rows can this tree stand, provably?")
 
 loaded = state.loaded()
-may_go_on = robustness_screen.private_notice(loaded)
-question = robustness_ask.ask_question(loaded)
+may_go_on = screen.private_notice(loaded)
+question = ask.ask_question(loaded)
 
 if question is not None and may_go_on:
     verdict = st.container()
-    look = robustness_ask.ask_look()
-    found = robustness_screen.robustness(question, look, loaded, verdict)
+    look = ask.ask_look()
+    found = screen.robustness(question, look, loaded, verdict)
     st.divider()
-    robustness_screen.attacks(question, found, loaded)
+    screen.attacks(question, found, loaded)
     st.divider()
-    robustness_cursor.cursor(question, look, loaded)
+    cursor.cursor(question, look, loaded)
 
 st.divider()
-robustness_backdoor.backdoor()
+backdoor.backdoor()
 st.divider()
-robustness_screen.meaning()
+screen.meaning()

@@ -2,7 +2,10 @@
 
 import streamlit as st
 
-from dpviz.app import cached, controls, parts, redraws_screen, state, tree_parts, tree_screen
+from dpviz.app import controls, parts, state, tree_parts
+from dpviz.app.tree import redraws
+from dpviz.app.tree import screen as tree_screen
+from dpviz.app.work import cached
 
 parts.page("Tree", "Which tree do these settings give, and what may be said about it?")
 
@@ -24,4 +27,4 @@ if screen.trained is not None:
     with taken:
         tree_parts.noise_line(result, loaded.role)
         tree_parts.export(screen.trained, loaded.role)
-    redraws_screen.redraws_screen(screen.trained, loaded)
+    redraws.redraws_screen(screen.trained, loaded)

@@ -12,7 +12,8 @@ from dpviz.__main__ import main, parser
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.commands.learners import typical_claim
 from dpviz.io.samples import DATA
-from dpviz.learners import DEFAULT, pf_tree, registry
+from dpviz.learners import DEFAULT, registry
+from dpviz.learners.ours import pf_tree
 from dpviz.models.tree import Tree
 from dpviz.release.register import ReleaseRegister
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.figures.ternary import STYLE
+from dpviz.figures.budget.ternary import STYLE
 
 
 def picture_view(wide: str, narrow: str, *, key: str, on_choice: Callable[[], None]) -> None:

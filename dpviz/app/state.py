@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dpviz.app.draft import SchemaDraft
+from dpviz.app.data.draft import SchemaDraft
 from dpviz.errors import DpvizError
 from dpviz.io.samples import load_sample, samples
 from dpviz.learners import get_learner, learners_for

@@ -7,13 +7,13 @@ import math
 import streamlit as st
 
 from dpviz.accounting.claim import Disclosure
-from dpviz.app.cached import HeldOut, HeldOutNumber, Screen, Trained, regrow
-from dpviz.app.export_screen import offer_export
-from dpviz.app.jobs import Job
 from dpviz.app.parts import error, literal, plain
+from dpviz.app.publish.exports import offer_export
+from dpviz.app.work.cached import HeldOut, HeldOutNumber, Screen, Trained, regrow
+from dpviz.app.work.jobs import Job
 from dpviz.errors import DpvizError
+from dpviz.figures.compare.measure_text import measure_text
 from dpviz.figures.guarantee_text import Kind, verdict
-from dpviz.figures.measure_text import measure_text
 from dpviz.learners import get_learner
 from dpviz.models.tree import format_value
 from dpviz.table.role import DataRole

@@ -12,7 +12,7 @@ from pathlib import Path
 from dpviz.commands import console
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.errors import DpvizError, UnknownName
-from dpviz.figures.exports import export_as, targets
+from dpviz.figures.publish.exports import export_as, targets
 from dpviz.io.exports.contract import Exportable
 
 NAME = "export"

@@ -19,7 +19,7 @@ from dpviz.commands.parameters import parse_parameters
 from dpviz.commands.proposal import warn_of_read_values
 from dpviz.errors import DpvizError
 from dpviz.evaluation.classes import require_classes
-from dpviz.evaluation.poisoning import PoisoningTable, certify
+from dpviz.evaluation.robustness.poisoning import PoisoningTable, certify
 from dpviz.io.csv import read_csv
 from dpviz.io.csv_text import frame_csv
 from dpviz.io.schemas import load_schema

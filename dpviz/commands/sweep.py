@@ -20,8 +20,8 @@ from dpviz.commands import console
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.commands.proposal import warn_of_read_values
 from dpviz.errors import DpvizError
-from dpviz.evaluation.grid import SweepGrid, columns_of, n_fits
-from dpviz.evaluation.sweep import sweep
+from dpviz.evaluation.compare.grid import SweepGrid, columns_of, n_fits
+from dpviz.evaluation.compare.sweep import sweep
 from dpviz.io.csv import read_csv
 from dpviz.io.csv_text import frame_csv
 from dpviz.io.schemas import load_schema

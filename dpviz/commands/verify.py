@@ -20,10 +20,10 @@ from dpviz.commands import console
 from dpviz.commands.files import check_output, write_whole
 from dpviz.commands.parameters import parse_parameters
 from dpviz.errors import DpvizError
-from dpviz.evaluation.findings import AuditResult, worst_of
-from dpviz.evaluation.verdicts import StoredRun, run_to_json
-from dpviz.evaluation.verify import NAMED_PAIRS, QUICK_UNIVERSES, verify_each
-from dpviz.evaluation.verify_all import verify_all
+from dpviz.evaluation.audit.findings import AuditResult, worst_of
+from dpviz.evaluation.audit.verdicts import StoredRun, run_to_json
+from dpviz.evaluation.audit.verify import NAMED_PAIRS, QUICK_UNIVERSES, verify_each
+from dpviz.evaluation.audit.verify_all import verify_all
 from dpviz.learners import get_learner
 
 NAME = "verify"

@@ -6,7 +6,7 @@ import pytest
 import streamlit as st
 
 from dpviz.app import state
-from dpviz.app.draft import SchemaDraft
+from dpviz.app.data.draft import SchemaDraft
 from dpviz.errors import SchemaError, UnknownName
 from dpviz.io.csv import read_csv
 from dpviz.table.proposal import propose_schema

@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from dpviz.figures.exports import targets
+from dpviz.figures.publish.exports import targets
 from dpviz.io.exports.sql import TABLE
 
 

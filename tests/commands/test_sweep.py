@@ -69,7 +69,7 @@ def test_ctrl_c_writes_what_is_done_and_says_how_to_go_on(run, asked, monkeypatc
             signal.raise_signal(signal.SIGINT)
         return original(*given, **more)
 
-    import dpviz.evaluation.sweep as engine
+    import dpviz.evaluation.compare.sweep as engine
 
     original = engine.fit
     before = signal.getsignal(signal.SIGINT)

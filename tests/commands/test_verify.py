@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from dpviz.commands import verify as command
-from dpviz.evaluation.universe import Universe
-from dpviz.evaluation.verdicts import StoredRun, run_from_json
-from dpviz.evaluation.verify import verify
+from dpviz.evaluation.audit.universe import Universe
+from dpviz.evaluation.audit.verdicts import StoredRun, run_from_json
+from dpviz.evaluation.audit.verify import verify
 from tests.evaluation.planted import HALF_NOISE
 
 TINY = (Universe((2, 2), max_rows=2),)

@@ -5,7 +5,8 @@ from dataclasses import replace
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.events import NoCost, Noise, Parallel, Select, Sequential
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.learners import get_learner, pf_tree
+from dpviz.learners import get_learner
+from dpviz.learners.ours import pf_tree
 from dpviz.training.contract import fit_by_growing
 from dpviz.training.growing import Label, LabelledSplit, Split
 

@@ -4,12 +4,12 @@ import pytest
 
 import dpviz
 from dpviz.errors import NeedsClasses
-from dpviz.evaluation.attacks import ATTACKS, attack_curve
-from dpviz.evaluation.backdoor import Backdoor, backdoor_curve
 from dpviz.evaluation.classes import require_classes
-from dpviz.evaluation.consequences import consequences
-from dpviz.evaluation.planner import Setup, Wish, plan
-from dpviz.evaluation.simulate import Resampled, plant
+from dpviz.evaluation.plan.consequences import consequences
+from dpviz.evaluation.plan.planner import Setup, Wish, plan
+from dpviz.evaluation.plan.simulate import Resampled, plant
+from dpviz.evaluation.robustness.attacks import ATTACKS, attack_curve
+from dpviz.evaluation.robustness.backdoor import Backdoor, backdoor_curve
 from tests.contract.tables import schema_of
 from tests.contract.test_learners_of_numbers import rows, schema_of_numbers
 

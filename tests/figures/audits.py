@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from dpviz.evaluation.findings import AuditResult, WorstPair
+from dpviz.evaluation.audit.findings import AuditResult, WorstPair
 
 
 def split(left: str, right: str, feature: str = "a", value: str = "a=0") -> dict[str, Any]:

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from dpviz.figures.exports import export_as, targets
+from dpviz.figures.publish.exports import export_as, targets
 from dpviz.io.exports.contract import Exportable
 from dpviz.models.additive import AdditiveModel
 from dpviz.models.document import model_body, model_from_json

@@ -8,7 +8,7 @@ import pytest
 
 import dpviz
 from dpviz.accounting.events import Noise, NonPrivate, Select, walk
-from dpviz.learners import privatree_corrected
+from dpviz.learners.published import privatree_corrected
 from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule
 from dpviz.table.candidates import equal_width_grid
 from dpviz.table.dataset import EncodedDataset

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.commands.bench_data import bench_data
+from benchmarks.data import bench_data
 from dpviz.learners import get_learner
 from dpviz.table.dataset import EncodedDataset
 

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import dpviz
 from dpviz.errors import SchemaError
-from dpviz.learners.dp_mean import STEPS
+from dpviz.learners.published.dp_mean import STEPS
 from dpviz.models.tree import NumberLeaf
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, NumericTarget, Schema

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpviz.errors import DocumentError, SchemaError
-from dpviz.evaluation.metrics import auc
+from dpviz.evaluation.compare.metrics import auc
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.boosted_text import boosted_body, boosted_from
 from dpviz.table.dataset import EncodedDataset

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpviz.app import cached
+from dpviz.app.work import cached
 
 
 @pytest.fixture(autouse=True)

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app import audit_results
-from dpviz.app.jobs import shared_jobs
+from dpviz.app.audit import results as audit_results
 from dpviz.app.prose import prose, sections
+from dpviz.app.work.jobs import shared_jobs
 from dpviz.errors import Cancelled, NotListed
-from dpviz.evaluation.audit import AuditedBound
-from dpviz.evaluation.findings import AuditResult
-from dpviz.evaluation.verdicts import Refusal, StoredRun, run_to_json, stored_run
+from dpviz.evaluation.audit.by_attack import AuditedBound
+from dpviz.evaluation.audit.findings import AuditResult
+from dpviz.evaluation.audit.verdicts import Refusal, StoredRun, run_to_json, stored_run
 from dpviz.learners import get_learner, learner_names
 from tests.conftest import ROOT
 from tests.figures.audits import BUG, HOLDS, IMPOSSIBLE, NONE, NOTHING, UNPROVEN, VIOLATED

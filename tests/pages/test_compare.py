@@ -3,10 +3,10 @@ from dataclasses import replace
 
 import pytest
 
-from dpviz.app import compare_run
-from dpviz.app.compare_ask import epsilons_between, row_sizes
-from dpviz.app.jobs import Job
-from dpviz.evaluation.grid import FOUND, KEYS
+from dpviz.app.compare import run as compare_run
+from dpviz.app.compare.ask import epsilons_between, row_sizes
+from dpviz.app.work.jobs import Job
+from dpviz.evaluation.compare.grid import FOUND, KEYS
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
 from tests.pages.opened import in_use, opened, said_in_boxes, texts

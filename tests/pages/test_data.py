@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app import schema_editor, schema_files, state
-from dpviz.app.draft import SchemaDraft, Use
+from dpviz.app import state
+from dpviz.app.data import schema_editor, schema_files
+from dpviz.app.data.draft import SchemaDraft, Use
 from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
 from dpviz.table.role import DataRole
@@ -334,7 +335,7 @@ def test_openml_is_asked_only_on_a_click(monkeypatch: pytest.MonkeyPatch) -> Non
         asked.append(name)
         raise DpvizError("OpenML could not be reached.", where=name, remedy="Check that this computer is online.")
 
-    monkeypatch.setattr("dpviz.app.choosing.fetch_openml", fetch)
+    monkeypatch.setattr("dpviz.app.data.choosing.fetch_openml", fetch)
     at = _page()
     at.radio(key="role").set_value("public").run()
     at.segmented_control(key="way-public").set_value("OpenML, by name").run()

@@ -2,9 +2,10 @@ import json
 
 import pytest
 
-from dpviz.app import lab_screen, long_work
-from dpviz.app.jobs import long_jobs
-from dpviz.evaluation.shares import ShareQuestion
+from dpviz.app.budget import lab as lab_screen
+from dpviz.app.work import long_work
+from dpviz.app.work.jobs import long_jobs
+from dpviz.evaluation.budget.shares import ShareQuestion
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
 from tests.pages.opened import OF_CLASSES, in_use, opened, said_in_boxes, texts

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from dpviz.app import prose
-from dpviz.app.lessons import course
-from dpviz.app.lessons.course import LESSONS, teacher_link
-from dpviz.app.lessons.desk import ANSWERED
+from dpviz.app.learn import course
+from dpviz.app.learn.course import LESSONS, teacher_link
+from dpviz.app.learn.desk import ANSWERED
 from tests.pages.opened import opened, texts
 
 TEXTS = Path(prose.__file__).parent / "texts" / "learn"

@@ -5,9 +5,9 @@ from functools import cache
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app.cached import HeldOutNumber
 from dpviz.app.state import Loaded
-from dpviz.figures.boosted import steps_of
+from dpviz.app.work.cached import HeldOutNumber
+from dpviz.figures.tree.boosted import steps_of
 from dpviz.io.samples import load_sample
 from dpviz.learners import get_learner, learners_for
 from dpviz.models.boosted import BoostedTrees

@@ -3,11 +3,12 @@ from dataclasses import replace
 
 import pytest
 
-from dpviz.app import long_work, plan_screen
-from dpviz.app.jobs import long_jobs
-from dpviz.evaluation import consequences as found_by
-from dpviz.evaluation import planner
-from dpviz.evaluation.search import search
+from dpviz.app.plan import screen as plan_screen
+from dpviz.app.work import long_work
+from dpviz.app.work.jobs import long_jobs
+from dpviz.evaluation.plan import consequences as found_by
+from dpviz.evaluation.plan import planner
+from dpviz.evaluation.plan.search import search
 from dpviz.learners import get_learner
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole

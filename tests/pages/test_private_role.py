@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app import cached, long_work, robustness_run
-from dpviz.app.jobs import Jobs, long_jobs
+from dpviz.app.robustness import run as robustness_run
 from dpviz.app.state import Loaded
+from dpviz.app.work import cached, long_work
+from dpviz.app.work.jobs import Jobs, long_jobs
 from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
 from dpviz.learners import get_learner, learner_names

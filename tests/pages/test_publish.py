@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dpviz.app import publish_data, publish_release
+from dpviz.app.publish import data as publish_data
+from dpviz.app.publish import release as publish_release
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
 from tests.pages.opened import in_use, opened, said_in_boxes, sample_of, texts

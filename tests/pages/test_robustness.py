@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app import long_work, robustness_backdoor, robustness_run
-from dpviz.app.jobs import long_jobs
-from dpviz.app.robustness_ask import Cell, Question, first_learners
-from dpviz.app.robustness_screen import ATTACK, CURVES
-from dpviz.app.robustness_tiles import Kept, Tile, _working
+from dpviz.app.robustness import backdoor as robustness_backdoor
+from dpviz.app.robustness import run as robustness_run
+from dpviz.app.robustness.ask import Cell, Question, first_learners
+from dpviz.app.robustness.screen import ATTACK, CURVES
+from dpviz.app.robustness.tiles import Kept, Tile, _working
+from dpviz.app.work import long_work
+from dpviz.app.work.jobs import long_jobs
 from dpviz.errors import Cancelled, DpvizError
-from dpviz.evaluation.attacks import ATTACKS
+from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.learners import DEFAULT, get_learner, learner_names
 from dpviz.table.role import DataRole
 from tests.pages.opened import in_use, opened, said_in_boxes, texts

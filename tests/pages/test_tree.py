@@ -4,8 +4,8 @@ from dataclasses import replace
 import pytest
 
 from dpviz import model_from_json
-from dpviz.app.cached import Trained
 from dpviz.app.parts import plain
+from dpviz.app.work.cached import Trained
 from dpviz.learners import get_learner, learner_names
 from dpviz.table.role import DataRole
 from tests.pages.opened import OF_CLASSES, in_use, opened, refusal, said_in_boxes, texts
@@ -162,7 +162,7 @@ def test_the_card_follows_the_chosen_node_and_falls_back_to_one_that_exists():
 
 
 def test_redraws_run_in_the_background_and_their_count_reaches_the_card():
-    from dpviz.app.jobs import shared_jobs
+    from dpviz.app.work.jobs import shared_jobs
 
     test = opened("tree", depth="1", epsilon="10")
     next(button for button in test.button if button.label == "Draw 100 times").click().run()

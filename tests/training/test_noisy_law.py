@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dpviz.errors import NotListed
-from dpviz.learners import privatree_corrected
-from dpviz.learners.privatree_corrected import choose_split, split_law
+from dpviz.learners.published import privatree_corrected
+from dpviz.learners.published.privatree_corrected import choose_split, split_law
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import equal_width_grid

@@ -1,6 +1,6 @@
 """The registry: every file in this folder that defines TARGET is a form a model can be exported in.
 
-Adding one touches nothing else. Pictures stand in `dpviz/figures/exports.py`, which lists all targets.
+Adding one touches nothing else. Pictures stand in `dpviz/figures/publish/exports.py`, which lists all targets.
 """
 
 from __future__ import annotations

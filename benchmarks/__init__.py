@@ -1,0 +1,1 @@
+"""Measurements of speed, accuracy and robustness: `python -m benchmarks TOPIC`. Not part of the wheel."""

@@ -1,0 +1,117 @@
+"""Measure dpviz on this machine: `python -m benchmarks TOPIC`.
+
+`speed` compares times and memory of fits with scikit-learn's tree of the same depth, in one process and one run. `tables`
+shows measured accuracy next to the papers' tables; `poisoning`, `forests` and `boosting` do so for poisoning guarantees, random
+forests and boosted trees. The exit code is 0 whether or not a target is met. Targets hold for 10,000 rows and more.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
+from datetime import date
+from pathlib import Path
+
+from benchmarks import boosting as bench_boosting
+from benchmarks import boosting_page, forests_page
+from benchmarks import forests as bench_forests
+from benchmarks import poisoning as bench_poisoning
+from benchmarks import speed as bench_speed
+from benchmarks import tables as bench_tables
+from benchmarks.data import bench_data
+from benchmarks.page import tables_page
+from benchmarks.poisoning_run import run_poisoning
+from benchmarks.speed import DEPTH, EPSILON, Line, measure
+from dpviz.__main__ import Parser, finish
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.commands import console
+from dpviz.commands.files import write_whole
+from dpviz.learners import get_learner
+from dpviz.version import VERSION
+
+
+def parser() -> ArgumentParser:
+    """The parser of all topics: speed, tables, poisoning, forests and boosting."""
+    top = Parser(prog="python -m benchmarks", description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    topics = top.add_subparsers(metavar="TOPIC", required=True, title="topics")
+    speed = topics.add_parser("speed", help="time and memory of fits", description=bench_speed.__doc__)
+    speed.add_argument("--data", type=Path, metavar="DIR", help="folder with a MANIFEST.csv (default: the loan sample)")
+    speed.add_argument("--only", action="append", metavar="NAME", help="this data set of the manifest; may be repeated")
+    speed.add_argument("--rounds", type=_count, default=9, metavar="N", help="rounds to take the median of (default: 9)")
+    speed.set_defaults(run=_speed)
+    tables = topics.add_parser("tables", help="accuracy beside the papers' tables", description=bench_tables.__doc__)
+    tables.add_argument("--data", type=Path, metavar="DIR", required=True, help="folder with a MANIFEST.csv")
+    tables.add_argument("--only", action="append", metavar="NAME", help="this data set of the manifest; may be repeated")
+    tables.add_argument("--learner", action="append", metavar="NAME", help="this learner; may be repeated (default: all)")
+    tables.add_argument("--published", type=Path, metavar="CSV", help="the papers' tables (default: beside DIR, if there)")
+    tables.add_argument("--repeats", type=_count, default=5, metavar="N", help="draws per fold (default: 5)")
+    tables.add_argument("--workers", type=_count, default=1, metavar="N", help="processes (default: 1)")
+    tables.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
+    tables.set_defaults(run=_tables)
+    poisoning = topics.add_parser("poisoning", help="guarantees beside the papers' tables", description=bench_poisoning.__doc__)
+    poisoning.add_argument("--data", type=Path, metavar="DIR", required=True, help="folder with a MANIFEST.csv")
+    poisoning.add_argument("--only", action="append", metavar="NAME", help="this data set of the manifest; may be repeated")
+    poisoning.add_argument("--published", type=Path, metavar="CSV", help="the papers' tables (default: beside DIR, if there)")
+    poisoning.add_argument("--splits", type=_count, default=3, metavar="N", help="splits to certify on (default: 3)")
+    poisoning.add_argument(
+        "--hundreds", type=_count, default=100, metavar="N", help="draws per split, in hundreds (default: 100)"
+    )
+    poisoning.add_argument("--workers", type=_count, default=1, metavar="N", help="processes (default: 1)")
+    poisoning.add_argument(
+        "--out", type=Path, metavar="MD", help="also write the page as Markdown, and the figures' data beside it"
+    )
+    poisoning.set_defaults(run=run_poisoning)
+    forests = topics.add_parser("forests", help="random forests beside their paper", description=bench_forests.__doc__)
+    forests_page.add_arguments(forests)
+    boosting = topics.add_parser("boosting", help="boosted trees beside their paper", description=bench_boosting.__doc__)
+    boosting_page.add_arguments(boosting)
+    return top
+
+
+def _speed(args: Namespace) -> int:
+    for name, data in bench_data(args.data, args.only):
+        console.doing(f"Measuring on {name}")
+        lines = measure(data, rounds=args.rounds)
+        console.show_title(
+            f"{name}: {data.n_rows:,} rows, {data.n_features} features, {data.nbytes / 1e6:.2f} MB encoded; "
+            f"depth {DEPTH}, epsilon {EPSILON:g} ({NEIGHBOURS}), median of {args.rounds} rounds"
+        )
+        console.show_table(("", "MEASURED", "RATIO", "TARGET", ""), [_cells(line) for line in lines])
+    return 0
+
+
+def _tables(args: Namespace) -> int:
+    names = args.learner or bench_tables.tabled_learners()
+    for name in names:
+        get_learner(name)
+    published = bench_tables.read_published(args.published or args.data.parent / "reference" / "privatree_tables.csv")
+    cells: list[bench_tables.Cell] = []
+    seconds: dict[tuple[str, str], float] = {}
+    for data_name, data in bench_data(args.data, args.only):
+        console.doing(f"Measuring on {data_name}")
+        cells += bench_tables.measure(data_name, data, names, published, repeats=args.repeats, workers=args.workers)
+        able = dict.fromkeys(cell.learner for cell in cells if cell.data == data_name)
+        seconds |= {(data_name, name): bench_tables.seconds_per_fit(name, data) for name in able}
+    made = f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION}."
+    page = tables_page(cells, seconds, repeats=args.repeats, made=made)
+    print(page)
+    if args.out is not None:
+        write_whole(args.out, page, force=True)
+    return 0
+
+
+def _cells(line: Line) -> tuple[str, ...]:
+    ratio = "" if line.ratio is None else f"{line.ratio:.2f}"
+    target = "" if line.target is None else f"{line.target.relation} {line.target.limit:g}{line.target.unit}"
+    verdict = "" if line.target is None else "met" if line.is_met else "NOT MET"
+    return line.what, f"{line.measured:.2f} {line.unit}", ratio, target, verdict
+
+
+def _count(text: str) -> int:
+    if text.isdecimal() and 1 <= int(text) <= 1000:
+        return int(text)
+    raise ArgumentTypeError(f"must be a whole number from 1 to 1000, got {text!r}")
+
+
+if __name__ == "__main__":
+    sys.exit(finish(parser()))

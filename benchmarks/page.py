@@ -1,0 +1,126 @@
+"""The benchmark page: measured accuracy beside the published, as Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from benchmarks.tables import DEPTH, EPSILONS, FOLDS, Cell, lead
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.commands.learners import typical_claim
+from dpviz.learners import DEFAULT, get_learner
+
+Table = list[list[str]]
+
+
+def tables_page(cells: Sequence[Cell], seconds: Mapping[tuple[str, str], float], *, repeats: int, made: str) -> str:
+    """The whole page. `seconds` is time per fit by (data, learner); `made` says when and with which versions."""
+    parts = [_head(repeats, made)]
+    parts += [_accuracy(cells, epsilon) for epsilon in EPSILONS]
+    parts += [_lead(cells), _off(cells), _times(seconds)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _head(repeats: int, made: str) -> str:
+    return (
+        "# Accuracy beside the papers' tables\n\n"
+        f"{FOLDS}-fold stratified cross-validation, {repeats} draws per fold, depth {DEPTH} ({DEFAULT}: at most). "
+        f"Epsilon is what a learner *claims* ({NEIGHBOURS}); whether the claim holds stands in the head of its column.\n\n"
+        "A cell reads: mean accuracy ± standard error over folds (published mean ± standard error, where there is one). "
+        "Ranges, categories and row counts were read from the data, as in the papers.\n\n"
+        f"{made} Rerun: `python -m dpviz bench tables --data DIR`."
+    )
+
+
+def _accuracy(cells: Sequence[Cell], epsilon: float) -> str:
+    here = [cell for cell in cells if cell.epsilon == epsilon]
+    names = list(dict.fromkeys(cell.learner for cell in here))
+    by_key = {(cell.data, cell.learner): cell for cell in here}
+    rows = [[data, *(_cell(by_key.get((data, name))) for name in names)] for data in dict.fromkeys(cell.data for cell in here)]
+    return f"## Epsilon {epsilon:g} ({NEIGHBOURS})\n\n" + markdown_table(["data", *(_column(name) for name in names)], rows)
+
+
+def _column(name: str) -> str:
+    spec = get_learner(name)
+    if not spec.spends_epsilon:
+        return f"{spec.title}, any epsilon"
+    return f"{spec.title}: {typical_claim(spec).verdict}"
+
+
+def _cell(cell: Cell | None) -> str:
+    if cell is None:
+        return "-"
+    ours = _plain(cell)
+    if cell.published is None:
+        return ours
+    mark = " †" if cell.is_off else ""
+    return f"{ours} ({_short(cell.published[0])} ± {_short(cell.published[1])}){mark}"
+
+
+def _short(value: float) -> str:
+    return f"{value:.3f}".removeprefix("0")
+
+
+def _lead(cells: Sequence[Cell]) -> str:
+    title = get_learner(DEFAULT).title
+    behind = list(lead(cells))
+    total = sum(cell.learner == DEFAULT for cell in cells)
+    places = len({(data, epsilon) for data, epsilon, _, _ in behind})
+    text = (
+        f"## Where {title} leads\n\n{title} is ahead of every other learner here that spends epsilon, or within one standard "
+        f"error of the best, in {total - places} of {total} cells."
+    )
+    if not behind:
+        return text
+    rows = [
+        [data, f"{epsilon:g}", _cell(ours), get_learner(better.learner).title, _plain(better), _reason(ours, better)]
+        for data, epsilon, ours, better in behind
+    ]
+    return f"{text} The exceptions:\n\n" + markdown_table(["data", "epsilon", title, "ahead", "its accuracy", "why"], rows)
+
+
+def _plain(cell: Cell) -> str:
+    return f"{_short(cell.mean)} ± {_short(cell.error)}"
+
+
+def _reason(ours: Cell, better: Cell) -> str:
+    verdict = typical_claim(get_learner(better.learner)).verdict
+    if verdict != "holds":
+        return f"its claim is {verdict}: it may spend more than epsilon"
+    apart = (better.mean - ours.mean) / math.hypot(better.error, ours.error)
+    if apart < 2:
+        return f"{apart:.1f} standard errors of the difference: chance would do"
+    return "it keeps all of epsilon for its labels; at so little, private splits cost more than they bring"
+
+
+def _off(cells: Sequence[Cell]) -> str:
+    published = [cell for cell in cells if cell.published is not None]
+    off = [cell for cell in published if cell.is_off]
+    text = (
+        f"## Cells that differ from the papers\n\n{len(published) - len(off)} of {len(published)} cells are as published: "
+        "within two standard errors of both, or .015. A † marks the others."
+    )
+    if not off:
+        return text
+    rows = [[cell.data, f"{cell.epsilon:g}", get_learner(cell.learner).title, _cell(cell)] for cell in off]
+    return f"{text}\n\n" + markdown_table(["data", "epsilon", "learner", "measured (published)"], rows)
+
+
+def _times(seconds: Mapping[tuple[str, str], float]) -> str:
+    names = list(dict.fromkeys(name for _, name in seconds))
+    rows = [
+        [data, *(f"{1000 * seconds[data, name]:.0f}" if (data, name) in seconds else "-" for name in names)]
+        for data in dict.fromkeys(data for data, _ in seconds)
+    ]
+    head = (
+        "## Time of one fit\n\nMilliseconds at epsilon .1, median of three. The papers report whole cross-validations: under a "
+        "second for ordinary trees and DiffPrivLib, one to six seconds for PrivaTree on large data, and minutes for BDPT there."
+    )
+    return head + "\n\n" + markdown_table(["data", *(get_learner(name).title for name in names)], rows)
+
+
+def markdown_table(head: Sequence[str], rows: Table) -> str:
+    """A Markdown table; the first column left, the others right."""
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in (head, rule, *rows)]
+    return "\n".join(lines)

@@ -1,0 +1,79 @@
+"""Running the poisoning benchmark: every data set and epsilon, then the page and the figures' data."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks import poisoning as bench
+from benchmarks.data import bench_data, manifest
+from benchmarks.poisoning_page import Line, poisoning_page
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.commands import console
+from dpviz.commands.files import write_whole
+from dpviz.evaluation.robustness.poisoning import PoisoningTable
+from dpviz.learners import DEFAULT
+from dpviz.table.dataset import EncodedDataset
+from dpviz.version import VERSION
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def run_poisoning(args: Namespace) -> int:
+    """`bench poisoning`: measure, print, and write where --out says."""
+    published = bench.read_published(args.published or args.data.parent / "reference" / "privatree_poisoning_tables.csv")
+    names = [entry.name for entry in manifest(args.data, args.only)]
+    about = bench.covered(published, names)
+    lines = [
+        line
+        for name, data in (bench_data(args.data, list(about)) if about else ())
+        for line in _lines(args, name, data, about[name])
+    ]
+    backdoor = _backdoor(args) if set(bench.MNIST) <= set(names) else None
+    made = f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION}."
+    page = poisoning_page(lines, backdoor, splits=args.splits, draws=100 * args.hundreds, made=made)
+    print(page)
+    if args.out is not None:
+        _write(args.out, page, lines, backdoor)
+    return 0
+
+
+def _lines(args: Namespace, name: str, data: EncodedDataset, published: list[bench.PublishedRow]) -> list[Line]:
+    certified = {"data": data, "splits": args.splits, "workers": args.workers}
+    votes = bench.certified(bench.VOTES, epsilon=1.0, draws=1, **certified)
+    by_key = {(row.method, row.epsilon): row for row in published}
+    lines = []
+    for epsilon in bench.EPSILONS:
+        console.doing(f"Certifying on {name} at epsilon {epsilon:g} ({NEIGHBOURS})")
+        ours = bench.certified(DEFAULT, epsilon=epsilon, draws=100 * args.hundreds, **certified)
+        ((method, learner),) = bench.SAME_LEARNER.items()
+        same, linear = (
+            bench.repeated(again, data, epsilon=epsilon, workers=args.workers) for again in (learner, bench.OTHER_LEARNER)
+        )
+        theirs, other = by_key.get((method, epsilon)), by_key.get((bench.OTHER, epsilon))
+        lines.append(Line(name, epsilon, theirs, other, same, linear, ours, votes))
+    return lines
+
+
+def _backdoor(args: Namespace) -> pd.DataFrame:
+    console.doing("Trying the backdoor")
+    return bench.figure_4(args.data, runs=5, draws=4, bound_draws=10 * args.hundreds, workers=args.workers)
+
+
+def _write(out: Path, page: str, lines: list[Line], backdoor: pd.DataFrame | None) -> None:
+    tables: dict[tuple[str, float, str], PoisoningTable] = {}
+    for line in lines:
+        tables[line.data, line.epsilon, line.ours.learner] = line.ours
+        tables[line.data, line.epsilon, line.votes.learner] = line.votes
+    write_whole(out, page, force=True)
+    if tables:
+        write_whole(_beside(out, 3), bench.figure_3(tables).to_csv(index=False), force=True)
+    if backdoor is not None:
+        write_whole(_beside(out, 4), backdoor.to_csv(index=False), force=True)
+
+
+def _beside(out: Path, figure: int) -> Path:
+    return out.with_name(f"{out.stem}_figure_{figure}.csv")

@@ -1,0 +1,138 @@
+"""What the Audit page asks: which learner of the table, with which settings, at which epsilon, and where to search again."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app.audit import results
+from dpviz.app.audit.results import PLACES, Known, Search
+from dpviz.app.audit.view import audit_view, choice_in
+from dpviz.app.audit.why import has_own_text
+from dpviz.app.controls import EPSILONS
+from dpviz.app.parts import error
+from dpviz.app.tree_parts import watch
+from dpviz.errors import Cancelled
+from dpviz.figures.audit.html import verdict_table
+from dpviz.figures.audit.text import AuditLine
+from dpviz.figures.guarantee_text import number_text
+from dpviz.learners import get_learner, learner_names
+from dpviz.training.params import controls_of
+
+_TABLE, _LEARNER, _EPSILON, _PLACE = "audit-table", "audit-learner", "audit-epsilon", "audit-universe"
+_FIRST = "_audit_first"
+_EVERYWHERE = "everywhere"
+
+
+def ask(what: Known) -> Search:
+    """All learners, a click on a line chooses it; below, what to search again."""
+    lines = results.audit_lines(what)
+    above = st.container()
+    search = _ask_search(lines, what)
+    caption = f"ε under {NEIGHBOURS}. Choose a line to see the worst pair that was found."
+    with above:
+        markup = verdict_table(lines, selected=search.subject, caption=caption)
+        audit_view(markup, key=_TABLE, on_choice=partial(_choose, what))
+    return search
+
+
+def _choose(what: Known) -> None:
+    """Put the chosen line's learner, flags and epsilon into the widgets below."""
+    key = choice_in(_TABLE)
+    if key is None:
+        return
+    learner, params = results.subject_of(key)
+    st.session_state[_LEARNER] = learner
+    for flag, default in _flags(learner).items():
+        st.session_state[_flag_key(learner, flag)] = bool(params.get(flag, default))
+    worst = what.worst(key)
+    if worst is not None:
+        st.session_state[_EPSILON] = worst.epsilon
+
+
+def _flags(learner: str) -> dict[str, bool]:
+    """The learner's flags with their defaults."""
+    spec = get_learner(learner)
+    default = spec.Params()
+    return {name: getattr(default, name) for name, about in controls_of(spec.Params).items() if about.kind == "flag"}
+
+
+def _flag_key(learner: str, flag: str) -> str:
+    return f"audit-{learner}.{flag}"
+
+
+def _first_learner(lines: list[AuditLine], what: Known) -> int:
+    """Position of the learner shown at first, settled once in a session so that the widget stays the same.
+
+    The first one with a violated claim, if possible one whose failure has a text of its own.
+    """
+    if _FIRST not in st.session_state:
+        broken = [line.key for line in lines if line.verdict == "violated" and not line.setting]
+        found = {key: what.worst(key) for key in broken}
+        told = [key for key, result in found.items() if result is not None and has_own_text(result)]
+        chosen = next(iter((*told, *broken)), None)
+        st.session_state[_FIRST] = results.subject_of(chosen)[0] if chosen else learner_names()[0]
+    return learner_names().index(st.session_state[_FIRST])
+
+
+def _ask_search(lines: list[AuditLine], what: Known) -> Search:
+    """Learner, its flags, epsilon and universe, and the button that searches again."""
+    with st.container(border=True):
+        left, right = st.columns(2, gap="large")
+        with left:
+            learner, params = _ask_learner(lines, what)
+        with right:
+            epsilon, place = _ask_epsilon(what), _ask_place()
+        search = Search(learner, params, epsilon, place)
+        st.button("Search again", icon=":material/search:", on_click=results.start, args=(search,))
+        _status()
+    return search
+
+
+def _bound(key: str) -> dict[str, Any]:
+    return {"key": key, "bind": "query-params", "persist_state": "session"}
+
+
+def _ask_learner(lines: list[AuditLine], what: Known) -> tuple[str, dict[str, Any]]:
+    look = {"format_func": lambda name: get_learner(name).title, **_bound(_LEARNER)}
+    learner = st.selectbox("Learner", learner_names(), _first_learner(lines, what), **look)
+    given = {name: _ask_flag(learner, name, default) for name, default in _flags(learner).items()}
+    return learner, {name: value for name, value in given.items() if value != _flags(learner)[name]}
+
+
+def _ask_flag(learner: str, name: str, default: bool) -> bool:
+    about = controls_of(get_learner(learner).Params)[name]
+    return st.toggle(about.label, default, help=about.help, **_bound(_flag_key(learner, name)))
+
+
+def _ask_epsilon(what: Known) -> float:
+    """Rounded steps, and every epsilon of the stored run."""
+    stored = {result.epsilon for result in what.stored.results} if what.stored else set()
+    steps = sorted({*EPSILONS, *stored})
+    return st.select_slider(f"ε ({NEIGHBOURS})", steps, 1.0, format_func=number_text, **_bound(_EPSILON))
+
+
+def _ask_place() -> int | None:
+    """One of the default universes and pairs, or all of them."""
+    options = (*map(str, range(1, len(PLACES) + 1)), _EVERYWHERE)
+    chosen = st.select_slider("Universe to search", options, _EVERYWHERE, **_bound(_PLACE))
+    place = None if chosen == _EVERYWHERE else int(chosen) - 1
+    words = f"All {len(PLACES)} of them, quickest first." if place is None else f"Number {chosen}: {PLACES[place].title}."
+    st.caption(words)
+    return place
+
+
+def _status() -> None:
+    """Progress and Cancel while a search runs; afterwards, why it found nothing."""
+    job = results.running()
+    if job is not None:
+        watch(job, "Searching; what is shown is from before")
+        return
+    problem = results.problem()
+    if isinstance(problem, Cancelled):
+        st.info("Stopped. What is shown is from before.", icon=":material/pause_circle:")
+    elif problem is not None:
+        error(problem, kept="What is shown is from before.")

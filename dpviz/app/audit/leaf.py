@@ -1,0 +1,36 @@
+"""Smooth or global? On Audit: one leaf of a random forest under three rules, at an epsilon of one's choice."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app.controls import EPSILONS
+from dpviz.app.prose import prose
+from dpviz.evaluation.audit.smooth_leaf import RULES, leaf_curve
+from dpviz.figures.audit.smooth_leaf import gaps_to_show, leaf_figure, leaf_rows, leaf_sentence
+from dpviz.figures.guarantee_text import number_text
+
+_QUIET = {"displayModeBar": False, "responsive": True}
+
+
+def smooth_or_global() -> None:
+    """The explorer, folded away and not computed at first; moving its epsilon draws nothing else anew."""
+    title, look = "Smooth or global? One leaf of a random forest", {"icon": ":material/forest:", "bind": "query-params"}
+    folded = st.expander(title, key="smooth-or-global", **look)
+    if folded.open:
+        with folded:
+            _explore()
+
+
+@st.fragment
+def _explore() -> None:
+    st.markdown(prose("audit", "smooth or global"))
+    look = {"format_func": number_text, "key": "leaf-epsilon", "bind": "query-params"}
+    epsilon = st.select_slider(f"ε ({NEIGHBOURS})", EPSILONS, 1.0, **look)
+    curves = [leaf_curve(rule, epsilon, gaps_to_show(epsilon)) for rule in RULES]
+    words = leaf_sentence(epsilon)
+    st.markdown(f"**{words}**")
+    chart, table = st.tabs(["Chart", "Table"])
+    chart.plotly_chart(leaf_figure(curves), config=_QUIET, key="leaf-chart", alt=words)
+    table.dataframe(leaf_rows(curves), hide_index=True, alt="Chance of a flip and what one row more reveals, per gap and rule.")

@@ -1,0 +1,234 @@
+"""The budget lab on its page: the share map, beside it one of few or of many rows, and what one step more of a share buys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app.controls import Asked
+from dpviz.app.parts import error, plain
+from dpviz.app.picture_view import choice_in, picture_view
+from dpviz.app.state import Loaded
+from dpviz.app.work import long_work
+from dpviz.app.work.cached import canonical_key
+from dpviz.app.work.jobs import Work
+from dpviz.errors import DpvizError
+from dpviz.evaluation.budget.lab import ShareMap, one_step_more, share_map
+from dpviz.evaluation.budget.shares import ShareQuestion, Shares
+from dpviz.figures.budget import gains as gains_drawn
+from dpviz.figures.budget import ternary
+from dpviz.figures.guarantee_text import number_text
+from dpviz.io.samples import load_sample, samples
+from dpviz.learners import get_learner
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.encode import encode
+from dpviz.table.role import DataRole
+from dpviz.table.schema import ClassTarget
+
+#: Draws per point; large tables vary less and take longer.
+DRAWS, DRAWS_LARGE, LARGE = 50, 20, 5_000
+GAIN_DRAWS = 200
+MAP, BESIDE, GAINS = "lab", "lab-beside", "lab-gains"
+_PICTURE = "lab-map"
+_NONE = "nothing"
+_QUIET = {"displayModeBar": False, "responsive": True}
+_CLOSED = (
+    "**The lab is closed for private rows.** It counts accuracy on the training rows themselves, over thousands of trees: no ε "
+    "covers that. Use a sample or a public table of the same kind, or the Plan page, which can do with the schema alone."
+)
+
+
+def lab(asked: Asked, loaded: Loaded) -> None:
+    """The second half of the Budget page."""
+    st.header("Budget lab: where should ε go?", anchor=False)
+    if loaded.role is DataRole.PRIVATE:
+        st.info(_CLOSED, icon=":material/lock:")
+        return
+    try:
+        question = ShareQuestion.of(asked.learner, loaded.schema, asked.settings, asked.params)
+    except DpvizError as problem:
+        error(problem)
+        return
+    if question is None:
+        title = get_learner(asked.learner).title
+        st.info(f"{title} has no shares to move with these settings. Choose a learner that has, or more levels.")
+        return
+    _lab(question, asked, loaded)
+
+
+def _lab(question: ShareQuestion, asked: Asked, loaded: Loaded) -> None:
+    parts = ", ".join(map(ternary.part_title, question.parts))
+    st.markdown(
+        f"Training accuracy of {get_learner(question.learner).title} at ε = {number_text(question.settings['epsilon'])} "
+        f"({NEIGHBOURS}) when its shares are moved: {parts}."
+    )
+    beside = _ask_beside(loaded)
+    key = _key(question, loaded)
+    here, there = long_work.look(MAP, key), long_work.look(BESIDE, f"{beside} {key}")
+    current = asked.params.get(question.parameter)
+    needed = not here.is_current or (beside != _NONE and not there.is_current)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        look: dict[str, Any] = {"icon": ":material/play_arrow:", "disabled": not needed or here.job is not None}
+        st.button(
+            f"Draw the map ({_draws(loaded.data)} draws per point)", on_click=_start, args=(question, loaded, beside), **look
+        )
+        if not needed:
+            st.caption(":material/check: Drawn for these settings.")
+    long_work.status(here, "Drawing the map")
+    if beside != _NONE:
+        long_work.status(there, "Drawing the map beside it")
+    _maps(here.result, there.result if beside != _NONE else None, current, loaded.title, beside)
+    if here.result is not None and here.is_current:
+        st.divider()
+        _gains(question, loaded, current)
+
+
+def _key(question: ShareQuestion, loaded: Loaded) -> str:
+    widgets = Asked(question.learner, dict(question.settings), dict(question.params), 0, {})
+    return canonical_key(loaded, widgets, lab=DRAWS)
+
+
+def _ask_beside(loaded: Loaded) -> str:
+    """A simulated sample of classes to set beside: at first the one whose size differs most."""
+    others = (sample for sample in samples() if sample.role == "simulated" and sample.name != loaded.sample)
+    titles = {o.name: o.title for o in others if isinstance(load_encoded(o.name).schema.target, ClassTarget)}
+    sizes = {name: load_encoded(name).n_rows for name in titles}
+    farthest = max(sizes, key=lambda name: max(sizes[name], loaded.data.n_rows) / max(1, min(sizes[name], loaded.data.n_rows)))
+    names = (*titles, _NONE)
+    words = {name: f"{titles[name]} ({sizes[name]:,} rows)" for name in titles} | {_NONE: "Nothing"}
+    help_text = "Few and many rows want different shares: the same map on another sample shows it."
+    look = {"format_func": words.__getitem__, "help": help_text, "key": "beside", "bind": "query-params"}
+    return st.selectbox("Beside it", names, names.index(farthest), **look, persist_state="session")
+
+
+@st.cache_resource(show_spinner=False)
+def load_encoded(name: str) -> EncodedDataset:
+    """A bundled sample, encoded."""
+    return encode(*load_sample(name))
+
+
+def _start(question: ShareQuestion, loaded: Loaded, beside: str) -> None:
+    key = _key(question, loaded)
+    if not long_work.look(MAP, key).is_current:
+        long_work.begin(MAP, key, _mapping(question, loaded.data))
+    if beside != _NONE and not long_work.look(BESIDE, f"{beside} {key}").is_current:
+        long_work.begin(BESIDE, f"{beside} {key}", _mapping_beside(question, beside))
+
+
+def _draws(data: EncodedDataset) -> int:
+    return DRAWS if data.n_rows <= LARGE else DRAWS_LARGE
+
+
+def _mapping(question: ShareQuestion, data: EncodedDataset) -> Work:
+    def work(progress: Any, stop: Any) -> ShareMap:
+        return share_map(
+            question, data, draws=_draws(data), seed=0, workers=long_work.WORKERS, progress=progress, stop=stop.is_set
+        )
+
+    return work
+
+
+def _mapping_beside(question: ShareQuestion, name: str) -> Work:
+    """The same question about another table; with levels, of the same depth, so that the maps compare."""
+    data = load_encoded(name)
+    depth = len(question.parts) if question.by_level else question.settings["depth"]
+    settings = {**question.settings, "depth": depth}
+    other = ShareQuestion.of(question.learner, data.schema, settings, question.params)
+    assert other is not None
+    return _mapping(other, data)
+
+
+def _maps(here: ShareMap | None, there: ShareMap | None, current: Shares | None, title: str, beside: str) -> None:
+    if here is None:
+        return
+    if there is not None and there.question.parts != here.question.parts:
+        there = None
+    if there is not None:
+        st.markdown(f"**{plain(ternary.crossover_sentence(here, there))}**")
+    columns = st.columns(2, gap="large") if there is not None else [st.container()]
+    with columns[0]:
+        _map(here, current, title, _PICTURE)
+    if there is not None:
+        with columns[1]:
+            _map(there, None, next(sample.title for sample in samples() if sample.name == beside), "lab-map-beside")
+
+
+def _map(found: ShareMap, current: Shares | None, title: str, key: str) -> None:
+    st.markdown(f"**{plain(title)}, {found.n_rows:,} rows**")
+    sentence = ternary.map_sentence(found)
+    st.caption(plain(sentence))
+    stopped = f"Stopped after {found.n_draws} of {found.n_asked} draws. " if found.n_draws < found.n_asked else ""
+    if len(found.question.parts) == 3:
+        wide, narrow = (ternary.triangle_svg(found, current=current, narrow=narrow) for narrow in (False, True))
+        picture_view(wide, narrow, key=key, on_choice=lambda: _use_cell(found, key))
+        st.caption(
+            f"{stopped}Numbers: % right. ◇ the automatic choice. Choose a cell (or arrow keys and Enter) to use its shares."
+        )
+    else:
+        st.plotly_chart(ternary.line_figure(found, current=current), config=_QUIET, key=key, alt=sentence)
+        _ask_point(found, key)
+        st.caption(f"{stopped}The band is the 95 % range of the mean.")
+    if found.has_twins:
+        st.caption("Some shares lead to the same plan for this learner, so moving between them changes nothing.")
+    with st.expander("As a table", icon=":material/table_rows:"):
+        st.dataframe(ternary.map_rows(found), hide_index=True, alt=sentence)
+
+
+def _use_cell(found: ShareMap, key: str) -> None:
+    chosen = choice_in(key)
+    if chosen is not None:
+        use_shares(found.question, found.points[int(chosen)])
+
+
+def _ask_point(found: ShareMap, key: str) -> None:
+    """Choose a point of a line, and use it."""
+    places, title = ternary.line_places(found.question)
+    words = {place: f"{place:g}" for place in places}
+    start = places[found.best]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        place = st.select_slider(title[:1].upper() + title[1:], places, start, format_func=words.__getitem__, key=f"{key}-point")
+        st.button(
+            "Use these shares", key=f"{key}-use", on_click=use_shares, args=(found.question, found.points[places.index(place)])
+        )
+
+
+def use_shares(question: ShareQuestion, shares: Shares) -> None:
+    """Put shares into the sidebar's controls, as weights in percent; levels fix the depth too."""
+    name = f"{question.learner}.{question.parameter}"
+    st.session_state[f"{name}.by-hand"] = True
+    if question.by_level:
+        st.session_state["depth"] = str(len(shares))
+    for part, share in zip(question.parts, shares, strict=True):
+        st.session_state[f"{name}.{part}"] = round(100 * share, 2)
+
+
+def _gains(question: ShareQuestion, loaded: Loaded, current: Shares | None) -> None:
+    """What one step more of each share buys, from the shares in use."""
+    st.subheader("What one step more buys", anchor=False)
+    start = tuple(current) if current else question.automatic
+    key = f"{_key(question, loaded)} {start}"
+    seen = long_work.look(GAINS, key)
+    whose = "the shares you set" if current else "the automatic choice"
+    st.markdown(plain(f"From {whose}: {ternary.shares_words(question.parts, tuple(s / sum(start) for s in start))}."))
+    args = (question, loaded.data, start, key)
+    busy = {"icon": ":material/play_arrow:", "disabled": seen.is_current or seen.job is not None}
+    st.button(f"Try one step more of each ({GAIN_DRAWS} draws)", on_click=_start_gains, args=args, **busy)
+    long_work.status(seen, "Trying one step more of each share")
+    if seen.result is None:
+        return
+    of, gains = seen.result
+    sentence = gains_drawn.gains_sentence(gains)
+    st.markdown(plain(sentence))
+    st.plotly_chart(gains_drawn.gains_figure(gains), config=_QUIET, key="lab-gains-figure", alt=sentence)
+    with st.expander("As a table", icon=":material/table_rows:"):
+        st.dataframe(gains_drawn.gain_rows(of, gains), hide_index=True, alt=sentence)
+
+
+def _start_gains(question: ShareQuestion, data: EncodedDataset, start: Shares, key: str) -> None:
+    def work(progress: Any, stop: Any) -> Any:
+        look = {"workers": long_work.WORKERS, "progress": progress, "stop": stop.is_set}
+        return question, one_step_more(question, data, start, draws=GAIN_DRAWS, seed=1, **look)
+
+    long_work.begin(GAINS, key, work)

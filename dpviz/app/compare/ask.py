@@ -1,0 +1,201 @@
+"""What the Compare page is asked: which learners, along which axis, how finely, how often. No row is touched here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app.controls import AUTO_CAP, DEPTHS, EPSILONS, nearest_step
+from dpviz.app.state import Loaded
+from dpviz.evaluation.compare.comparison import METRICS, metrics_for
+from dpviz.evaluation.compare.grid import SweepGrid
+from dpviz.figures.guarantee_text import number_text
+from dpviz.learners import get_learner
+from dpviz.randomness import entropy
+from dpviz.table.role import DataRole
+from dpviz.table.schema import NumericTarget
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Chosen at first, where they are there: the default, what it is compared with most often, and what gives up privacy.
+FIRST = ("pf-tree", "privatree-corrected", "diffprivlib-tree", "cart")
+FIRST_OF_NUMBERS = ("s-gbdt", "dp-mean", "cart-regression", "gbdt")
+EPSILON, DEPTH, ROWS = "epsilon", "max_depth", "n_rows"
+VIEWS = {EPSILON: "over ε", DEPTH: "over depth", ROWS: "over number of rows"}
+_PER_DECADE = {"1, 2, 3, 5": ("1", "2", "3", "5"), "1, 3": ("1", "3"), "1": ("1",)}
+_HALVINGS = 7
+_FEWEST_ROWS = 20
+_SECRET = "_compare_secret"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked.
+
+    Attributes
+    ----------
+    along : str
+        The axis: a column of the frame.
+    metric : str
+        What is drawn.
+    grid : SweepGrid
+        Everything to fit.
+    n_train : int
+        Where "all rows" stands on an axis of rows: as many as are trained on, from the public count.
+    """
+
+    along: str
+    metric: str
+    grid: SweepGrid
+    n_train: int
+
+    @property
+    def places(self) -> tuple[float, ...]:
+        """The places of the axis."""
+        if self.along == EPSILON:
+            return self.grid.epsilons
+        return self.grid.max_depths if self.along == DEPTH else tuple(rows or self.n_train for rows in self.grid.n_rows)
+
+    def placed(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The frame with a number for "all rows" where rows are the axis."""
+        return frame.assign(n_rows=frame.n_rows.replace(0, self.n_train)) if self.along == ROWS else frame
+
+
+def ask_question(loaded: Loaded) -> Question | None:
+    """Draw the controls; None when something is missing, which is then said."""
+    names = loaded.learners
+    sizes = row_sizes(loaded)
+    along = _ask_view(with_rows=len(sizes) > 1)
+    with st.sidebar:
+        look = {"format_func": _title, **_bound(f"learners{_suffix(loaded)}")}
+        chosen = st.multiselect("Learners", names, default=_first(names, loaded), **look)
+        axes = {EPSILON: _ask_epsilons, DEPTH: _ask_depths, ROWS: lambda: _ask_rows(sizes)}[along]()
+        repeats = st.select_slider("Draws per split", DRAWS, value=_usual_draws(loaded), **_bound(f"draws{_suffix(loaded)}"))
+        folds = st.select_slider("Splits", (1, 3, 5, 10), value=5, help=_SPLITS, **_bound("splits"))
+        metric = _ask_measure(loaded)
+    if not chosen:
+        st.info("Choose at least one learner in the sidebar.", icon=":material/info:")
+        return None
+    grid = SweepGrid(tuple(chosen), **axes, folds=int(folds), repeats=int(repeats), seed=_seed(loaded.role))
+    return Question(along, metric, grid, rounded(grid.train_share * (_public_rows(loaded) or 1)))
+
+
+DRAWS = (3, 5, 10, 20, 30, 50, 100)
+
+
+def _usual_draws(loaded: Loaded) -> int:
+    """Fewer of numbers: what is private about them boosts hundreds of trees."""
+    return 5 if isinstance(loaded.schema.target, NumericTarget) else 30
+
+
+_SPLITS = "Rows are split so many times into a part to train on and a part held out, the same way for every learner."
+_MEASURE = {
+    "": "Balanced accuracy counts every class alike. AUC exists for learners that give scores.",
+    "-of-numbers": "R²: the share of the spread that is explained, 0 for the mean. RMSE: the usual error, in the target's units.",
+}
+
+
+def _suffix(loaded: Loaded) -> str:
+    """Widgets that offer other things for numbers have another key: what was chosen for one kind of target stays there."""
+    return "-of-numbers" if isinstance(loaded.schema.target, NumericTarget) else ""
+
+
+def _ask_measure(loaded: Loaded) -> str:
+    suffix = _suffix(loaded)
+    look = {"format_func": _capital, "help": _MEASURE[suffix], **_bound(f"measure{suffix}")}
+    return str(st.selectbox("Measure", metrics_for(loaded.schema), **look))
+
+
+def _bound(key: str) -> dict[str, Any]:
+    return {"key": key, "bind": "query-params", "persist_state": "session"}
+
+
+def _title(name: str) -> str:
+    return get_learner(name).title
+
+
+def _capital(metric: str) -> str:
+    words = METRICS[metric]
+    return words[:1].upper() + words[1:]
+
+
+def _first(names: tuple[str, ...], loaded: Loaded) -> list[str]:
+    first = FIRST_OF_NUMBERS if _suffix(loaded) else FIRST
+    return [name for name in first if name in names] or list(names[:1])
+
+
+def _ask_view(*, with_rows: bool) -> str:
+    views = tuple(view for view in VIEWS if with_rows or view != ROWS)
+    look = {"format_func": VIEWS.__getitem__, "required": True, "label_visibility": "collapsed", **_bound("view")}
+    view = st.segmented_control("Curves", views, default=EPSILON, **look)
+    if not with_rows:
+        st.caption("Over number of rows: needs a public row count. Declare one on the Data page.")
+    return str(view)
+
+
+def _ask_epsilons() -> dict[str, Any]:
+    label = f"ε from – to ({NEIGHBOURS})"
+    low, high = st.select_slider(label, EPSILONS, value=(0.01, 5.0), format_func=number_text, **_bound("epsilons"))
+    digits = st.selectbox("Steps of ε per decade", tuple(_PER_DECADE), **_bound("steps"))
+    return {"epsilons": epsilons_between(low, high, digits), **_one_depth()}
+
+
+def epsilons_between(low: float, high: float, digits: str = "1, 2, 3, 5") -> tuple[float, ...]:
+    """Rounded steps from `low` to `high`, both kept; `digits` says which leading digits lie between."""
+    wanted = _PER_DECADE[digits]
+    return tuple(e for e in EPSILONS if e in (low, high) or (low < e < high and f"{e:.0e}"[0] in wanted))
+
+
+def _one_depth() -> dict[str, Any]:
+    words = f"Auto: each learner's public rule, at most {AUTO_CAP} levels."
+    depth = st.select_slider("Depth", DEPTHS, value="auto", help=words, **_bound("depth"))
+    cap = AUTO_CAP if depth == "auto" else int(depth)
+    return {"max_depths": (cap,), "depth": "auto" if depth == "auto" else cap}
+
+
+def _one_epsilon() -> dict[str, Any]:
+    start = nearest_step(float(st.session_state.get("epsilon", 1.0)))
+    epsilon = st.select_slider(f"ε ({NEIGHBOURS})", EPSILONS, value=start, format_func=number_text, **_bound("one-epsilon"))
+    return {"epsilons": (float(epsilon),)}
+
+
+def _ask_depths() -> dict[str, Any]:
+    deepest = st.select_slider("Deepest", range(2, 11), value=8, **_bound("deepest"))
+    words = "A learner with a public depth rule may then use fewer levels than allowed."
+    by_rule = st.toggle("Let depth rules stop earlier", help=words, **_bound("by-rule"))
+    return {**_one_epsilon(), "max_depths": tuple(range(1, int(deepest) + 1)), "depth": "auto" if by_rule else "exact"}
+
+
+def _ask_rows(sizes: tuple[int | None, ...]) -> dict[str, Any]:
+    return {**_one_epsilon(), **_one_depth(), "n_rows": sizes}
+
+
+def row_sizes(loaded: Loaded) -> tuple[int | None, ...]:
+    """Training rows to use, each twice the one before, then all. From the public row count; from rows anyone may see else."""
+    known = _public_rows(loaded) or 0
+    sizes = [rounded(0.8 * known / 2**halving) for halving in range(_HALVINGS, 0, -1)]
+    return (*dict.fromkeys(size for size in sizes if size >= _FEWEST_ROWS), None)
+
+
+def _public_rows(loaded: Loaded) -> int | None:
+    if loaded.schema.n_public is None and loaded.role is not DataRole.PRIVATE:
+        return loaded.data.n_rows
+    return loaded.schema.n_public
+
+
+def rounded(number: float) -> int:
+    """To two digits."""
+    return int(float(f"{number:.1e}"))
+
+
+def _seed(role: DataRole) -> int:
+    """0 for rows anyone may see, so that curves can be repeated; for private rows one that stays in this session."""
+    if role is not DataRole.PRIVATE:
+        return 0
+    if _SECRET not in st.session_state:
+        st.session_state[_SECRET] = entropy() >> 65
+    return st.session_state[_SECRET]

@@ -1,0 +1,50 @@
+"""Dots with a mark that goes from draw to draw: one step, or play and pause. Its behaviour is in `draws_view.js`."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from dpviz.app.stepper import CALM, stepping_component
+from dpviz.evaluation.compare.comparison import SharedDraws
+from dpviz.figures.compare.dots import NARROW, STYLE, WIDE, DotRow, dots_svg, scale_of
+from dpviz.figures.compare.measure_text import measure_text
+from dpviz.figures.compare.style import Look
+
+_HTML = f"""
+<div class="draws">
+  <div class="stage"></div>
+  <div class="bar" role="group" aria-label="Draw by draw">
+    <button type="button" data-do="step">Step</button>
+    <button type="button" data-do="play" aria-pressed="false">Play</button>
+    <button type="button" data-do="clear" disabled>Clear</button>
+    <output class="said"></output>
+  </div>
+  {CALM}
+</div>
+"""
+
+
+def draws_view(rows: list[DotRow], drawn: SharedDraws, looks: list[Look], *, metric: str, key: str) -> None:
+    """Show dots, with the draws in `drawn` to step through. Paused at first; nothing here runs the page anew."""
+    values = [value for row in rows for value in row.dots] + [value for draw in drawn.outcomes for value in draw]
+    drawings = {}
+    for name, width in (("wide", WIDE), ("narrow", NARROW)):
+        scale = scale_of(values, width)
+        places = [[round(scale.x(value), 1) for value in draw] for draw in drawn.outcomes]
+        drawings[name] = {"svg": dots_svg(rows, scale, metric=metric), "x": places}
+    said = [draw_words(number, drawn, looks, metric) for number in range(len(drawn.outcomes))]
+    _component()(key=key, data={**drawings, "said": said})
+
+
+def draw_words(number: int, drawn: SharedDraws, looks: list[Look], metric: str) -> str:
+    """One draw in words: every learner's outcome on the split it was made on."""
+    outcomes = zip(looks, drawn.outcomes[number], strict=True)
+    values = (f"{look.title} {measure_text(value, metric)}" for look, value in outcomes)
+    return f"Draw {number + 1} of {len(drawn.outcomes)}, split {drawn.folds[number] + 1}: {', '.join(values)}"
+
+
+@cache
+def _component() -> Any:
+    return stepping_component("dpviz_draws", Path(__file__), _HTML, css=STYLE)

@@ -1,0 +1,1 @@
+"""The Data page: choosing a table, declaring its schema, saving a session."""

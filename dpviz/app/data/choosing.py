@@ -1,0 +1,141 @@
+"""Which table: first whose rows, then a sample, a file, or a public data set by name."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpviz.app import parts
+from dpviz.app.data.draft import SchemaDraft
+from dpviz.app.state import Prepared, prepared, use_sample
+from dpviz.errors import DpvizError
+from dpviz.io.csv import read_csv
+from dpviz.io.openml import fetch_openml, is_offline
+from dpviz.io.samples import samples
+from dpviz.table.role import DataRole
+
+MOST_MEGABYTES = 200
+_SAMPLE, _FILE, _OPENML = "A sample", "A CSV file", "OpenML, by name"
+_WAYS = {
+    DataRole.SIMULATED: (_SAMPLE, _FILE),
+    DataRole.PUBLIC: (_SAMPLE, _FILE, _OPENML),
+    DataRole.PRIVATE: (_FILE,),
+}
+
+
+def ask_role(work: Prepared) -> None:
+    """Whose rows these are; the first question, because everything else depends on it."""
+    roles = list(DataRole)
+    st.radio(
+        "Whose rows are these?",
+        roles,
+        index=roles.index(work.role),
+        key="role",
+        format_func=lambda role: str(role).capitalize(),
+        captions=[parts.CONSEQUENCES[role] for role in roles],
+        on_change=_change_role,
+    )
+
+
+def ask_table(work: Prepared) -> None:
+    """A sample, a file or a public data set, whichever the role allows. Problems leave the table there was."""
+    ways = tuple(way for way in _WAYS[work.role] if way != _OPENML or not is_offline())
+    way = ways[0]
+    if len(ways) > 1:
+        first = _FILE if work.table is not None and work.sample is None else _SAMPLE
+        way = st.segmented_control(
+            "Which table?",
+            ways,
+            default=first,
+            required=True,
+            key=f"way-{work.role}",
+            on_change=_forget_problem,
+            persist_state="session",
+        )
+    {_SAMPLE: _ask_sample, _FILE: _ask_file, _OPENML: _ask_openml}[way or ways[0]](work)
+    if work.problem is not None:
+        parts.error(work.problem, kept="The table below is as it was." if work.table else "The data in use are as they were.")
+
+
+def _change_role() -> None:
+    prepared().change_role(DataRole(st.session_state["role"]))
+
+
+def _forget_problem() -> None:
+    prepared().problem = None
+
+
+def _ask_sample(work: Prepared) -> None:
+    offered = {sample.name: sample for sample in samples() if sample.role == work.role}
+    names = list(offered)
+    st.selectbox(
+        "Sample",
+        names,
+        index=names.index(work.sample) if work.sample in names else None,
+        key=f"sample-{work.role}",
+        format_func=lambda name: offered[name].title if name in offered else name,
+        placeholder="Choose a sample",
+        help="A sample comes with its schema and is used at once.",
+        on_change=_use_sample,
+        args=(f"sample-{work.role}",),
+    )
+    if work.sample in offered:
+        st.caption(offered[work.sample].description)
+
+
+def _use_sample(key: str) -> None:
+    if st.session_state[key] is not None:
+        now = use_sample(st.session_state[key])
+        prepared().choose(now.title, now.table, SchemaDraft.of(now.schema, now.table.names), sample=now.sample)
+
+
+def _ask_file(work: Prepared) -> None:
+    """The file is parsed once; a new widget then takes the old one's place, so that its bytes are freed."""
+    count = st.session_state.setdefault("upload-count", 0)
+    file = st.file_uploader(
+        "CSV file with a header row",
+        type=["csv", "gz"],
+        key=f"upload-{count}",
+        max_upload_size=MOST_MEGABYTES,
+        help=f"At most {MOST_MEGABYTES} MB, 1,000,000 rows, 2,000 columns.",
+    )
+    st.caption(_WHEN_READ if work.role.may_read else f"{_WHEN_READ} {_PRIVATE_READ}")
+    if file is not None:
+        with st.spinner("Reading the file …"):
+            _read_upload(work, file)
+        st.session_state["upload-count"] += 1
+        st.rerun()
+
+
+_WHEN_READ = (
+    "The file is read once, when you choose it. It stays in this app's memory on this machine; nothing is sent or stored."
+)
+_PRIVATE_READ = "From private rows only the column names are shown, and nothing is filled in."
+
+
+def _read_upload(work: Prepared, file: st.runtime.uploaded_file_manager.UploadedFile) -> None:
+    try:
+        table = read_csv(file, name=file.name, max_bytes=MOST_MEGABYTES * 1_000_000)
+    except DpvizError as problem:
+        work.problem = problem
+        return
+    work.choose(file.name, table, SchemaDraft.blank(table.names))
+
+
+def _ask_openml(work: Prepared) -> None:
+    name = st.text_input("Data set name on OpenML", key="openml", placeholder="adult", persist_state="session").strip()
+    st.caption("The only button of this app that uses the internet: it asks openml.org for this data set.")
+    clicked = st.button("Fetch from OpenML", disabled=not name, icon=":material/download:")
+    parts.why_disabled("" if name else "Give a name first.")
+    if clicked:
+        with st.spinner("Fetching …"):
+            _fetch(work, name)
+        st.rerun()
+
+
+def _fetch(work: Prepared, name: str) -> None:
+    try:
+        table = fetch_openml(name)
+    except DpvizError as problem:
+        work.problem = problem
+        return
+    work.choose(name, table, SchemaDraft.blank(table.names))

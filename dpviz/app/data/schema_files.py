@@ -1,0 +1,76 @@
+"""A schema as a file: put a saved one in place of the draft, save the draft."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from dpviz.app import parts
+from dpviz.app.data.draft import SchemaDraft
+from dpviz.app.data.schema_editor import missing_text
+from dpviz.app.state import Prepared
+from dpviz.errors import DpvizError
+from dpviz.table.schema_json import schema_from_json
+
+_MOST_MEGABYTES = 10
+
+
+def ask_schema_file(work: Prepared) -> None:
+    """Upload or download the schema as JSON."""
+    with st.expander("Schema as a file", icon=":material/description:"):
+        _ask_upload(work)
+        _offer_download(work)
+
+
+def _ask_upload(work: Prepared) -> None:
+    """As with tables, the widget is replaced once its file is read."""
+    count = st.session_state.setdefault("schema-count", 0)
+    file = st.file_uploader("Schema saved by dpviz", type="json", key=f"schema-{count}", max_upload_size=_MOST_MEGABYTES)
+    if file is not None:
+        st.session_state["schema-count"] += 1
+        st.session_state["schema-problem"] = _put_in(work, file.getvalue())
+        st.rerun()
+    problem = st.session_state.get("schema-problem")
+    if problem is not None:
+        parts.error(problem, kept="The schema below is as it was.")
+
+
+def _put_in(work: Prepared, document: bytes) -> DpvizError | None:
+    if work.draft is None:
+        return None
+    try:
+        work.replace_draft(SchemaDraft.of(schema_from_json(document), work.draft.names))
+    except DpvizError as problem:
+        return problem
+    return None
+
+
+def _offer_download(work: Prepared) -> None:
+    text, why_not = document(work.draft)
+    st.download_button(
+        "Download schema",
+        text,
+        file_name=f"{_file_stem(work.title)}.schema.json",
+        mime="application/json",
+        on_click="ignore",
+        disabled=bool(why_not),
+        icon=":material/download:",
+    )
+    parts.why_disabled(why_not)
+
+
+def document(draft: SchemaDraft | None) -> tuple[str, str]:
+    """(schema as JSON, "") for a finished draft, ("", why there is none) otherwise, as Markdown."""
+    why_not = missing_text(draft) if draft is not None else "Choose a table first."
+    if draft is None or why_not:
+        return "", why_not
+    try:
+        return draft.schema().to_json(), ""
+    except DpvizError as problem:
+        return "", parts.plain(str(problem))
+
+
+def _file_stem(title: str) -> str:
+    stem = re.sub(r"\.(csv|csv\.gz|gz)$", "", title.lower())
+    return re.sub(r"[^a-z0-9]+", "-", stem).strip("-")[:60] or "table"

@@ -1,0 +1,190 @@
+"""The session as a file: what of it is saved, and how a saved one comes back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dpviz.app.compare.ask import Question
+from dpviz.app.compare.run import store
+from dpviz.app.controls import DEPTHS
+from dpviz.app.data.draft import SchemaDraft
+from dpviz.app.state import Loaded, Prepared, loaded, prepared, use, use_sample
+from dpviz.errors import DocumentError, DpvizError
+from dpviz.evaluation.compare.grid import SweepGrid, columns_of
+from dpviz.evaluation.compare.sweep import as_frame
+from dpviz.io.samples import load_sample, samples
+from dpviz.io.session import Choices, Curves, Session
+from dpviz.learners import get_learner
+from dpviz.table.role import DataRole
+from dpviz.training.params import controls_of
+
+if TYPE_CHECKING:
+    from dpviz.app.work.cached import Trained
+
+#: Where the models of a file that was opened are kept.
+OPENED = "_opened_models"
+
+
+def session_now() -> Session:
+    """What is in use and on screen now. Of private rows the schema and the settings alone."""
+    now = loaded()
+    trained = _last_tree(now)
+    asked = None if trained is None else trained.asked
+    choices = None if asked is None else Choices(asked.learner, asked.settings, asked.params, asked.draw)
+    whole = Session(now.role, now.title, now.sample, now.schema, choices, _models(trained), _kept_curves(now))
+    return whole.shareable()
+
+
+def _last_tree(now: Loaded) -> Trained | None:
+    fingerprint, trained = st.session_state.get("_last_good", (None, None))
+    return trained if fingerprint == now.data.fingerprint else None
+
+
+def _models(trained: Trained | None) -> tuple[str, ...]:
+    """The tree on screen, then those of a file that was opened. A forest that would say where rows are stays out."""
+    found = []
+    if trained is not None:
+        with suppress(DpvizError):  # the Tree page says why there is no file
+            found.append(trained.result.to_json())
+    return tuple(dict.fromkeys((*found, *st.session_state.get(OPENED, ()))))
+
+
+def _kept_curves(now: Loaded) -> tuple[Curves, ...]:
+    if now.role is DataRole.PRIVATE:
+        return ()
+    kept = store()
+    return tuple(
+        _curves_of(question, kept.pools[pool])
+        for (fingerprint, _), question in kept.last.items()
+        if fingerprint == now.data.fingerprint and (pool := _pool(now, question.grid)) in kept.pools
+    )
+
+
+def _pool(now: Loaded, grid: SweepGrid) -> str:
+    from dpviz.app.compare.run import pool_of
+
+    return pool_of(now, grid)
+
+
+def _curves_of(question: Question, frame: Any) -> Curves:
+    part = question.grid.part_of(frame)
+    about = {
+        "along": question.along,
+        "metric": question.metric,
+        "n_train": question.n_train,
+        "grid": json.loads(json.dumps(asdict(question.grid))),
+    }
+    rows = tuple(tuple(row) for row in part.astype(object).to_numpy().tolist())
+    return Curves(about, tuple(part.columns), rows)
+
+
+# --- back from a file
+
+
+def open_session(session: Session) -> None:
+    """Put a session into use: its sample or, for another table, its schema as the draft; settings, models, curves.
+
+    For a callback: widgets of the page must not have been drawn yet. Raises DpvizError before anything is changed.
+    """
+    curves = [(_question(item), item) for item in session.curves]
+    widgets = _widgets(session)
+    if session.sample is not None:
+        _use_sample_of(session)
+    else:
+        _prepare(session)
+    for key, value in {**widgets, **_shown_on_data_page(session)}.items():
+        st.session_state[key] = value
+    st.session_state[OPENED] = session.models
+    if session.sample is not None:
+        for question, item in curves:
+            _put_back(question, item)
+
+
+def _shown_on_data_page(session: Session) -> dict[str, Any]:
+    """Its widgets keep what they showed before; they are to show what is in use now."""
+    role = session.role
+    return {} if session.sample is None else {"role": role, f"sample-{role}": session.sample, f"way-{role}": "A sample"}
+
+
+def _use_sample_of(session: Session) -> None:
+    """The sample with the file's schema; a sample that no longer is what it was keeps its own name for its own schema only."""
+    name = str(session.sample)
+    sample = next((item for item in samples() if item.name == name and DataRole(item.role) is session.role), None)
+    if sample is None:
+        raise DocumentError(f"There is no sample {name!r:.60} of {session.role} rows.", where="sample", remedy="Update dpviz.")
+    table, delivered = load_sample(name)
+    if session.schema == delivered:
+        now = use_sample(name)
+    else:
+        now = use(session.role, sample.title, table, session.schema)
+    prepared().role = now.role
+    prepared().choose(now.title, now.table, SchemaDraft.of(now.schema, now.table.names), sample=now.sample)
+
+
+def _prepare(session: Session) -> None:
+    """The file brings no rows: its schema becomes the draft of the table that is there. The role is the user's to declare."""
+    work: Prepared = prepared()
+    if work.role is not session.role or work.table is None:
+        what = f"The file is of {session.role} rows and does not bring them along."
+        remedy = f"Choose {str(session.role).capitalize()!r} and the table above, then open the session again."
+        raise DocumentError(what, where="role" if work.role is not session.role else "schema", remedy=remedy)
+    work.replace_draft(SchemaDraft.of(session.schema, work.table.names))
+
+
+def _widgets(session: Session) -> dict[str, Any]:
+    """Values of the sidebar's widgets; raises DocumentError for what the sidebar cannot show."""
+    asked = session.choices
+    if asked is None:
+        return {}
+    epsilon, depth = float(asked.settings["epsilon"]), str(asked.settings.get("depth", "auto"))
+    if not 1e-4 <= epsilon <= 100 or depth not in DEPTHS or (asked.draw is not None and not 1 <= asked.draw <= 1_000_000):
+        what = "Its epsilon, depth or draw is outside what the sidebar offers."
+        raise DocumentError(what, where="choices", remedy="Use the command line for such settings.")
+    widgets: dict[str, Any] = {"learner": asked.learner, "epsilon": epsilon, "depth": depth}
+    if asked.draw is not None and session.role is not DataRole.PRIVATE:
+        widgets["draw"] = asked.draw
+    for name, value in asked.params.items():
+        widgets |= _param(asked.learner, name, value)
+    return widgets
+
+
+def _param(learner: str, name: str, value: Any) -> dict[str, Any]:
+    about = controls_of(get_learner(learner).Params)[name]
+    key = f"{learner}.{name}"
+    if about.kind != "shares":
+        return {key: about.settled(value)}
+    if value is None:
+        return {}
+    parts = about.parts or tuple(f"depth {level}" for level in range(len(value)))
+    return {f"{key}.by-hand": True, **{f"{key}.{part}": float(share) for part, share in zip(parts, value, strict=True)}}
+
+
+def _question(item: Curves) -> Question:
+    try:
+        grid = SweepGrid(**_tuples(item.about["grid"]))
+        along, metric, n_train = (item.about[name] for name in ("along", "metric", "n_train"))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise DocumentError("These curves lack what they are about.", where="curves", remedy="Remove them.") from error
+    if along not in ("epsilon", "max_depth", "n_rows") or set(item.columns) != set(columns_of(item.columns)):
+        raise DocumentError("These curves have other columns than a comparison.", where="curves", remedy="Remove them.")
+    if metric not in item.columns or not isinstance(n_train, int):
+        raise DocumentError("These curves do not say what they show.", where="curves", remedy="Remove them.")
+    return Question(along, metric, grid, n_train)
+
+
+def _tuples(grid: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in grid.items()}
+
+
+def _put_back(question: Question, item: Curves) -> None:
+    """Rows of this table, splits and parameters, as if they had been computed here."""
+    now, kept = loaded(), store()
+    frame = as_frame([dict(zip(item.columns, row, strict=True)) for row in item.rows])
+    kept.pools[_pool(now, question.grid)] = frame
+    kept.last[now.data.fingerprint, question.along] = question

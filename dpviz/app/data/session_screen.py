@@ -1,0 +1,72 @@
+"""The session as a file on the Data page: save it, open one, and take the models of an opened one away again."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpviz.app import parts
+from dpviz.app.data.session_file import OPENED, open_session, session_now
+from dpviz.app.publish.exports import offer_export
+from dpviz.app.state import loaded
+from dpviz.errors import DpvizError
+from dpviz.io.exports.contract import Exportable
+from dpviz.io.session import session_from_json, session_to_json
+from dpviz.table.role import DataRole
+
+_MOST_MEGABYTES = 50
+_COUNT, _PROBLEM = "session-count", "session-problem"
+_HOLDS = "Settings, schema, the model on screen and curves computed on the Compare page. Never rows."
+_HOLDS_PRIVATE = "Of private rows: the declared schema and the settings. No model, no curve, no rows."
+
+
+def ask_session_file() -> None:
+    """Save this session, or open one that was saved."""
+    with st.expander("Session as a file", icon=":material/inventory_2:"):
+        st.caption(_HOLDS_PRIVATE if loaded().role is DataRole.PRIVATE else _HOLDS)
+        look = {"icon": ":material/download:", "on_click": "ignore"}
+        now = session_now()  # here: whoever makes the file when it is asked for sees no session
+        st.download_button("Save session", lambda: session_to_json(now), "session.dpviz.json", "application/json", **look)
+        _ask_upload()
+    _offer_models()
+
+
+def _ask_upload() -> None:
+    """As with tables, the widget is replaced once its file is read; before the page, because it changes what widgets show."""
+    key = f"session-{st.session_state.setdefault(_COUNT, 0)}"
+    look = {"type": "json", "max_upload_size": _MOST_MEGABYTES, "on_change": _open, "args": (key,)}
+    st.file_uploader("Session saved by dpviz", key=key, **look)
+    problem = st.session_state.get(_PROBLEM)
+    if problem is not None:
+        parts.error(problem, kept="Everything is as it was.")
+
+
+def _open(key: str) -> None:
+    file = st.session_state.get(key)
+    if file is not None:
+        st.session_state[_COUNT] += 1
+        problem = st.session_state[_PROBLEM] = _opened(file.getvalue())
+        if problem is None:
+            st.toast("Session opened.", icon=":material/check:")
+
+
+def _opened(document: bytes) -> DpvizError | None:
+    try:
+        open_session(session_from_json(document))
+    except DpvizError as problem:
+        return problem
+    return None
+
+
+def _offer_models() -> None:
+    """The models of an opened file can be taken away even where their rows are not here."""
+    texts = st.session_state.get(OPENED, ())
+    if not texts or loaded().role is DataRole.PRIVATE:
+        return
+    with st.expander(f"Models of the opened session ({len(texts)})", icon=":material/account_tree:"):
+        number = st.selectbox("Model", range(len(texts)), format_func=lambda place: _title(texts[place]), key="opened-model")
+        offer_export(texts[number], f"model-{number + 1}", key="opened")
+
+
+def _title(text: str) -> str:
+    given = Exportable(text)
+    return f"{given.document.get('learner', {}).get('name', 'a model')}, predicts {given.schema.target.name}"

@@ -1,0 +1,140 @@
+"""The six lessons in their order: which one is open, what the link locks, how far the person is, and the teacher's link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app.learn import adding, choosing, growing, noise, odds, poisoning
+from dpviz.app.learn.desk import ANSWER, ANSWERED, QUESTION, Desk, Numbers, ask
+from dpviz.app.prose import prose
+
+_KEY = "lesson"
+_LOCK, _HIDE = "lock", "hide"
+_TEACH_LOCK, _TEACH_HIDE = "_teacher_lock", "_teacher_hide"
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One lesson.
+
+    Attributes
+    ----------
+    name : str
+        On its button, and in the link.
+    text : str
+        Name of its file of texts, and of its controls in the link.
+    controls : tuple of str
+        What a teacher's link can lock or hide.
+    question : callable () -> Numbers
+        Numbers of the question and its answer.
+    show : callable (desk) -> None
+        Controls and picture.
+    """
+
+    name: str
+    text: str
+    controls: tuple[str, ...]
+    question: Callable[[], Numbers]
+    show: Callable[[Desk], None]
+
+
+LESSONS = (
+    Lesson("Epsilon", "odds", odds.CONTROLS, odds.question, odds.show),
+    Lesson("Noise", "noise", noise.CONTROLS, noise.question, noise.show),
+    Lesson("Choosing", "choosing", choosing.CONTROLS, choosing.question, choosing.show),
+    Lesson("Adding up", "adding", adding.CONTROLS, adding.question, adding.show),
+    Lesson("Growing", "growing", growing.CONTROLS, growing.question, growing.show),
+    Lesson("Poisoning", "poisoning", poisoning.CONTROLS, poisoning.question, poisoning.show),
+)
+_NAMES = tuple(lesson.name for lesson in LESSONS)
+
+
+def choose() -> Lesson:
+    """Which of the six; the first unless the link says otherwise."""
+    st.caption(prose("learn/page", "intro", neighbours=NEIGHBOURS))
+    name = st.segmented_control("Lesson", _NAMES, default=_NAMES[0], required=True, key=_KEY, bind="query-params")
+    return LESSONS[_NAMES.index(name or _NAMES[0])]
+
+
+@cache
+def _to_the_top() -> Any:
+    """Another lesson starts at its head, although its button stood at the foot of the one before."""
+    js = Path(__file__).with_name("to_the_top.js").read_text(encoding="utf-8")
+    return st.components.v2.component("dpviz_lesson_top", html="<span hidden></span>", js=js)
+
+
+def teach(lesson: Lesson) -> None:
+    """Claim and question on one side, control and picture on the other; then the way on."""
+    desk = Desk(lesson.text, _in_link(_LOCK), _in_link(_HIDE))
+    st.header(desk.say("title"), anchor=False)
+    words, picture = st.columns([2, 3], gap="large")
+    with words:
+        st.markdown(desk.say("claim"))
+        numbers = lesson.question()
+        desk = replace(desk, opened=ask(desk, numbers))
+        if desk.opened:
+            st.markdown(f"**Try it.** {desk.say('try', **numbers)}")
+        else:
+            st.caption(f":material/lock: {prose('learn/page', 'unlock')}")
+    with picture:
+        lesson.show(desk)
+    st.divider()
+    _way_on(lesson)
+    if not desk.locked and not desk.hidden:
+        _teacher(lesson, desk)
+    _to_the_top()(key="lesson-top", data={"lesson": lesson.name})
+
+
+def progress() -> None:
+    """How many of the questions are answered."""
+    done = len(st.session_state.get(ANSWERED, ()))
+    st.markdown(f"{'●' * done}{'○' * (len(LESSONS) - done)} {done} of {len(LESSONS)} questions answered")
+
+
+def _in_link(name: str) -> frozenset[str]:
+    """The names after `lock=` or `hide=`, separated by commas."""
+    return frozenset(filter(None, (part.strip() for part in st.query_params.get(name, "").split(","))))
+
+
+def _way_on(lesson: Lesson) -> None:
+    place = LESSONS.index(lesson)
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        back = LESSONS[place - 1] if place else None
+        on = LESSONS[place + 1] if place + 1 < len(LESSONS) else None
+        _go_button("Previous", back, ":material/arrow_back:")
+        progress()
+        _go_button("Next", on, ":material/arrow_forward:")
+
+
+def _go_button(word: str, to: Lesson | None, icon: str) -> None:
+    label = f"{word}: {to.name}" if to else word
+    name = to.name if to else ""
+    st.button(label, key=f"_lesson_{word}", icon=icon, disabled=to is None, on_click=_open, args=(name,))
+
+
+def _open(name: str) -> None:
+    st.session_state[_KEY] = name
+
+
+def _teacher(lesson: Lesson, desk: Desk) -> None:
+    with st.popover("Make a teacher's link", icon=":material/link:"):
+        st.markdown(prose("learn/page", "teacher"))
+        locked = st.multiselect("Lock", lesson.controls, key=f"{_TEACH_LOCK}_{lesson.text}")
+        hidden = st.multiselect("Hide", (ANSWER, QUESTION, *lesson.controls), key=f"{_TEACH_HIDE}_{lesson.text}")
+        st.code(teacher_link(st.context.url or "", lesson, desk.shown, locked, hidden), language=None, wrap_lines=True)
+
+
+def teacher_link(address: str, lesson: Lesson, shown: dict[str, list[str]], locked: list[str], hidden: list[str]) -> str:
+    """The address of this lesson with its settings, and what is locked and hidden. `address` may hold other settings."""
+    parts = {_KEY: [lesson.name], **shown}
+    parts |= {name: [",".join(names)] for name, names in ((_LOCK, locked), (_HIDE, hidden)) if names}
+    bare = urlsplit(address)._replace(query="", fragment="").geturl()
+    return f"{bare}?{urlencode(parts, doseq=True, safe=',')}"

@@ -1,0 +1,30 @@
+"""Lesson: what epsilon means."""
+
+from __future__ import annotations
+
+import math
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app.learn.desk import Desk, Numbers
+from dpviz.evaluation.learn.lessons import guesses
+from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.learn import lessons as figures
+
+CONTROLS = ("epsilon",)
+EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
+SHOWN, ASKED = 0.1, 1.0
+#: Epsilons whose answers stand beside the right one.
+BESIDE = {"low": 0.2, "high": 2.2, "top": 4.6}
+
+
+def question() -> Numbers:
+    """What a larger epsilon allows."""
+    values = {name: f"{guesses(epsilon):.0f}" for name, epsilon in {**BESIDE, "right": ASKED}.items()}
+    fixed = {"coin": str(figures.COIN), "hundred": "100"}
+    return values | fixed | {"epsilon": number_text(ASKED), "odds": number_text(math.exp(ASKED))}
+
+
+def show(desk: Desk) -> None:
+    """A hundred guesses."""
+    epsilon = desk.slider("epsilon", f"ε ({NEIGHBOURS})", EPSILONS, SHOWN)
+    desk.picture(figures.guesses_figure(epsilon), figures.guesses_sentence(epsilon), figures.guesses_rows(EPSILONS))

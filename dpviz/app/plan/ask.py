@@ -1,0 +1,182 @@
+"""What the Plan page is asked: in which world, what is wanted, what is looked for. Private rows are never touched here."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from dpviz.app.controls import Asked
+from dpviz.app.parts import literal
+from dpviz.app.state import Loaded
+from dpviz.app.work.cached import canonical_key
+from dpviz.evaluation.plan.planner import Along, Measure, Setup, Wish
+from dpviz.evaluation.plan.simulate import Marginals, Planted, Resampled, World, marginals_of, plant
+from dpviz.figures.plan.planner import percent
+from dpviz.table.role import DataRole
+from dpviz.table.schema import CategoricalFeature
+
+ROWS_AT_HAND, SCHEMA = "rows", "schema"
+UNIFORM, LIKE_ROWS, TYPED = "uniform", "rows", "typed"
+#: Question -> its title. Each is answered by looking for one thing with everything else held fixed.
+QUESTIONS = {
+    "epsilon": "Accuracy → ε",
+    "rows": "Accuracy → rows",
+    "poison": "Poisoned rows → ε",
+    "labels": "Reliable labels → ε",
+    "depth": "Reliable labels → depth",
+}
+_ALONG: dict[str, Along] = {"epsilon": "epsilon", "rows": "n_rows", "labels": "epsilon", "depth": "max_depth"}
+_SIZES = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A world, and a text that says which: equal texts, equal worlds."""
+
+    world: World
+    key: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is wanted. `along` and `wish` are None for poisoned rows, which `rows` and `above` are about."""
+
+    name: str
+    along: Along | None = None
+    wish: Wish | None = None
+    rows: int = 0
+
+
+def bound(key: str) -> dict[str, Any]:
+    """A keyed widget that a link and a page change keep."""
+    return {"key": key, "bind": "query-params", "persist_state": "session"}
+
+
+def ask_world(loaded: Loaded) -> Place:
+    """Rows at hand, or rows simulated from the schema; for private rows the schema only. Raises what the world raises."""
+    options = {ROWS_AT_HAND: "The rows in use", SCHEMA: "The schema alone"}
+    if loaded.role is DataRole.PRIVATE:
+        st.info(
+            "Private rows are not touched here: the plan is made on rows simulated from the **schema alone**, which is public.",
+            icon=":material/lock:",
+        )
+        return _ask_planted(loaded)
+    look = {"format_func": options.__getitem__, "default": ROWS_AT_HAND, "required": True, **bound("world")}
+    if st.segmented_control("Simulate with", tuple(options), **look) == SCHEMA:
+        return _ask_planted(loaded)
+    st.caption(
+        f"Every tree is grown on another four fifths of the {loaded.data.n_rows:,} rows and asked about the rest. More rows than "
+        "there are: drawn with repetition, which shows what less noise does, not what new rows would teach."
+    )
+    return Place(Resampled(loaded.data), loaded.data.fingerprint, loaded.title)
+
+
+def _ask_planted(loaded: Loaded) -> Place:
+    columns = st.columns(3, gap="medium")
+    known = loaded.schema.n_public or 1_000
+    with columns[0]:
+        start = min(_SIZES, key=lambda size: abs(size - known))
+        n_rows = st.select_slider("Rows", _SIZES, start, format_func=lambda size: f"{size:,}", **bound("plan-rows"))
+    with columns[1]:
+        words = "How far the class follows the planted tree. 0: chance. 1: always."
+        strength = st.slider("Strength of the signal", 0.1, 1.0, 0.6, 0.1, help=words, **bound("strength"))
+    with columns[2]:
+        depth = st.slider("Levels of the planted tree", 1, 4, 2, **bound("planted"))
+    marginals = _ask_marginals(loaded)
+    world = _planted(canonical(loaded, marginals, n_rows, strength, depth), loaded, marginals, n_rows, strength, depth)
+    st.caption(
+        f"Features are drawn independently, a tree is planted in them, and {percent(round(world.follows, 3))} of the rows follow "
+        f"it: no learner can be right more often here. Guessing reaches {percent(round(world.most_frequent, 3))}."
+    )
+    key = canonical(loaded, marginals, n_rows, strength, depth)
+    return Place(world, key, f"simulated from the schema of {loaded.title}")
+
+
+def canonical(loaded: Loaded, marginals: Marginals, *numbers: float) -> str:
+    """One text per planted world; knows the schema, not the rows."""
+    return json.dumps([repr(loaded.schema), sorted(marginals.items()), numbers])
+
+
+@st.cache_resource(scope="session", max_entries=4, show_spinner=False)
+def _planted(key: str, _loaded: Loaded, _marginals: Marginals, _n_rows: int, _strength: float, _depth: int) -> Planted:
+    return plant(_loaded.schema, n_rows=_n_rows, strength=_strength, depth=_depth, marginals=_marginals, seed=1)
+
+
+def _ask_marginals(loaded: Loaded) -> Marginals:
+    """Uniform, typed, or (never for private rows) as in the rows in use."""
+    options = {UNIFORM: "uniform", TYPED: "typed here"}
+    if loaded.role is not DataRole.PRIVATE:
+        options[LIKE_ROWS] = "as in the rows in use"
+    look = {"format_func": options.__getitem__, "default": UNIFORM, "required": True, **bound("marginals")}
+    chosen = st.segmented_control("Distribution of each feature", tuple(options), **look)
+    if chosen == LIKE_ROWS:
+        return marginals_of(loaded.data)
+    return _ask_weights(loaded) if chosen == TYPED else {}
+
+
+def _ask_weights(loaded: Loaded) -> Marginals:
+    """Weights per feature, kept in the session; a feature without any is uniform."""
+    kept: dict[str, tuple[float, ...]] = st.session_state.setdefault(f"_weights {loaded.schema!r}", {})
+    name = st.selectbox("Feature", loaded.schema.feature_names)
+    feature = loaded.schema.feature(name)
+    if isinstance(feature, CategoricalFeature):
+        what = f"one weight per category, in this order: {', '.join(map(literal, feature.categories))}"
+    else:
+        what = f"weights of equally wide bins from {feature.low:g} to {feature.high:g}"
+    typed = st.text_input("Weights, separated by spaces", " ".join(f"{w:g}" for w in kept.get(name, ())), key=f"weights {name}")
+    st.caption(f"{literal(name)}: {what}. Empty: uniform.")
+    try:
+        weights = tuple(float(word) for word in typed.replace(",", " ").split())
+    except ValueError:
+        st.warning("Weights are numbers; what was typed is left out.", icon=":material/error:")
+        weights = ()
+    kept.pop(name, None)
+    if weights:
+        kept[name] = weights
+    return dict(kept)
+
+
+def ask_question(guess: float) -> Question:
+    """Which question, and what is wanted. `guess` is what guessing reaches."""
+    look = {"format_func": QUESTIONS.__getitem__, "default": "epsilon", "required": True, **bound("wanted")}
+    name = st.segmented_control("What do you want to know?", tuple(QUESTIONS), **look)
+    left, right = st.columns(2, gap="medium")
+    if name == "poison":
+        with left:
+            rows = st.number_input("Poisoned rows to withstand", 1, 100_000, 10, help=_POISON, **bound("protect"))
+        return Question(name, rows=int(rows))
+    measure: Measure = "labels" if name in ("labels", "depth") else "accuracy"
+    with left:
+        if measure == "accuracy":
+            start = min(99.0, round(100 * (guess + 0.05)))
+            target = st.number_input("Accuracy, %", 1.0, 99.9, float(start), 0.5, format="%g", **bound("wish-accuracy"))
+        else:
+            target = st.number_input("Leaves with the right label, %", 1.0, 99.9, 90.0, 1.0, format="%g", **bound("wish-labels"))
+    with right:
+        steps = (50, 80, 90, 95)
+        sureness = st.select_slider("In so many trees of 100", steps, 90, help=_SURE, **bound("sure"))
+    return Question(name, _ALONG[name], Wish(measure, target / 100, sureness / 100))
+
+
+_SURE = "You get one tree. Higher: surer that yours is among those that reach it."
+_POISON = "Rows an attacker may add or remove; a changed row counts as two. The mean accuracy must stay above guessing."
+
+
+def setup_of(asked: Asked) -> Setup:
+    """The sidebar's learner and settings."""
+    return Setup(asked.learner, asked.settings, asked.params)
+
+
+def question_key(place: Place, setup: Setup, question: Question, loaded: Loaded) -> str:
+    """One text per question. What is looked for does not count as a setting."""
+    settings = dict(setup.settings)
+    if question.along == "epsilon" or question.name == "poison":
+        settings.pop("epsilon")
+    if question.along == "max_depth":
+        settings = {"epsilon": settings["epsilon"]}
+    asked = Asked(setup.learner, settings, dict(setup.params), 0, {})
+    return canonical_key(loaded, asked, world=place.key, question=repr(question))

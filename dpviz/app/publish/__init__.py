@@ -1,0 +1,1 @@
+"""The Publish page: checks, releases, history, exports."""

@@ -1,0 +1,88 @@
+"""Taking a model away: choose a form, see it, and download it once it has predicted every golden row as the model does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpviz.app.parts import error, plain
+from dpviz.app.publish.export_png import png_button
+from dpviz.errors import DpvizError
+from dpviz.figures.publish.exports import export_as, targets
+from dpviz.io.exports.contract import Exportable, Exported
+from dpviz.io.exports.json_document import JSON_SCHEMA
+
+_LONGEST_PREVIEW = 6_000
+#: Forms whose text says nothing to a reader: the drawing is on the page already, a report is opened in a browser.
+_UNSEEN = ("svg", "report")
+_GROUPS = {"data": "", "code": "Code: ", "words": "", "picture": "Drawing: "}
+
+
+def offer_export(document: str, stem: str, *, key: str, label: str = "Download") -> None:
+    """The forms a `dpviz-tree/1` document can be taken away in.
+
+    Parameters
+    ----------
+    document : str
+        The document; released values only.
+    stem : str
+        Start of the file's name.
+    key : str
+        The widgets' key, other ones where two models are offered.
+    label : str
+        What the button says before the form ("Download simulation").
+    """
+
+    @st.fragment
+    def offer() -> None:
+        name = _ask_form(key)
+        target = targets()[name]
+        st.caption(target.about)
+        try:
+            done = _checked(name, document)
+        except DpvizError as problem:
+            error(problem)
+            return
+        _offer(done, document, stem, key, label)
+
+    offer()
+
+
+def _ask_form(key: str) -> str:
+    names = list(targets())
+    return st.selectbox("Form", names, format_func=_title, key=f"{key}-form", persist_state="session")
+
+
+def _title(name: str) -> str:
+    target = targets()[name]
+    return f"{_GROUPS[target.group]}{target.title}"
+
+
+@st.cache_resource(scope="session", max_entries=24, show_spinner="Checking it on golden rows …")
+def _checked(name: str, document: str) -> Exported:
+    return export_as(name, Exportable(document))
+
+
+def _offer(done: Exported, document: str, stem: str, key: str, label: str) -> None:
+    target = done.target
+    st.caption(f":material/task_alt: {plain(done.checked)}")
+    look: dict[str, Any] = {"icon": ":material/download:", "on_click": "ignore", "key": f"{key}-{target.name}"}
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.download_button(f"{label} ({target.title})", done.content, f"{stem}{target.suffix}", target.mime, **look)
+        if target.name == "svg":
+            png_button(str(done.content), f"{stem}.png", key=f"{key}-png")
+        if target.name == "json":
+            schema = JSON_SCHEMA.read_bytes
+            st.download_button("Its JSON Schema", schema, JSON_SCHEMA.name, "application/schema+json", on_click="ignore")
+    _preview(done, key)
+
+
+def _preview(done: Exported, key: str) -> None:
+    if isinstance(done.content, bytes) or done.target.name in _UNSEEN:
+        return
+    with st.expander("What it says", icon=":material/visibility:", key=f"{key}-preview"):
+        text = done.content[:_LONGEST_PREVIEW]
+        st.code(text, language=done.target.language, height=320)
+        if len(done.content) > len(text):
+            st.caption(f"The first {len(text):,} of {len(done.content):,} characters.")

@@ -1,0 +1,100 @@
+"""The history on the Publish page: releases with interrupted ones, explorations apart, files and the register to take away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dpviz.app.explorations import unnoted
+from dpviz.app.parts import error
+from dpviz.app.publish.exports import offer_export
+from dpviz.app.state import Loaded
+from dpviz.errors import DpvizError
+from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.publish.release import history_rows
+from dpviz.io.csv_text import csv_text
+from dpviz.release.export import COLUMNS, register_json, register_lines
+from dpviz.release.files import is_file_with
+from dpviz.release.records import Balance, Entry, State
+from dpviz.release.register import ReleaseRegister
+
+_BUTTON: dict[str, Any] = {"icon": ":material/download:", "on_click": "ignore"}
+
+
+def history(book: ReleaseRegister, balance: Balance | None, loaded: Loaded) -> None:
+    """Everything that was begun on this data set, what was only looked at, and the whole register as a file."""
+    st.header("History", anchor=False)
+    if balance is not None and balance.releases:
+        st.dataframe(history_rows(balance), hide_index=True, alt="Every release of this data set with the running total.")
+        if any(entry.state is State.STARTED for entry in balance.releases):
+            st.caption(
+                ":material/warning: Interrupted, or still under way: no file has come of it, and what it was to cost is spent "
+                "all the same."
+            )
+        _files(balance)
+    else:
+        st.caption("No release of these rows yet.")
+    _explorations(book, loaded)
+    _register(book)
+
+
+def _files(balance: Balance) -> None:
+    """One file at a time, newest first; read when it is asked for, and only if it is what the register knows."""
+    released = [entry for entry in reversed(balance.releases) if entry.state is State.RELEASED]
+    if not released:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        titles = {
+            entry.number: f"Number {entry.number}, {entry.learner}, ε = {number_text(entry.loss.epsilon)}" for entry in released
+        }
+        chosen = st.selectbox("Released file", list(titles), format_func=titles.__getitem__, key="publish-file", width=340)
+        entry = next((item for item in released if item.number == chosen), released[0])
+        stands = is_file_with(Path(entry.file), entry.sha256)
+        name = f"{entry.learner}-release-{entry.number}.json"
+        st.download_button(
+            "Download release (JSON)", lambda: content(entry), name, "application/json", disabled=not stands, **_BUTTON
+        )
+    if not stands:
+        st.caption(":material/error: Its file is no longer where it was released to, or was changed. It stays spent.")
+    st.caption(f"SHA-256 of the file: `{entry.sha256}`")
+    if stands and st.toggle(
+        "Take it away in another form", key="publish-forms", help="Made from the released file; costs nothing."
+    ):
+        offer_export(content(entry).decode("utf-8"), name.removesuffix(".json"), key=f"released-{entry.number}")
+
+
+def content(entry: Entry) -> bytes:
+    """The released file as it was released; raises DpvizError when it is gone or changed."""
+    if not is_file_with(Path(entry.file), entry.sha256):
+        raise DpvizError("The released file is gone or was changed.", where=Path(entry.file).name, remedy="Put back a copy.")
+    return Path(entry.file).read_bytes()
+
+
+def _explorations(book: ReleaseRegister, loaded: Loaded) -> None:
+    problem = unnoted()
+    if problem is not None:
+        error(problem, kept="Some looks at these rows in this session are missing from the register.")
+    found = book.explorations(loaded.data.fingerprint)
+    if not found:
+        return
+    looks = sum(item.times for item in found)
+    fits = "1 fit" if looks == 1 else f"{looks:,} fits"
+    with st.expander(f"Explorations of these rows ({fits}): {found[0].standing}", icon=":material/visibility_lock:"):
+        st.warning("What was explored is covered by no guarantee. Keep it to yourself.", icon=":material/lock:")
+        rows = [
+            {"last (UTC)": item.at[:19].replace("T", " "), "what": item.what, "learner": item.learner, "fits": item.times}
+            for item in found
+        ]
+        st.dataframe(rows, hide_index=True, alt="What was looked at on these rows without releasing it.")
+
+
+def _register(book: ReleaseRegister) -> None:
+    def as_csv() -> str:
+        return csv_text(COLUMNS, register_lines(book))
+
+    with st.expander("The whole register as a file", icon=":material/menu_book:"), st.container(horizontal=True):
+        st.download_button("Register (CSV)", as_csv, "releases.csv", "text/csv", **_BUTTON)
+        st.download_button("Register (JSON)", lambda: register_json(book), "releases.json", "application/json", **_BUTTON)
+        st.caption("All data sets, caps, releases and explorations; no fingerprint of any rows. For the owner's books.")

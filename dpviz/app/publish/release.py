@@ -1,0 +1,161 @@
+"""Releasing from the Publish page: what will be promised, the button, the work, and what became of it.
+
+A click makes a token; the register releases a token once. Reruns, double clicks and a lost connection therefore release nothing
+twice, and the work goes on when the page is left.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app.controls import Asked
+from dpviz.app.parts import error, why_disabled
+from dpviz.app.publish.check import looks_at
+from dpviz.app.state import Loaded
+from dpviz.app.work.jobs import Job, session_name, shared_jobs
+from dpviz.errors import DpvizError
+from dpviz.figures.guarantee_text import epsilon_text, number_text
+from dpviz.figures.publish.release import risk_sentence, spent_figure, spent_sentence, statement_rows
+from dpviz.learners import get_learner
+from dpviz.randomness import entropy
+from dpviz.release.publish import Promise, Wish, promise, publish
+from dpviz.release.records import Balance, State
+from dpviz.release.register import ReleaseRegister, require_room
+
+LANE = "publish"
+_TOKEN, _PROBLEM, _LAST, _FAILED = "_publish_token", "_publish_problem", "_publish_last", "_publish_failed"
+_AGREED = "publish-agreed"
+_EVERY = 0.3
+_QUIET = {"displayModeBar": False, "responsive": True}
+
+
+def wish_of(asked: Asked) -> Wish:
+    """What the sidebar asks for, without its draw: a release is drawn anew."""
+    return Wish(asked.learner, dict(asked.settings), dict(asked.params))
+
+
+def promised(book: ReleaseRegister, balance: Balance | None, asked: Asked, loaded: Loaded) -> Promise | None:
+    """What a release with these settings promises; None when there can be none, which is then said."""
+    wish = wish_of(asked)
+    if balance is not None:
+        wish = wish.at(balance.fitting(wish.settings["epsilon"]))
+    try:
+        return promise(loaded.schema, wish, explored=looks_at(book, loaded))
+    except DpvizError as problem:
+        st.session_state[_PROBLEM] = problem
+        return None
+
+
+def spent(balance: Balance, made: Promise | None) -> None:
+    """The running total against the cap, and what is promised under it."""
+    st.header("Spent for good", anchor=False)
+    sentence = spent_sentence(balance)
+    st.markdown(f"**{sentence}**")
+    loss = made.loss if made else None
+    st.plotly_chart(spent_figure(balance, loss), config=_QUIET, key="publish-spent", alt=sentence)
+    st.dataframe(
+        statement_rows(balance, loss),
+        hide_index=True,
+        alt="What is promised about one row and about poisoned rows, by this release alone and by all releases together.",
+    )
+    st.caption(
+        f"All releases of these rows add up ({NEIGHBOURS}). A poisoned row is one added or removed; a changed row counts two. "
+        "The Robustness page proves more for one tree."
+    )
+
+
+def ask_release(balance: Balance, made: Promise | None, asked: Asked, loaded: Loaded) -> None:
+    """The summary and the button; the work while it is under way; what became of the last release."""
+    st.header("Release", anchor=False)
+    job = _under_way()
+    if job is not None and not job.is_done:
+        _watch(job)
+        return
+    if st.session_state.get(_TOKEN):
+        _take(job)
+        st.rerun()  # the balance above was read while the release was under way: nothing of it may stay on screen
+    _say_last()
+    problem = st.session_state.pop(_PROBLEM, None)
+    if made is None:
+        error(problem, kept="Nothing was spent.")
+        return
+    try:
+        require_room(balance, made.loss)
+    except DpvizError as full:
+        error(full, kept="Nothing was spent.")
+        return
+    _summary(balance, made, asked)
+    _button(made, asked, loaded)
+
+
+def _summary(balance: Balance, made: Promise, asked: Asked) -> None:
+    title = get_learner(asked.learner).title
+    left = number_text(max(0.0, balance.left.epsilon - made.loss.epsilon))
+    st.info(
+        f"**One tree by {title}, {epsilon_text(made.loss)}.** {made.claim.because}  \n"
+        f"{risk_sentence(balance, made.loss)}  \n"
+        f"ε = {left} will be left. The tree is drawn anew with noise from the operating system: it is not the one you looked at, "
+        "and nobody can draw it again.",
+        icon=":material/contract:",
+    )
+
+
+def _button(made: Promise, asked: Asked, loaded: Loaded) -> None:
+    words = f"Spend {epsilon_text(made.loss)} for good, whatever becomes of the file"
+    agreed = st.checkbox(words, key=_AGREED)
+    look: dict[str, Any] = {"icon": ":material/publish:", "on_click": begin, "args": (wish_of(asked), loaded)}
+    st.button("Release", disabled=not agreed, **look)
+    why_disabled("" if agreed else "Tick the box first.")
+
+
+def begin(wish: Wish, loaded: Loaded) -> None:
+    """Begin one release, unless one is under way or the box was not ticked: a second click does nothing."""
+    if not st.session_state.get(_AGREED) or st.session_state.get(_TOKEN):
+        return
+    token = f"{entropy():032x}"
+    st.session_state[_TOKEN], st.session_state[_AGREED] = token, False
+    book, data = ReleaseRegister(), loaded.data
+    shared_jobs().submit(
+        session_name(), LANE, token, lambda progress, stop: publish(book, data, wish, token=token, progress=progress)
+    )
+
+
+def _under_way() -> Job | None:
+    token = st.session_state.get(_TOKEN)
+    return shared_jobs().find(session_name(), LANE, token) if token else None
+
+
+def _take(job: Job | None) -> None:
+    """Keep what became of the release: from the job, or from the register where the job is gone."""
+    token, st.session_state[_TOKEN] = st.session_state[_TOKEN], None
+    try:
+        st.session_state[_LAST] = job.result() if job is not None else ReleaseRegister().find(token)
+    except DpvizError as problem:
+        st.session_state[_FAILED] = problem
+    shared_jobs().forget(session_name(), LANE)
+
+
+def _say_last() -> None:
+    """What became of the last release; why one failed is said once."""
+    failed = st.session_state.pop(_FAILED, None)
+    if failed is not None:
+        error(failed)
+    entry = st.session_state.get(_LAST)
+    if entry is not None and entry.state is State.RELEASED:
+        words = f"**Released: number {entry.number}, {epsilon_text(entry.loss)}.** Its file is in the history below."
+        st.success(words, icon=":material/verified:")
+
+
+def _watch(job: Job) -> None:
+    """Progress without Cancel: what is begun is spent."""
+
+    @st.fragment(run_every=_EVERY)
+    def poll() -> None:
+        if job.is_done:
+            st.rerun()
+        st.progress(job.share, text=":material/hourglass_top: Releasing: spent, training, writing …")
+
+    poll()

@@ -1,0 +1,103 @@
+"""The backdoor demo: what the trigger looks like, and how often it works after a few poisoned pictures. On bundled digits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app.compare.ask import FIRST
+from dpviz.app.controls import EPSILONS
+from dpviz.app.parts import error, plain
+from dpviz.app.prose import prose
+from dpviz.app.robustness import run, tiles
+from dpviz.app.robustness.ask import MOST_EPSILONS, Cell
+from dpviz.errors import DpvizError
+from dpviz.evaluation.robustness.backdoor import picture
+from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.robustness.more import backdoor_figure, backdoor_rows, backdoor_sentence
+from dpviz.figures.robustness.pixels import picture_svg
+from dpviz.io.csv_text import frame_csv
+from dpviz.learners import DEFAULT, get_learner, learner_names, require_task
+
+LANE = "robustness-backdoor"
+DRAWS = 300
+_QUIET = {"displayModeBar": False, "responsive": True}
+
+
+def backdoor() -> None:
+    """Pictures, choices, the button, the chart."""
+    st.header("A backdoor in pictures", anchor=False)
+    st.markdown(prose("robustness", "backdoor"))
+    seen, asked = st.columns([1, 1.4], gap="large", vertical_alignment="center")
+    with seen:
+        _pictures()
+    with asked:
+        cells = _ask()
+    wanted = run.backdoor_tiles(cells, DRAWS)
+    batch = tiles.look(LANE, wanted)
+    with asked:
+        args: dict[str, Any] = {"on_click": tiles.begin, "args": (LANE, wanted)}
+        is_free = bool(batch.n_missing) and batch.job is None
+        st.button(f"Plant it ({batch.n_missing:,} curves)", icon=":material/pest_control:", disabled=not is_free, **args)
+        tiles.watch(LANE, wanted, "Planting the backdoor")
+    for problem in (*batch.problems, *((batch.problem,) if batch.problem else ())):
+        error(problem)
+    if batch.values:
+        _draw(batch.values)
+
+
+def _pictures() -> None:
+    train, _, trigger = run.pictures()
+    row = int(np.flatnonzero(train.target == trigger.source)[0])
+    clean, stamped = picture(train, row), picture(trigger.stamp(train.take(np.array([row]), share=1.0)), 0)
+    source, wanted = (train.schema.classes[code] for code in (trigger.source, trigger.wanted))
+    drawn = (
+        (clean, (), f"A clean {source}", f"a {source}, labelled {source}"),
+        (stamped, trigger.features, f"The same {source} with five dark pixels, framed", f"with the trigger, labelled {wanted}"),
+    )
+    with st.container(horizontal=True, gap="medium"):
+        for pixels, framed, title, caption in drawn:
+            with st.container(width="content", gap=None):
+                st.markdown(picture_svg(pixels, title=title, framed=framed), unsafe_allow_html=True, width="content")
+                st.caption(caption)
+
+
+def _ask() -> list[Cell]:
+    names = [name for name in learner_names() if _is_able(name)]
+    first = [name for name in FIRST if name in names and (name == DEFAULT or not get_learner(name).spends_epsilon)]
+    look = {"format_func": lambda name: get_learner(name).title, **_bound("learners")}
+    chosen = st.multiselect("Learners to attack", names, default=first, **look)
+    steps = {"format_func": number_text, "max_selections": MOST_EPSILONS, **_bound("epsilons")}
+    epsilons = st.multiselect(f"ε for the private ones ({NEIGHBOURS})", EPSILONS, default=[0.1, 1.0], **steps)
+    every = (Cell(name, e if get_learner(name).spends_epsilon else None) for name in chosen for e in epsilons or [None])
+    return [cell for cell in dict.fromkeys(every) if cell.epsilon is not None or not get_learner(cell.learner).spends_epsilon]
+
+
+def _bound(key: str) -> dict[str, Any]:
+    return {"key": f"backdoor-{key}", "bind": "query-params", "persist_state": "session"}
+
+
+def _is_able(name: str) -> bool:
+    try:
+        require_task(get_learner(name), run.pictures()[0].schema)
+    except DpvizError:
+        return False
+    return True
+
+
+def _draw(frames: tuple[Any, ...]) -> None:
+    import pandas as pd
+
+    curves = pd.concat(frames, ignore_index=True)
+    sentence = backdoor_sentence(curves)
+    st.markdown(plain(sentence))
+    st.plotly_chart(backdoor_figure(curves), config=_QUIET, key="backdoor-figure", alt=sentence)
+    st.caption("Dots: measured, with 95 % limits. Dotted: at most, proved with 95 % confidence for all numbers of rows at once.")
+    with st.expander("As a table", icon=":material/table_rows:"):
+        st.dataframe(backdoor_rows(curves), hide_index=True, alt="Every measured point of the backdoor.")
+    make = lambda: frame_csv(curves)  # noqa: E731
+    look: dict[str, Any] = {"icon": ":material/download:", "on_click": "ignore"}
+    st.download_button("Download the backdoor (CSV)", make, "backdoor.csv", "text/csv", **look)

@@ -1,0 +1,64 @@
+"""One epsilon, three answers: how private, how accurate, how robust. A slider moves the cursor through all three."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app.parts import error, plain
+from dpviz.app.robustness import run, tiles
+from dpviz.app.robustness.ask import Look, Question
+from dpviz.app.state import Loaded
+from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.robustness import more as figures
+from dpviz.figures.robustness.certified import Certified
+from dpviz.learners import get_learner
+
+LANE = "robustness-cursor"
+LADDER = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+_QUIET = {"displayModeBar": False, "responsive": True}
+
+
+def cursor(question: Question, look: Look, loaded: Loaded) -> None:
+    """Choose a learner; compute it at every epsilon of the ladder; move through them."""
+    st.header("Privacy, accuracy and robustness on one ε", anchor=False)
+    names = [name for name in question.learners if get_learner(name).spends_epsilon]
+    if not names:
+        st.caption("Choose a learner that spends ε in the sidebar.")
+        return
+    bound = {"key": "robust-cursor-learner", "bind": "query-params", "persist_state": "session"}
+    learner = st.selectbox("Learner", names, format_func=lambda name: get_learner(name).title, **bound)
+    ladder = replace(question, learners=(learner,), epsilons=LADDER)
+    wanted = run.curve_tiles(ladder, loaded)
+    batch = tiles.look(LANE, wanted)
+    if batch.n_missing:
+        args = {"on_click": run.begin, "args": (LANE, wanted, ladder, loaded), "key": "robust-ladder"}
+        args["disabled"] = batch.job is not None
+        st.button(f"Compute {batch.n_missing} of {len(LADDER)} values of ε", icon=":material/play_arrow:", **args)
+    tiles.watch(LANE, wanted, "Going through ε")
+    if not batch.n_missing and not batch.values:
+        error(batch.problems[0])
+    if len(batch.values) > 1:
+        _draw(batch.values, look)
+
+
+def _draw(found: tuple[Certified, ...], look: Look) -> None:
+    reason = next((item.table.reason for item in found if item.table.reason), "")
+    if reason:
+        st.warning(f"{plain(found[0].title)}: no guarantee. {plain(reason)}", icon=":material/gpp_bad:")
+    places = [item.epsilon for item in found]
+    start = min(places, key=lambda epsilon: abs((epsilon or 0) - 0.1))
+    epsilon = st.select_slider(f"ε ({NEIGHBOURS})", places, value=start, format_func=number_text, key="robust-cursor")
+    chosen = next(item for item in found if item.epsilon == epsilon)
+    names = ("Guesses right about one row, at most", "Mean accuracy without poison", "Poisoned rows withstood")
+    with st.container(horizontal=True):
+        for name, number in zip(names, figures.three_numbers(chosen, look.wanted), strict=True):
+            st.metric(name, number, width="content")
+    sentence = figures.tradeoff_sentence(chosen, look.wanted)
+    figure = figures.tradeoff_figure(found, chosen=epsilon, wanted=look.wanted)
+    st.plotly_chart(figure, config=_QUIET, key="robust-cursor-figure", alt=sentence)
+    st.caption("More privacy (left) withstands more poison; accuracy pays for it. Dotted: the accuracy to stay above.")
+    with st.expander("As a table", icon=":material/table_rows:"):
+        st.dataframe(figures.tradeoff_rows(found, look.wanted), hide_index=True, alt="The three panels at every ε.")

@@ -1,0 +1,70 @@
+"""A model of many trees on its page: one tree at a time, how the trees vote on one row, which features matter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from dpviz.app.parts import plain
+from dpviz.app.state import Loaded
+from dpviz.app.tree.view import tree_view
+from dpviz.figures.tree.svg import tree_svg
+from dpviz.figures.tree.text import rule_list
+from dpviz.models.importance import importance
+from dpviz.models.packed_forest import PackedForest
+from dpviz.models.tree import Tree
+
+#: A tree with more leaves is told in words only.
+MOST_DRAWN = 256
+
+
+def forest_screen(model: Any, loaded: Loaded) -> None:
+    """The chosen tree, then the votes and the features side by side. Says so where a model has no trees to draw."""
+    if not getattr(model, "trees", ()):
+        st.info("This model is not a single tree; it can be downloaded, not drawn.", icon=":material/info:")
+    else:
+        one_tree(model.trees, lambda number: "Every tree has one vote.")
+    votes, features = st.columns(2, gap="large")
+    if hasattr(model, "votes") and loaded.role.may_read:
+        with votes:
+            _vote(model, loaded)
+    if isinstance(model, PackedForest):
+        with features:
+            _features(model)
+
+
+def one_tree(trees: Sequence[Tree], say: Callable[[int], str]) -> None:
+    """Choose a tree and draw it, with its text twin; `say` ends the line below the choice, by the number of the tree."""
+    number = st.number_input(f"Tree, of {len(trees):,}", 1, len(trees), key="member", bind="query-params")
+    tree = trees[number - 1].merged()
+    leaves = "1 leaf" if tree.n_leaves == 1 else f"{tree.n_leaves:,} leaves"
+    st.caption(f"Equal sides merged: {leaves}, depth {tree.depth}. {say(number)}")
+    if tree.n_leaves > MOST_DRAWN:
+        st.info(f"More than {MOST_DRAWN} leaves are not drawn.", icon=":material/info:")
+        return
+    look: dict[str, Any] = {"widths": None, "selected": None, "title": f"Tree {number} of {len(trees)}"}
+    wide, narrow = (tree_svg(tree, narrow=narrow, **look) for narrow in (False, True))
+    tree_view(wide, narrow, selected=None, key="member-view")
+    with st.expander("The same tree as text", icon=":material/notes:"):
+        st.markdown("\n".join(f"{place}. {plain(line.text)}" for place, line in enumerate(rule_list(tree), start=1)))
+
+
+def _vote(model: Any, loaded: Loaded) -> None:
+    st.header("The vote on a row", anchor=False)
+    row = st.number_input(f"Row, of {loaded.data.n_rows:,}", 1, loaded.data.n_rows, key="voted-row")
+    counts = model.votes(loaded.data.take(slice(row - 1, row), share=1.0))[0]
+    classes = loaded.schema.classes
+    chosen, actual = classes[int(counts.argmax())], classes[int(loaded.data.target[row - 1])]
+    st.markdown(f"Row {row:,} is predicted {plain(chosen)}; in the data it is {plain(actual)}.")
+    rows = [{"class": name, "votes": int(count)} for name, count in zip(classes, counts, strict=True)]
+    st.dataframe(rows, hide_index=True, alt=f"Votes for each class on row {row}.")
+
+
+def _features(model: PackedForest) -> None:
+    st.header("Which features matter", anchor=False)
+    st.caption("Share in how far the splits part the released labels. It costs nothing.")
+    shares = zip(model.schema.feature_names, importance(model), strict=True)
+    rows = [{"feature": name, "share": f"{share:.1%}"} for name, share in sorted(shares, key=lambda item: -item[1])]
+    st.dataframe(rows, hide_index=True, alt="Share of each feature, largest first.")

@@ -1,0 +1,133 @@
+"""The card of one node: its rule and path in words, the epsilon spent there, how often it comes back under fresh noise."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.accounting.plan import BudgetPlan, Share
+from dpviz.app.parts import literal, plain
+from dpviz.app.state import Loaded
+from dpviz.app.tree_parts import watch
+from dpviz.app.work.cached import DRAWS, Trained, redraws_job, start_redraws
+from dpviz.app.work.jobs import Job
+from dpviz.errors import DpvizError
+from dpviz.evaluation.compare.redraws import Redraws
+from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.tree.text import path_in_words
+from dpviz.models.tree import Branch, Node, Tree, format_value, leaf_in_words, rule_in_words
+from dpviz.table.role import DataRole
+from dpviz.table.schema import NumericTarget, Schema
+from dpviz.training.contract import FitResult
+from dpviz.training.exact_trace import ExactTrace
+
+
+def spent_at(plan: BudgetPlan, complete: Tree, path: str) -> float:
+    """Epsilon one row pays at this node: the plan's share of its level, or of the leaves; infinite for what is exact."""
+    node = complete.node(path)
+    return sum(share.composed for share in plan.shares if _pays(share, node, len(path)))
+
+
+def _pays(share: Share, node: Node, depth: int) -> bool:
+    if share.part == "leaf":
+        return not isinstance(node, Branch)
+    if share.level is None:
+        return math.isinf(share.epsilon)  # exact everywhere; what is bought once before the tree belongs to no node
+    return isinstance(node, Branch) and share.level == depth
+
+
+def paid_in_all(plan: BudgetPlan) -> float:
+    """Epsilon one row pays over the whole plan."""
+    return sum(share.composed for share in plan.shares)
+
+
+def spends(plan: BudgetPlan, complete: Tree, shown: Tree) -> dict[str, float]:
+    """Path of every node on screen -> epsilon spent there."""
+    return {placed.path: spent_at(plan, complete, placed.path) for placed in shown.nodes()}
+
+
+def node_card(trained: Trained, loaded: Loaded, shown: Tree, path: str, trace: ExactTrace | None) -> None:
+    """Draw the card of the node at `path` of the tree on screen (complete or merged)."""
+    node, complete = shown.node(path), trained.tree
+    assert complete is not None
+    with st.container(border=True):
+        what, how = st.columns(2, gap="medium")
+        with what:
+            st.markdown(f"**{_title(shown, node)}**")
+            st.caption(plain(path_in_words(shown, path)) if path else "At the root, where every row begins.")
+            st.markdown(_spent_sentence(trained.result, complete, path, not isinstance(node, Branch)))
+        with how:
+            if trace is not None:
+                st.markdown(_rows_sentence(trace, path, shown.schema))
+            _stability(trained, loaded, shown, path)
+
+
+def _title(tree: Tree, node: Node) -> str:
+    if not isinstance(node, Branch):
+        return f"Leaf: predicts {literal(leaf_in_words(tree.schema, node))}"
+    return plain(rule_in_words(tree.schema, node.rule)) + "?"
+
+
+def _spent_sentence(result: FitResult, complete: Tree, path: str, is_leaf: bool) -> str:
+    cost, total = spent_at(result.plan, complete, path), paid_in_all(result.plan)
+    merged = is_leaf and isinstance(complete.node(path), Branch)
+    note = " Leaves below it predicted the same and were merged." if merged else ""
+    if math.isinf(cost):
+        return f"Exact: no ε limits what this node shows.{note}"
+    if not cost:
+        return f"Its label was chosen together with the rule above, at no extra ε.{note}"
+    exact = "" if result.ledger.guarantee.is_finite else " What the learner publishes exactly comes on top."
+    return f"ε spent here: **{number_text(cost)}** of {number_text(total)}, {cost / total:.0%} ({NEIGHBOURS}).{exact}{note}"
+
+
+def _rows_sentence(trace: ExactTrace, path: str, schema: Schema) -> str:
+    if trace.means:
+        mean = f" — mean {literal(schema.target.name)} {format_value(trace.means[path])}" if trace.rows(path) else ""
+        return f"Exact rows here (simulated data only): **{trace.rows(path):,}**{mean}."
+    classes = schema.classes
+    counts = ", ".join(f"{count:,} {literal(name)}" for name, count in zip(classes, trace.counts[path], strict=True) if count)
+    return f"Exact rows here (simulated data only): **{trace.rows(path):,}** — {counts or 'none'}."
+
+
+def _stability(trained: Trained, loaded: Loaded, shown: Tree, path: str) -> None:
+    """How often this node comes back; for private rows only why that is not shown."""
+    if isinstance(shown.schema.target, NumericTarget):
+        return  # under noise no number comes back to the last digit
+    if loaded.role is DataRole.PRIVATE:
+        st.caption(f"How often it comes back in {DRAWS} draws is not shown: on private rows that would spend ε {DRAWS} times.")
+        return
+    job = redraws_job(trained.asked, loaded)
+    if job is None:
+        words = f"Grows {DRAWS} trees with fresh noise and counts in how many this node comes back."
+        st.markdown("How often does this node come back under fresh noise?")
+        look = {"icon": ":material/replay:", "help": words}
+        st.button(f"Draw {DRAWS} times", on_click=start_redraws, args=(trained.asked, loaded), **look)
+    elif not job.is_done:
+        watch(job, f"Drawing {DRAWS} trees with fresh noise")
+    else:
+        _came_back(job, shown, path, merged=shown is not trained.tree)
+
+
+def _came_back(job: Job, shown: Tree, path: str, *, merged: bool) -> None:
+    try:
+        drawn: Redraws = job.result()
+    except DpvizError as problem:
+        st.caption(plain(str(problem)))
+        return
+    if drawn.n_done:
+        st.markdown(f":material/replay: {came_back_sentence(drawn.merged() if merged else drawn, shown, path)}")
+    stopped = f"Stopped after {drawn.n_done} of {drawn.n_asked} draws. " if drawn.n_done < drawn.n_asked else ""
+    st.caption(f"{stopped}Same rows, same settings, fresh noise. Simulations, not releases.")
+
+
+def came_back_sentence(drawn: Redraws, shown: Tree, path: str) -> str:
+    """In how many of the draws this node stands at the same place. Merge the draws when `shown` is merged."""
+    node = shown.node(path)
+    times = f"in {drawn.same_node(path, node)} of {drawn.n_done} fresh draws"
+    if not isinstance(node, Branch):
+        return f"A leaf with this label stands here {times}."
+    feature = drawn.same_feature(path, node.rule.feature)
+    name = literal(shown.schema.features[node.rule.feature].name)
+    return f"This split appears {times}; {name} is asked here in {feature}."

@@ -1,0 +1,252 @@
+// The tree drawing in the dashboard: zoom, pan, click, keyboard. The drawing itself is made in Python (dpviz/figures/tree/svg.py).
+//
+// Streamlit calls the default export again whenever data or theme change, on the same elements; everything that must outlive
+// a rerun therefore stands in a View kept beside its element, and where it was looking in `memory`, beside the widget's key.
+
+const NARROW = 520, TALLEST = 640, SHORTEST = 320, SMALLEST = 0.2, LARGEST = 3, READABLE = 0.7, STEP = 1.25;
+const views = new WeakMap();
+const memory = new Map();
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const element = parentElement.querySelector(".view");
+  if (!views.has(element)) views.set(element, new View(element, parentElement));
+  const view = views.get(element);
+  view.report = (id) => setTriggerValue("clicked", id);
+  view.show(data);
+  return () => { view.close(); views.delete(element); };
+}
+
+class View {
+  constructor(element, root) {
+    this.element = element;
+    this.root = root;
+    this.stage = element.querySelector(".stage");
+    this.level = element.querySelector("output");
+    this.dragged = false;
+    this.element.querySelector(".zoom").addEventListener("click", (event) => this.press(event));
+    this.stage.addEventListener("click", (event) => this.click(event));
+    this.stage.addEventListener("keydown", (event) => this.key(event));
+    this.stage.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    this.stage.addEventListener("pointerdown", (event) => this.grab(event));
+    this.stage.addEventListener("scroll", () => this.remember(), { passive: true });
+    this.resized = new ResizeObserver(() => this.lay());
+    this.resized.observe(this.element);
+  }
+
+  close() { this.resized.disconnect(); }
+
+  // --- what is shown ---------------------------------------------------------------------------------------------------
+
+  show(data) {
+    const asked = !this.data || data.selected !== this.data.selected;
+    this.data = data;
+    if (asked) this.chosen = data.selected;
+    this.lay();
+    this.dress();
+  }
+
+  // Draws when the drawing or the room for it has changed; a tree of the same shape keeps its zoom, place and focus.
+  lay() {
+    const width = this.element.clientWidth;
+    if (!width || !this.data) return;
+    const text = width < NARROW ? this.data.narrow : this.data.wide;
+    if (text !== this.text) this.draw(text);
+    else if (this.fitted && width !== this.width) this.fit(this.left, this.top);
+    this.width = width;
+  }
+
+  draw(text) {
+    const held = this.svg?.contains(this.root.activeElement) ? this.root.activeElement.dataset.path : undefined;
+    this.svg = drawing(text);
+    this.text = text;
+    this.size = { width: this.svg.viewBox.baseVal.width, height: this.svg.viewBox.baseVal.height };
+    this.stage.replaceChildren(this.svg);
+    this.nodes = [...this.svg.querySelectorAll("[data-path]")];
+    this.byId = new Map(this.nodes.map((node) => [node.dataset.path, node]));
+    const shape = this.nodes.map((node) => node.dataset.path).join(" ") + this.svg.dataset.layout;
+    const before = memory.get(this.data.key);
+    const kept = before?.shape === shape ? before : undefined;
+    this.shape = shape;
+    this.fit(kept?.left, kept?.top);
+    if (kept && !kept.fitted) this.zoomTo(kept.scale, kept.left, kept.top);
+    this.dress();
+    if (held) (this.byId.get(held) ?? this.nodes[0]).focus({ preventScroll: true });
+  }
+
+  // Theme, selection, and the one node the Tab key reaches.
+  dress() {
+    if (!this.svg) return;
+    this.svg.dataset.theme = isDark(this.stage) ? "dark" : "light";
+    for (const node of this.nodes) node.setAttribute("aria-selected", String(node.dataset.path === this.chosen));
+    for (const edge of this.svg.querySelectorAll("[data-to]")) {
+      edge.classList.toggle("on", `${this.chosen}.`.startsWith(`${edge.dataset.to}.`));
+    }
+    const held = this.svg.contains(this.root.activeElement) ? this.root.activeElement : undefined;
+    this.rove(held ?? this.byId.get(this.chosen) ?? this.nodes[0]);
+  }
+
+  rove(node) {
+    for (const other of this.nodes) other.setAttribute("tabindex", other === node ? "0" : "-1");
+  }
+
+  // --- zoom and pan ----------------------------------------------------------------------------------------------------
+
+  // The whole tree where its text stays readable, else its full width; the frame takes the height that needs.
+  fit(left = 0, top = 0) {
+    const room = this.stage.clientWidth - 2;
+    const across = clamp(room / this.size.width, SMALLEST, 1.15);
+    const tallest = clamp(window.innerHeight * 0.75, SHORTEST, TALLEST);
+    const whole = Math.min(across, (tallest - 4) / this.size.height);
+    const scale = whole >= READABLE ? whole : across;
+    this.stage.style.height = `${Math.ceil(Math.min(tallest, this.size.height * scale + 4))}px`;
+    const again = clamp((this.stage.clientWidth - 1) / this.size.width, SMALLEST, scale);  // a scroll bar may have come
+    this.zoomTo(again, left, top);
+    this.fitted = true;
+    this.remember();
+  }
+
+  zoomTo(scale, left, top) {
+    this.scale = clamp(scale, SMALLEST, LARGEST);
+    this.fitted = false;
+    this.svg.setAttribute("width", this.size.width * this.scale);
+    this.svg.setAttribute("height", this.size.height * this.scale);
+    this.stage.scrollTo({ left, top, behavior: "instant" });
+    this.level.textContent = `${Math.round(this.scale * 100)} %`;
+    this.remember();
+  }
+
+  // Zooms so that what lies under the point (from the frame's corner) stays under it.
+  zoomBy(factor, x = this.stage.clientWidth / 2, y = this.stage.clientHeight / 2) {
+    const scale = clamp(this.scale * factor, SMALLEST, LARGEST), ratio = scale / this.scale;
+    const edge = (size) => Math.max(0, (this.stage.clientWidth - size) / 2);
+    const from = edge(this.size.width * this.scale), to = edge(this.size.width * scale);
+    this.zoomTo(scale, (this.stage.scrollLeft + x - from) * ratio + to - x, (this.stage.scrollTop + y) * ratio - y);
+  }
+
+  remember() {
+    if (this.scale === undefined || !this.data) return;
+    this.left = this.stage.scrollLeft;
+    this.top = this.stage.scrollTop;
+    const { shape, scale, left, top, fitted } = this;
+    memory.set(this.data.key, { shape, scale, left, top, fitted });
+  }
+
+  press(event) {
+    const what = event.target.closest("button")?.dataset.zoom;
+    if (what === "fit") this.fit();
+    else if (what) this.zoomBy(what === "in" ? STEP : 1 / STEP);
+  }
+
+  wheel(event) {
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    const frame = this.stage.getBoundingClientRect();
+    this.zoomBy(Math.exp(-clamp(event.deltaY, -50, 50) / 150), event.clientX - frame.left, event.clientY - frame.top);
+  }
+
+  // Fingers scroll the frame by themselves; a mouse or pen drags it.
+  grab(event) {
+    this.dragged = false;
+    if (event.pointerType === "touch" || event.button !== 0) return;
+    const { clientX: x, clientY: y, pointerId } = event;
+    const { scrollLeft, scrollTop } = this.stage;
+    const move = (at) => {
+      if (!this.dragged && Math.hypot(at.clientX - x, at.clientY - y) < 5) return;
+      if (!this.dragged) this.stage.setPointerCapture(pointerId);
+      this.dragged = true;
+      this.stage.classList.add("dragging");
+      this.stage.scrollTo({ left: scrollLeft + x - at.clientX, top: scrollTop + y - at.clientY, behavior: "instant" });
+    };
+    const stop = () => {
+      this.stage.removeEventListener("pointermove", move);
+      this.stage.classList.remove("dragging");
+    };
+    this.stage.addEventListener("pointermove", move);
+    for (const end of ["pointerup", "pointercancel"]) this.stage.addEventListener(end, stop, { once: true });
+  }
+
+  // --- choosing --------------------------------------------------------------------------------------------------------
+
+  click(event) {
+    const node = event.target.closest("[data-path]");
+    if (node && !this.dragged) this.choose(node);
+  }
+
+  choose(node) {
+    this.chosen = node.dataset.path;
+    node.focus({ preventScroll: true });
+    this.dress();
+    this.report(this.chosen);
+  }
+
+  key(event) {
+    const node = event.target.closest("[data-path]");
+    if (!node || event.altKey || event.ctrlKey || event.metaKey) return;
+    const chooses = event.key === "Enter" || event.key === " ";
+    const next = chooses ? undefined : this.next(node, event.key);
+    if (!chooses && next === undefined) return;
+    event.preventDefault();
+    if (chooses) this.choose(node);
+    else if (next) this.go(next);
+  }
+
+  // The node a key leads to; null where there is none, undefined for a key that means nothing here.
+  next(node, key) {
+    const id = node.dataset.path, at = this.nodes.indexOf(node);
+    const parent = this.byId.get(id.slice(0, id.lastIndexOf(".")));
+    const child = this.byId.get(`${id}.L`);
+    const level = this.nodes.filter((other) => other.ariaLevel === node.ariaLevel);
+    const beside = (step) => level[level.indexOf(node) + step];
+    const outline = this.svg.dataset.layout === "narrow";
+    const ways = {
+      Home: () => this.nodes[0],
+      End: () => this.nodes.at(-1),
+      ArrowUp: () => (outline ? this.nodes[at - 1] : parent),
+      ArrowDown: () => (outline ? this.nodes[at + 1] : child),
+      ArrowLeft: () => (outline ? parent : beside(-1)),
+      ArrowRight: () => (outline ? child : beside(+1)),
+    };
+    return Object.hasOwn(ways, key) ? ways[key]() ?? null : undefined;
+  }
+
+  go(node) {
+    this.rove(node);
+    node.focus({ preventScroll: true });
+    const frame = this.stage.getBoundingClientRect(), box = node.getBoundingClientRect();
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.stage.scrollBy({
+      left: outside(box.left, box.right, frame.left, frame.right),
+      top: outside(box.top, box.bottom, frame.top, frame.bottom),
+      behavior: still ? "instant" : "smooth",
+    });
+  }
+}
+
+// The drawing as elements. It is escaped where it is made; scripts, handlers and links are taken out here all the same.
+function drawing(text) {
+  const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
+  const svg = parsed.documentElement;
+  if (svg.localName !== "svg" || parsed.querySelector("parsererror")) throw new Error("The tree drawing is not valid SVG.");
+  for (const banned of svg.querySelectorAll("script, foreignObject, a, image, use, iframe")) banned.remove();
+  for (const element of [svg, ...svg.querySelectorAll("*")]) {
+    for (const { name } of [...element.attributes]) if (/^on|href$/i.test(name)) element.removeAttribute(name);
+  }
+  svg.querySelector(":scope > title")?.remove();  // it would follow the pointer everywhere; the label says the same
+  svg.setAttribute("aria-describedby", "hint");
+  return document.importNode(svg, true);
+}
+
+function isDark(element) {
+  const channels = getComputedStyle(element).backgroundColor.match(/[\d.]+/g)?.map(Number) ?? [255, 255, 255];
+  return 0.299 * channels[0] + 0.587 * channels[1] + 0.114 * channels[2] < 128;
+}
+
+// How far to scroll so that [low, high] lies inside [from, to], with a little air.
+function outside(low, high, from, to) {
+  if (low < from) return low - from - 16;
+  return high > to ? Math.min(high - to + 16, low - from) : 0;
+}
+
+function clamp(value, low, high) {
+  return Math.min(high, Math.max(low, value));
+}

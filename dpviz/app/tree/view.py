@@ -1,0 +1,64 @@
+"""The tree drawing as a widget: zoom, pan, choose a node by mouse, finger or keyboard. Its behaviour is in `tree_view.js`."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+_HTML = """
+<div class="view">
+  <div class="stage"></div>
+  <div class="below">
+    <p class="hint" id="hint">Choose a node for its details. <span class="keys">Drag to move. Arrow keys walk the tree,
+      Enter chooses.</span></p>
+    <div class="zoom" role="group" aria-label="Zoom of the tree">
+      <button type="button" data-zoom="out" aria-label="Zoom out">−</button>
+      <output aria-label="Zoom level">100 %</output>
+      <button type="button" data-zoom="in" aria-label="Zoom in">+</button>
+      <button type="button" data-zoom="fit" aria-label="Fit the tree to the view">Fit</button>
+    </div>
+  </div>
+</div>
+"""
+
+
+def tree_view(svg_wide: str, svg_narrow: str, *, selected: str | None, key: str) -> str | None:
+    """Show a tree; return the id of the node that was chosen just now ("root.L"), None on every other run.
+
+    Choosing a node is one rerun. The widget marks the node at once, so the drawings may be made without a selection and
+    need not change when it does.
+
+    Parameters
+    ----------
+    svg_wide, svg_narrow : str
+        Two drawings of one tree by `dpviz.figures.tree.svg`; the narrow one is shown below 520 px. A tree of the same
+        shape as the one before keeps zoom, place and focus.
+    selected : str or None
+        The node to mark, as the page knows it; a choice made just now goes before it.
+    key : str
+        The widget's key.
+    """
+    marked = chosen_node(key) or selected
+    data = {"wide": svg_wide, "narrow": svg_narrow, "selected": marked, "key": key}
+    result = _component()(key=key, data=data, on_clicked_change=_nothing)
+    return result.clicked
+
+
+def chosen_node(key: str) -> str | None:
+    """The node chosen just now in the tree of this key, for what stands above it on the page; None on every other run."""
+    state = st.session_state.get(key)
+    return state.get("clicked") if isinstance(state, dict) else None
+
+
+def _nothing() -> None:
+    """Streamlit knows an event by its callback; this one is read from the result."""
+
+
+@cache
+def _component() -> Any:
+    here = Path(__file__)
+    css, js = (here.with_suffix(suffix).read_text(encoding="utf-8") for suffix in (".css", ".js"))
+    return st.components.v2.component("dpviz_tree", html=_HTML, css=css, js=js)

@@ -1,0 +1,1 @@
+"""Background work: the only place where the dashboard runs, polls and cancels it."""

@@ -1,0 +1,1 @@
+"""Does the guarantee hold? Exhaustive search on small universes, and attacks."""

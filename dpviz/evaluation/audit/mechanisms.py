@@ -1,0 +1,134 @@
+"""Bare mechanisms on counts: the largest log ratio of an output when one count grows by one.
+
+For flaws of a rule inside a learner too large to list. A mechanism that chooses is listed through its `.probabilities`. One
+that outputs a noisy number has unbounded output; it is read through a stated post-processing, the number clipped to a box,
+whose law is exact (`.pmf` and `.tail`), so that the ratio is a valid lower bound.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from dpviz.accounting.claim import Claim
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.evaluation.audit.findings import AuditResult, Separation, WorstPair, judge
+from dpviz.privacy.geometric import GeometricNoise
+
+#: Noisy numbers are clipped this many steps beyond the exact ones.
+BOX = 40
+
+Counts = tuple[int, ...]
+
+
+class Choice(Protocol):
+    """A mechanism that chooses one of several."""
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+
+    @property
+    def epsilon(self) -> float:
+        """What it is charged."""
+
+    def probabilities(self, utilities: np.ndarray) -> np.ndarray:
+        """Exact law over the last axis."""
+
+
+@dataclass(frozen=True)
+class ClippedCount:
+    """Post-processing of geometric noise on one count: the noisy count, moved into 0 .. `most`."""
+
+    noise: GeometricNoise
+    most: int
+    title: str = "geometric noise, read clipped to a box"
+
+    @property
+    def epsilon(self) -> float:
+        """Of the noise."""
+        return self.noise.epsilon
+
+    def probabilities(self, utilities: np.ndarray) -> np.ndarray:
+        """Exact law of the clipped noisy count; shape (most + 1,). `utilities` holds the one exact count, in 0 .. most."""
+        (count,) = np.asarray(utilities, dtype=np.int64).tolist()
+        law = self.noise.pmf(np.arange(self.most + 1) - count)
+        law[0] = self._at_least(count)
+        law[-1] = self._at_least(self.most - count)
+        return law
+
+    def _at_least(self, noise: int) -> float:
+        return self.noise.tail(noise) if noise > 0 else 1 - self.noise.tail(1)
+
+
+def count_pairs(n_counts: int, most: int) -> Iterator[tuple[Counts, Counts]]:
+    """All vectors of counts with sum below `most`, each with every way to raise one count by one."""
+    for counts in np.ndindex(*(most,) * n_counts):
+        if sum(counts) < most:
+            yield from ((counts, tuple(c + (i == k) for i, c in enumerate(counts))) for k in range(n_counts))
+
+
+def gap_pairs(gaps: Iterable[int]) -> Iterator[tuple[Counts, Counts]]:
+    """Two counts that differ by each gap, and the larger one raised by one."""
+    return (((gap, 0), (gap + 1, 0)) for gap in gaps)
+
+
+def verify_mechanism(
+    mechanism: Choice,
+    pairs: Iterable[tuple[Counts, Counts]],
+    *,
+    claimed: float,
+    composed: float | None = None,
+    because: str = "",
+) -> AuditResult:
+    """The pair of counts and the output with the largest log ratio.
+
+    Parameters
+    ----------
+    mechanism : object with `.probabilities`, `.title` and `.epsilon`
+    pairs : iterable of (counts, counts)
+        Neighbours: the second has one count one higher.
+    claimed : float
+        Epsilon its source claims.
+    composed : float, optional
+        What our ledger charges for it; by default `claimed`. Infinity for a rule that is charged as non-private.
+    because : str
+        The reason for the verdict, one sentence.
+    """
+    started = time.perf_counter()
+    listed = list(pairs)
+    found = max((_separation(mechanism, *pair) for pair in listed), key=lambda item: item.log_ratio)
+    loss = PrivacyLoss(claimed if composed is None else composed)
+    return AuditResult(
+        learner=mechanism.title,
+        epsilon=mechanism.epsilon,
+        params={},
+        log_ratio=found.log_ratio,
+        claimed=claimed,
+        composed=loss.epsilon,
+        verdict=judge(found.log_ratio, Claim(claimed, "", "holds", because), loss),
+        because=because,
+        worst_pair=found.pair,
+        output=found.output,
+        searched=f"{len(listed):,} pairs of counts",
+        n_sets=len({counts for pair in listed for counts in pair}),
+        n_pairs=len(listed),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _separation(mechanism: Choice, first: Counts, second: Counts) -> Separation:
+    laws = [np.asarray(mechanism.probabilities(np.array(counts))) for counts in (first, second)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.abs(np.log(laws[1]) - np.log(laws[0]))
+    ratios[np.isnan(ratios)] = -math.inf  # impossible on both
+    chosen = int(ratios.argmax())
+    columns = tuple(f"count {k}" for k in range(len(first)))
+    words = [(tuple(map(str, counts)),) for counts in (first, second)]
+    pair = WorstPair(columns, words[0], words[1], (float(laws[0][chosen]), float(laws[1][chosen])))
+    return Separation(float(ratios[chosen]), {"output": chosen}, pair)

@@ -1,0 +1,219 @@
+"""Chosen pairs of neighbouring data sets: for flaws that no small universe shows.
+
+One pair is searched by itself, node by node along the path of the added row, so the number of rows does not matter. The
+other child of a node holds the same rows on both sides and keeps its likeliest subtree.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dpviz.errors import DpvizError
+from dpviz.evaluation.audit.enumeration import Enumeration
+from dpviz.evaluation.audit.findings import AuditResult, Separation, WorstPair
+from dpviz.evaluation.audit.laws import node_law, outcome_of, whole_law
+from dpviz.evaluation.audit.question import Question
+from dpviz.evaluation.audit.worst import rows_in_words
+from dpviz.models.document import model_body
+from dpviz.models.tree import Branch, Node, Rule, Tree
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
+from dpviz.training.contract import LearnerSpec
+from dpviz.training.growing import Growth
+from dpviz.training.histograms import NodeRows
+
+
+@dataclass(frozen=True)
+class NamedPair:
+    """Two neighbouring data sets of features with two categories.
+
+    Attributes
+    ----------
+    title : str
+        In words, as it is printed.
+    rows : tuple of tuple of int
+        Category of each feature, then the class. The second data set has the last row, the first one lacks it.
+    depth : int
+        Depth of the trees.
+    """
+
+    title: str
+    rows: tuple[tuple[int, ...], ...]
+    depth: int = 1
+
+    @cached_property
+    def schema(self) -> Schema:
+        """Declared; n_public is the larger number of rows."""
+        names = "abcdefgh"[: len(self.rows[0]) - 1]
+        features = tuple(CategoricalFeature(name, (f"{name}=0", f"{name}=1")) for name in names)
+        return Schema(features, ClassTarget("class", ("x", "y")), n_public=len(self.rows))
+
+    @cached_property
+    def second(self) -> EncodedDataset:
+        """The larger data set."""
+        table = np.array(self.rows, dtype=np.uint8)
+        return EncodedDataset(self.schema, tuple(table[:, f].copy() for f in range(table.shape[1] - 1)), table[:, -1].copy())
+
+    @cached_property
+    def first(self) -> EncodedDataset:
+        """The smaller data set."""
+        return self.second.take(np.arange(len(self.rows) - 1), share=1.0)
+
+
+def _identical(count: int, *rows: tuple[int, int, int]) -> tuple[tuple[int, ...], ...]:
+    """(value, class, how often) with the value in `count` identical columns."""
+    return tuple((value,) * count + (label,) for value, label, times in rows for _ in range(times))
+
+
+NAMED_PAIRS = (
+    NamedPair("one row against two rows of different classes, depth 1", ((0, 0, 0), (1, 0, 1))),
+    NamedPair("one row against two rows of different classes, depth 4", ((0, 0, 0), (1, 0, 1)), depth=4),
+    NamedPair("10 against 11 rows of both classes, depth 1", _identical(2, (0, 0, 5), (1, 1, 6))),
+    NamedPair("12 against 13 rows in 4 identical columns, depth 1", _identical(4, (0, 0, 6), (1, 1, 6), (0, 1, 1))),
+)
+
+
+def verify_pair(
+    learner: str | LearnerSpec,
+    first: EncodedDataset,
+    second: EncodedDataset,
+    *,
+    epsilon: float = 1.0,
+    depth: int = 1,
+    title: str = "a pair of data sets",
+    **params: Any,
+) -> AuditResult:
+    """The output that separates two given neighbouring data sets best, with a certified log ratio.
+
+    For a learner that grows one tree this is the best over all trees; any other learner is listed whole.
+
+    Parameters
+    ----------
+    learner : str or LearnerSpec
+    first, second : EncodedDataset
+        Of one schema; one has one row more than the other. Raises DpvizError otherwise.
+    epsilon : float
+        Claimed privacy loss under add/remove one row.
+    depth : int
+        Depth of the trees.
+    title : str
+        The pair in words.
+    **params
+        The learner's own parameters.
+    """
+    require_neighbours(first, second)
+    smaller, larger = sorted((first, second), key=lambda data: data.n_rows)
+    question = Question.ask(learner, smaller.schema, epsilon=epsilon, depth=depth, given=params)
+    search = _search_whole if question.spec.prepare is None else _search_tree
+    grows = search(question, larger, smaller)
+    shrinks = search(question, smaller, larger)
+    best = grows if grows.log_ratio >= shrinks.log_ratio else shrinks
+    likely, unlikely = math.exp(best.likely), math.exp(best.unlikely)
+    pair = WorstPair(
+        (*smaller.schema.feature_names, smaller.schema.target.name),
+        rows_in_words(smaller),
+        rows_in_words(larger),
+        (unlikely, likely) if best is grows else (likely, unlikely),
+    )
+    found = Separation(best.log_ratio, best.body(smaller.schema), pair)
+    return question.result(found, question.composed(smaller, larger), searched=title, n_sets=2, n_pairs=1)
+
+
+def require_neighbours(first: EncodedDataset, second: EncodedDataset) -> None:
+    """Raise DpvizError unless one data set is the other with one row more."""
+    if first.schema != second.schema:
+        raise DpvizError("The two data sets have different schemas.", remedy="Encode both by one schema.")
+    one, other = (Counter(zip(*(c.tolist() for c in (*d.columns, d.target)), strict=True)) for d in (first, second))
+    if sorted((sum((one - other).values()), sum((other - one).values()))) != [0, 1]:
+        raise DpvizError("The two data sets are no neighbours.", remedy="Add or remove exactly one row.")
+
+
+@dataclass(frozen=True)
+class _Found:
+    """An output (a node, or the body of a whole model) and bounds on its log probability on either data set."""
+
+    log_ratio: float
+    output: Node | dict[str, Any]
+    likely: float
+    unlikely: float
+
+    def body(self, schema: Schema) -> dict[str, Any]:
+        return self.output if isinstance(self.output, dict) else model_body(Tree(schema, self.output))
+
+
+def _search_whole(question: Question, likely: EncodedDataset, unlikely: EncodedDataset) -> _Found:
+    source = Enumeration()
+    up, down = (whole_law(question, data, source) for data in (likely, unlikely))
+    ratios = {body: _ratio(chance, down.get(body, 0.0)) for body, chance in up.items() if chance > 0}
+    best = max(ratios, key=lambda body: ratios[body])
+    return _Found(ratios[best], json.loads(best), math.log(up[best]), _log(down.get(best, 0.0)))
+
+
+def _search_tree(question: Question, likely: EncodedDataset, unlikely: EncodedDataset) -> _Found:
+    source = Enumeration()
+    growths = question.prepare(likely, source), question.prepare(unlikely, source)
+    return _TreeSearch(growths, (likely, unlikely), source).best(growths[0].root, growths[1].root)
+
+
+@dataclass(frozen=True)
+class _TreeSearch:
+    growths: tuple[Growth, Growth]
+    data: tuple[EncodedDataset, EncodedDataset]
+    source: Enumeration
+
+    def best(self, up: NodeRows, down: NodeRows) -> _Found:
+        """Best over the subtrees of a node that holds other rows on either side."""
+        return max(self._each(up, down, same=False), key=lambda found: found.log_ratio)
+
+    def likeliest(self, up: NodeRows, down: NodeRows) -> _Found:
+        """The likeliest subtree of a node that holds the same rows on both sides."""
+        return max(self._each(up, down, same=True), key=lambda found: found.likely)
+
+    def _each(self, up: NodeRows, down: NodeRows, *, same: bool) -> Iterable[_Found]:
+        (law, _), (other, cut) = (node_law(g, n, self.source) for g, n in zip(self.growths, (up, down), strict=True))
+        cancels = same and law == other  # one step on the same rows: whatever was cut off
+        possible = {key: chance for key, chance in law.items() if chance > 0}
+        if same:
+            likeliest = max(possible, key=lambda key: possible[key])
+            possible = {likeliest: possible[likeliest]}
+        for key, chance in possible.items():
+            unlikely = chance if cancels else other.get(key, 0.0) + max(0.0, cut)
+            yield self._with_children(key, _Found(_ratio(chance, unlikely), {}, math.log(chance), _log(unlikely)), up, down)
+
+    def _with_children(self, key: Any, here: _Found, up: NodeRows, down: NodeRows) -> _Found:
+        outcome = outcome_of(self.data[0], key)
+        if outcome.rule is None:
+            return _Found(here.log_ratio, outcome.ends, here.likely, here.unlikely)  # type: ignore[arg-type]
+        sides = (_children(node, outcome.rule, data) for node, data in zip((up, down), self.data, strict=True))
+        pairs = zip(*sides, strict=True)
+        left, right = (self.best(*pair) if pair[0].n_rows != pair[1].n_rows else self.likeliest(*pair) for pair in pairs)
+        parts = (here, left, right)
+        return _Found(
+            sum(part.log_ratio for part in parts),
+            Branch(outcome.rule, left.output, right.output),  # type: ignore[arg-type]
+            sum(part.likely for part in parts),
+            sum(part.unlikely for part in parts),
+        )
+
+
+def _children(node: NodeRows, rule: Rule, data: EncodedDataset) -> tuple[NodeRows, NodeRows]:
+    rows = np.arange(data.n_rows) if node.rows is None else node.rows
+    goes_left = rule.goes_left(data.columns[rule.feature][rows])
+    left, right = (NodeRows(node.binned, rows[side], node.level + 1) for side in (goes_left, ~goes_left))
+    return left, right
+
+
+def _ratio(likely: float, unlikely: float) -> float:
+    return math.log(likely) - _log(unlikely)
+
+
+def _log(chance: float) -> float:
+    return math.log(chance) if chance > 0 else -math.inf

@@ -1,0 +1,109 @@
+"""What is asked: a learner, its settings and a schema. Answers come from the learner's own code."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpviz.accounting.claim import Claim
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.accounting.ledger import Ledger
+from dpviz.accounting.plan import BudgetPlan
+from dpviz.errors import NotListed, ParameterError, SchemaError
+from dpviz.evaluation.audit.enumeration import Enumeration
+from dpviz.evaluation.audit.findings import AuditResult, Separation, judge
+from dpviz.learners import get_learner
+from dpviz.privacy.source import NoiseSource, Simulation
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericTarget, Schema
+from dpviz.training.contract import Grown, LearnerSpec
+from dpviz.training.growing import Growth
+from dpviz.training.params import Settings, make_params
+
+#: Below, boxes around noise grow too large to list; above, probabilities leave the floating-point range.
+EPSILONS = (0.001, 20.0)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A learner at one epsilon on one schema.
+
+    Attributes
+    ----------
+    given : dict
+        The learner's own parameters, as the caller gave them.
+    plan : BudgetPlan
+    params : the learner's Params
+    """
+
+    spec: LearnerSpec
+    epsilon: float
+    given: dict[str, Any]
+    schema: Schema
+    plan: BudgetPlan
+    params: Any
+    started: float = field(default_factory=time.perf_counter, compare=False)
+
+    @classmethod
+    def ask(cls, learner: str | LearnerSpec, schema: Schema, *, epsilon: float, depth: int, given: dict[str, Any]) -> Question:
+        """Plan it. Raises NotListed where the learner cannot be verified on this schema, ParameterError for bad settings."""
+        spec = get_learner(learner) if isinstance(learner, str) else learner
+        if not EPSILONS[0] <= epsilon <= EPSILONS[1]:
+            raise ParameterError("verify", "epsilon", epsilon, f"a number in [{EPSILONS[0]:g}, {EPSILONS[1]:g}]")
+        if isinstance(schema.target, NumericTarget) or "classes" not in spec.tasks:
+            raise NotListed(f"{spec.title} predicts numbers; only classes are listed.", remedy="Audit it by sampling.")
+        params = make_params(spec.Params, spec.name, given)
+        try:
+            plan = spec.plan(schema, Settings(epsilon=epsilon, max_depth=depth, depth=depth), params)
+        except SchemaError as reason:
+            raise NotListed(f"{spec.title} cannot be trained on this universe.", remedy=str(reason)) from reason
+        question = cls(spec, epsilon, given, schema, plan, params)
+        if question.claim.delta:
+            raise NotListed("A claim with delta is not decided by a log ratio.", remedy="Audit it by sampling.")
+        return question
+
+    @property
+    def claim(self) -> Claim:
+        """What the paper says for this plan."""
+        return self.spec.claim(self.plan, self.params, self.schema)
+
+    def fit(self, data: EncodedDataset, source: NoiseSource) -> Grown:
+        """Train as `dpviz.fit` does."""
+        return self.spec.fit(data, self.plan, self.params, source)
+
+    def prepare(self, data: EncodedDataset, source: Enumeration) -> Growth:
+        """What is about to be grown; raises NotListed when noise was drawn or rows were read before growing."""
+        if self.spec.prepare is None:
+            raise NotListed(f"{self.spec.title} does not grow one tree.", remedy="List it whole.")
+        growth = self.spec.prepare(data, self.plan, self.params, source)
+        if growth.before or source.has_drawn:
+            raise NotListed(
+                "What this learner does before growing depends on the rows and cannot be listed.",
+                remedy="Use a universe of categories.",
+            )
+        return growth
+
+    def composed(self, *trained_on: EncodedDataset) -> PrivacyLoss:
+        """The largest loss that the ledgers of simulated runs compose to."""
+        losses = [Ledger(self.fit(data, Simulation(0)).event).guarantee for data in trained_on]
+        return max(losses, key=lambda loss: loss.epsilon)
+
+    def result(self, found: Separation, composed: PrivacyLoss, *, searched: str, n_sets: int, n_pairs: int) -> AuditResult:
+        """What was found, judged."""
+        return AuditResult(
+            learner=self.spec.name,
+            epsilon=self.epsilon,
+            params=self.given,
+            log_ratio=max(0.0, found.log_ratio),
+            claimed=self.claim.epsilon,
+            composed=composed.epsilon,
+            verdict=judge(found.log_ratio, self.claim, composed),
+            because=self.claim.because,
+            worst_pair=found.pair if found.log_ratio > 0 else None,
+            output=found.output if found.log_ratio > 0 else {},
+            searched=searched,
+            n_sets=n_sets,
+            n_pairs=n_pairs,
+            seconds=time.perf_counter() - self.started,
+        )

@@ -1,0 +1,196 @@
+"""A run of verification over all learners, kept with version and date, so that nothing shown about a claim is typed in.
+
+Format "dpviz-verdicts/1": readers ignore keys they do not know and refuse versions they do not know.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.errors import DocumentError, DpvizError
+from dpviz.evaluation.audit.by_attack import AuditedBound
+from dpviz.evaluation.audit.findings import SEVERITY, AuditResult, WorstPair, worst_of
+from dpviz.table.schema_json import Part, parse_json, require_format
+
+FORMAT = "dpviz-verdicts/1"
+#: The run that comes with a clone: beside the package.
+VERDICTS = Path(__file__).resolve().parents[3] / "data" / "benchmarks" / "verdicts.json"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a learner was not verified at an epsilon."""
+
+    learner: str
+    epsilon: float
+    params: dict[str, Any]
+    reason: str
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """What one run found.
+
+    Attributes
+    ----------
+    version, date : str
+        Of dpviz, and the day (ISO 8601).
+    results : tuple of AuditResult
+        Learner by learner, epsilon by epsilon, one per universe or named pair.
+    refusals : tuple of Refusal
+        Learners whose outputs cannot be listed, with the reason.
+    mechanisms : tuple of AuditResult
+        Rules inside learners, verified as bare mechanisms.
+    audits : tuple of AuditedBound
+        Attacked by sampling.
+    """
+
+    version: str
+    date: str
+    results: tuple[AuditResult, ...]
+    refusals: tuple[Refusal, ...] = ()
+    mechanisms: tuple[AuditResult, ...] = ()
+    audits: tuple[AuditedBound, ...] = ()
+
+    def worst(self) -> tuple[AuditResult, ...]:
+        """The most severe result per learner, epsilon and parameters, in the order of the run."""
+        groups: dict[str, list[AuditResult]] = {}
+        for result in self.results:
+            groups.setdefault(json.dumps([result.learner, result.epsilon, result.params], sort_keys=True), []).append(result)
+        return tuple(map(worst_of, groups.values()))
+
+    @property
+    def has_broken_ledger(self) -> bool:
+        """True when a counterexample to one of our own ledgers was found: a bug in dpviz."""
+        verdicts = (*(found.verdict for found in (*self.results, *self.mechanisms)), *(found.verdict for found in self.audits))
+        return "ledger violated" in verdicts
+
+
+def run_to_json(run: StoredRun) -> str:
+    """JSON text, one result per line."""
+    lists = {name: getattr(run, name) for name in ("results", "refusals", "mechanisms", "audits")}
+    head = {"format": FORMAT, "version": run.version, "date": run.date, "neighbours": NEIGHBOURS}
+    parts = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
+    parts += [f" {json.dumps(name)}: [{_lines(items)}]" for name, items in lists.items()]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _lines(items: Iterable[Any]) -> str:
+    texts = [json.dumps(_plain(asdict(item)), ensure_ascii=False, allow_nan=False) for item in items]
+    return "\n  " + ",\n  ".join(texts) + "\n " if texts else ""
+
+
+def _plain(value: Any) -> Any:
+    """Infinity as a word; seconds, which differ from run to run, to three digits."""
+    match value:
+        case dict():
+            return {key: round(item, 3) if key == "seconds" else _plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item) for item in value]
+        case float() if math.isinf(value):
+            return "infinity"
+        case _:
+            return value
+
+
+def run_from_json(text: str | bytes) -> StoredRun:
+    """The run in a JSON text; raises DocumentError naming the path of what is wrong."""
+    document = Part(parse_json(text))
+    require_format(document, FORMAT)
+    return StoredRun(
+        document.get("version").text(),
+        document.get("date").text(),
+        tuple(map(_result, document.get("results").items())),
+        tuple(map(_refusal, document.get("refusals").items())),
+        tuple(map(_result, document.get("mechanisms").items())),
+        tuple(map(_audit, document.get("audits").items())),
+    )
+
+
+def stored_run(path: Path = VERDICTS) -> StoredRun:
+    """The run that comes with dpviz. Raises DpvizError when the file is missing or damaged."""
+    if not path.is_file():
+        raise DpvizError(
+            "There is no stored run of verification.",
+            where=str(path),
+            remedy=f"Make one: python -m dpviz verify --all --out {path.name}",
+        )
+    return run_from_json(path.read_bytes())
+
+
+def _result(part: Part) -> AuditResult:
+    pair = part.get("worst_pair")
+    return AuditResult(
+        **_asked(part),
+        log_ratio=_number(part.get("log_ratio")),
+        **_judged(part),
+        worst_pair=None if pair.value is None else _pair(pair),
+        output=_object(part.get("output")),
+        searched=part.get("searched").text(),
+        n_sets=part.get("n_sets").whole(),
+        n_pairs=part.get("n_pairs").whole(),
+        seconds=part.get("seconds").number(),
+    )
+
+
+def _refusal(part: Part) -> Refusal:
+    return Refusal(**_asked(part), reason=part.get("reason").text())
+
+
+def _audit(part: Part) -> AuditedBound:
+    return AuditedBound(
+        **_asked(part),
+        bound=_number(part.get("bound")),
+        confidence=part.get("confidence").number(),
+        largest=part.get("largest").number(),
+        event=part.get("event").text(),
+        hits=_two(part.get("hits"), Part.whole),
+        n_tested=part.get("n_tested").whole(),
+        n_asked=part.get("n_asked").whole(),
+        n_done=part.get("n_done").whole(),
+        **_judged(part),
+        canary=tuple(_two(item, Part.text) for item in part.get("canary").items()),
+        seconds=part.get("seconds").number(),
+    )
+
+
+def _asked(part: Part) -> dict[str, Any]:
+    epsilon, params = part.get("epsilon").number(), _object(part.get("params"))
+    return {"learner": part.get("learner").text(), "epsilon": epsilon, "params": params}
+
+
+def _judged(part: Part) -> dict[str, Any]:
+    return {
+        "claimed": _number(part.get("claimed")),
+        "composed": _number(part.get("composed")),
+        "verdict": part.get("verdict").choice(*SEVERITY),
+        "because": part.get("because").text(),
+    }
+
+
+def _pair(part: Part) -> WorstPair:
+    first, second = (tuple(row.texts() for row in part.get(name).items()) for name in ("first", "second"))
+    return WorstPair(part.get("columns").texts(), first, second, _two(part.get("probabilities"), Part.number))
+
+
+def _two(part: Part, read: Any) -> Any:
+    values = tuple(read(item) for item in part.items())
+    if len(values) != 2:
+        part.fail("a list of two")
+    return values
+
+
+def _number(part: Part) -> float:
+    return math.inf if part.value == "infinity" else part.number()
+
+
+def _object(part: Part) -> dict[str, Any]:
+    if not isinstance(part.value, dict):
+        raise DocumentError("This must be an object.", where=part.path, remedy="Correct this entry.")
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in part.value.items()}

@@ -1,0 +1,151 @@
+"""The output that separates neighbours best, over all pairs of a universe at once.
+
+For neighbours D and D + row, the log ratio of a tree is the sum of the log ratios of the decisions on the path of that
+row: everywhere else the same rows meet the same law. So the largest ratio over all trees is found level by level, over
+all data sets at once, without listing trees. Where noise was cut off, probabilities are bounds and the ratio is a
+certified lower bound: ln p_D(o) - ln(p_D'(o) + cut).
+
+Source: `privacy.md` section 6; this project.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpviz.evaluation.audit.findings import Separation, WorstPair
+from dpviz.evaluation.audit.laws import LevelLaw
+from dpviz.evaluation.audit.universe import Universe
+from dpviz.models.document import model_body
+from dpviz.models.tree import Branch, Node, Tree
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Target
+
+
+def separation(universe: Universe, laws: list[LevelLaw]) -> Separation:
+    """The output, over all neighbouring pairs of the universe, with the largest log ratio."""
+    ratios = {grows: _largest_ratios(universe, laws, grows) for grows in (True, False)}
+    grows = bool(ratios[True][0].max() >= ratios[False][0].max())
+    smaller, kind = _fewest_rows(universe, ratios[grows][0])
+    trace = _Trace(universe, laws, ratios[grows], grows)
+    output, low, high = trace.follow(0, smaller, kind)
+    probabilities = (math.exp(high), math.exp(low)) if grows else (math.exp(low), math.exp(high))
+    return Separation(float(ratios[grows][0][smaller, kind]), output, _pair_in_words(universe, smaller, kind, probabilities))
+
+
+def _fewest_rows(universe: Universe, ratios: np.ndarray) -> tuple[int, int]:
+    """(data set, kind of row added) of the largest ratio; among equals a pair of few rows, which is easier to look at."""
+    n_rows = universe.counts.sum(axis=1)[:, None]
+    smaller, kind = np.unravel_index(np.where(_ties(ratios), -n_rows, -np.inf).argmax(), ratios.shape)
+    return int(smaller), int(kind)
+
+
+def _ties(ratios: np.ndarray) -> np.ndarray:
+    """True where a ratio is the largest, rounding aside."""
+    largest = ratios.max()
+    return ratios >= (largest - 1e-12 if np.isfinite(largest) else largest)
+
+
+def _largest_ratios(universe: Universe, laws: list[LevelLaw], grows: bool) -> list[np.ndarray]:
+    """Per level: largest log ratio over subtrees, for each data set and each kind of row added; shape (n_sets, n_kinds).
+
+    grows: ln P(D + row) - ln P(D); else the other way round. -inf where D is already as large as the universe allows.
+    """
+    ratios: list[np.ndarray] = []
+    for law in reversed(laws):
+        below = ratios[0] if ratios else None
+        best = np.full(universe.plus_one.shape, -np.inf)
+        for number in range(len(law.outcomes)):
+            np.maximum(best, _outcome_ratio(universe, law, number, below, grows), out=best)
+        ratios.insert(0, best)
+    return ratios
+
+
+def _outcome_ratio(universe: Universe, law: LevelLaw, number: int, below: np.ndarray | None, grows: bool) -> np.ndarray:
+    """Log ratio of one outcome and the best that may follow it, shape (n_sets, n_kinds)."""
+    low, high = law.low[:, number], law.high[:, number]
+    larger = universe.plus_one
+    with np.errstate(invalid="ignore"):
+        ratio = low[larger] - high[:, None] if grows else low[:, None] - high[larger]
+    ratio[np.isnan(ratio) | (larger < 0)] = -np.inf  # impossible on both, or no such neighbour
+    goes_left = law.outcomes[number].goes_left
+    if goes_left is not None:
+        assert below is not None
+        left, right = below[universe.part(goes_left)], below[universe.part(~goes_left)]
+        follows = np.where(goes_left[None, :], left, right)
+        possible = np.isfinite(ratio) | (ratio > 0)
+        ratio = np.where(possible, ratio, 0) + np.where(possible, follows, -np.inf)
+    return ratio
+
+
+@dataclass(frozen=True)
+class _Trace:
+    """Finds the output that reaches a largest ratio again."""
+
+    universe: Universe
+    laws: list[LevelLaw]
+    ratios: list[np.ndarray]
+    grows: bool
+
+    def follow(self, level: int, smaller: int, kind: int) -> tuple[dict[str, Any], float, float]:
+        """(model body, log probability on the likelier data set, on the other)."""
+        node, likelier, other = self._follow(level, smaller, kind)
+        if isinstance(node, dict):
+            return node, likelier, other
+        return model_body(Tree(self.universe.schema, node)), likelier, other
+
+    def _follow(self, level: int, smaller: int, kind: int) -> tuple[Any, float, float]:
+        law = self.laws[level]
+        below = self.ratios[level + 1] if level + 1 < len(self.laws) else None
+        larger = int(self.universe.plus_one[smaller, kind])
+        likelier, other = (larger, smaller) if self.grows else (smaller, larger)
+        ratios = np.array([self._ratio(law, n, below, smaller, kind) for n in range(len(law.outcomes))])
+        number = int(np.where(_ties(ratios), law.low[likelier], -np.inf).argmax())
+        outcome = law.outcomes[number]
+        chances = float(law.low[likelier, number]), float(law.high[other, number])
+        if outcome.goes_left is None:
+            return outcome.ends, *chances
+        sides = [int(self.universe.part(mask)[smaller]) for mask in (outcome.goes_left, ~outcome.goes_left)]
+        row_side = 0 if outcome.goes_left[kind] else 1
+        changed, up, down = self._follow(level + 1, sides[row_side], kind)
+        same, log_chance = self._likeliest(level + 1, sides[1 - row_side])
+        children = (changed, same) if row_side == 0 else (same, changed)
+        assert outcome.rule is not None
+        return Branch(outcome.rule, *children), chances[0] + up + log_chance, chances[1] + down + log_chance
+
+    def _ratio(self, law: LevelLaw, number: int, below: np.ndarray | None, smaller: int, kind: int) -> float:
+        return float(_outcome_ratio(self.universe, law, number, below, self.grows)[smaller, kind])
+
+    def _likeliest(self, level: int, index: int) -> tuple[Node, float]:
+        law = self.laws[level]
+        number = int(law.low[index].argmax())
+        outcome, chance = law.outcomes[number], float(law.low[index, number])
+        if outcome.goes_left is None:
+            return outcome.ends, chance  # type: ignore[return-value]
+        left, left_chance = self._likeliest(level + 1, int(self.universe.part(outcome.goes_left)[index]))
+        right, right_chance = self._likeliest(level + 1, int(self.universe.part(~outcome.goes_left)[index]))
+        return Branch(outcome.rule, left, right), chance + left_chance + right_chance  # type: ignore[arg-type]
+
+
+def _pair_in_words(universe: Universe, smaller: int, kind: int, probabilities: tuple[float, float]) -> WorstPair:
+    larger = int(universe.plus_one[smaller, kind])
+    columns = (*universe.schema.feature_names, universe.schema.target.name)
+    first, second = (rows_in_words(universe.dataset(index)) for index in (smaller, larger))
+    return WorstPair(columns, first, second, probabilities)
+
+
+def rows_in_words(data: EncodedDataset) -> tuple[tuple[str, ...], ...]:
+    """Every row as texts: features, then class or number."""
+    declared = (*data.schema.features, data.schema.target)
+    return tuple(zip(*map(_words, declared, (*data.columns, data.target)), strict=True))
+
+
+def _words(declared: Feature | Target, column: np.ndarray) -> list[str]:
+    if isinstance(declared, CategoricalFeature):
+        return [declared.categories[code] for code in column]
+    if isinstance(declared, ClassTarget):
+        return [declared.classes[code] for code in column]
+    return [f"{value:g}" for value in column]

@@ -1,0 +1,1 @@
+"""Where should the budget go? Shares, the budget lab, rounds of boosting."""

@@ -1,0 +1,1 @@
+"""How accurate are the learners? Sweeps over epsilon and depth, measures, comparisons."""

@@ -1,0 +1,239 @@
+"""What a sweep's frame says about learners side by side: bands, differences on the same splits, who beats whom.
+
+Draws of two learners are independent noise; what they share is the split. So every comparison is made within a fold, over
+all pairs of a draw of one and a draw of the other there, and folds count alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpviz.evaluation.compare.metrics import OF_CLASSES, OF_NUMBERS
+from dpviz.learners import learner_names
+from dpviz.table.schema import NumericTarget, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Column of the frame -> how its numbers are called.
+METRICS = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "auc": "AUC", "r2": "R²", "rmse": "RMSE"}
+#: Measures of which less is better.
+ERRORS = ("rmse",)
+#: A band reaches from the first to the last: nine of ten outcomes lie inside.
+BAND = (0.05, 0.95)
+N_DOTS = 25
+_NORMAL_95 = 1.959963984540054
+_SEVERITY = ("holds", "none", "unproven", "violated")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Outcomes at one place of a curve.
+
+    Attributes
+    ----------
+    x : float
+        The epsilon asked for (infinite for a learner without privacy), the most levels, or the training rows (0 = all).
+    composed : float
+        What the steps compose to there, the largest over all fits.
+    low, median, high : float
+        5 %, 50 % and 95 % of the outcomes over draws and folds together.
+    n_fits : int
+    """
+
+    x: float
+    composed: float
+    low: float
+    median: float
+    high: float
+    n_fits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One learner: its points by x, and the worst verdict on its claim among them."""
+
+    learner: str
+    verdict: str
+    points: tuple[Point, ...]
+
+    @property
+    def is_private(self) -> bool:
+        """True when it was asked to spend a finite epsilon, or something is claimed."""
+        return self.verdict != "none"
+
+    @property
+    def is_sound(self) -> bool:
+        """True when its claim holds everywhere on the curve."""
+        return self.verdict == "holds"
+
+    def at(self, x: float) -> Point | None:
+        """The point at `x`; the only one of a learner that has just one; None where nothing was fitted."""
+        if len(self.points) == 1 and math.isinf(self.points[0].x):
+            return self.points[0]
+        return next((point for point in self.points if point.x == x), None)
+
+
+def curves(frame: pd.DataFrame, along: str, metric: str = "accuracy") -> tuple[Curve, ...]:
+    """One curve per learner, in the registry's order. `along` is epsilon, max_depth or n_rows.
+
+    Fits without a value of the metric (no scores, so no AUC) are left out.
+    """
+    known = frame.dropna(subset=[metric])
+    groups = {str(learner): rows for learner, rows in known.groupby("learner")}
+    return tuple(
+        Curve(name, max(groups[name].verdict, key=_SEVERITY.index), tuple(_points(groups[name], along, metric)))
+        for name in learner_names()
+        if name in groups
+    )
+
+
+def _points(rows: pd.DataFrame, along: str, metric: str) -> Iterator[Point]:
+    for x, group in rows.groupby(along):
+        low, median, high = np.quantile(group[metric], (BAND[0], 0.5, BAND[1]))
+        yield Point(float(x), float(group.composed.max()), float(low), float(median), float(high), len(group))
+
+
+def metrics_for(schema: Schema) -> tuple[str, ...]:
+    """The measures there are for this kind of target, the one to begin with first."""
+    known = OF_NUMBERS if isinstance(schema.target, NumericTarget) else OF_CLASSES
+    return tuple(name for name in METRICS if name in known)
+
+
+#: Measure -> the column that holds what needs no model.
+_LEVELS = {"accuracy": "majority", "rmse": "mean_rmse"}
+_KNOWN_LEVELS = {"auc": 0.5, "r2": 0.0}
+
+
+def majority_level(frame: pd.DataFrame, metric: str = "accuracy") -> float | None:
+    """What needs no model: the largest class's accuracy or the mean's RMSE (median over folds), AUC 0.5, R² 0; else None."""
+    if metric in _KNOWN_LEVELS:
+        return _KNOWN_LEVELS[metric]
+    return float(frame.groupby("fold")[_LEVELS[metric]].first().median()) if metric in _LEVELS and len(frame) else None
+
+
+def is_better(metric: str, one: float, other: float) -> bool:
+    """True when `one` is the better value of the measure."""
+    return one < other if metric in ERRORS else one > other
+
+
+def rows_at(frame: pd.DataFrame, along: str, x: float) -> pd.DataFrame:
+    """The fits at one place, and along epsilon those of learners without privacy, whose epsilon is infinite."""
+    at_x = frame[along] == x
+    return frame[at_x | np.isinf(frame.epsilon)] if along == "epsilon" else frame[at_x]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A learner against another on the same splits.
+
+    Attributes
+    ----------
+    learner, other : str
+    probability : float
+        Take one of the splits at random, let each learner draw its noise once and independently: the probability that
+        `learner` does better on the rows held out there, a tie counting half.
+    probability_low, probability_high : float
+        95 % range for the number of draws (Wilson, 1927; cautious: outcomes at each split count as plain coin tosses). It
+        takes the splits as given: what other rows would say is not in it. Both equal `probability` when neither learner
+        draws anything.
+    low, median, high : float
+        5 %, 50 % and 95 % of how much better such an outcome of `learner` is than one of `other`.
+    n_folds, n_draws : int
+        Splits both were fitted on; independent pairs of draws over all of them (0 when neither draws anything).
+    """
+
+    learner: str
+    other: str
+    probability: float
+    probability_low: float
+    probability_high: float
+    low: float
+    median: float
+    high: float
+    n_folds: int
+    n_draws: int
+
+
+def difference(rows: pd.DataFrame, learner: str, other: str, metric: str = "accuracy") -> Difference | None:
+    """Compare two learners in `rows` (see `rows_at`); None when no split has both."""
+    ours, theirs = (_outcomes(rows, name, metric) for name in (learner, other))
+    folds = sorted(ours.keys() & theirs.keys())
+    if not folds:
+        return None
+    sign = -1 if metric in ERRORS else 1
+    pairs = [sign * np.subtract.outer(ours[fold], theirs[fold]).ravel() for fold in folds]
+    probability = float(np.mean([np.mean(gap > 0) + np.mean(gap == 0) / 2 for gap in pairs]))
+    n_draws = sum(_independent_pairs(rows, (learner, other), len(ours[fold]), len(theirs[fold])) for fold in folds)
+    weights = np.concatenate([np.full(len(gap), 1 / len(gap)) for gap in pairs])
+    low, median, high = weighted_quantiles(np.concatenate(pairs), weights, (BAND[0], 0.5, BAND[1]))
+    return Difference(learner, other, probability, *wilson(probability, n_draws), low, median, high, len(folds), n_draws)
+
+
+def _outcomes(rows: pd.DataFrame, learner: str, metric: str) -> dict[int, np.ndarray]:
+    own = rows[rows.learner == learner].dropna(subset=[metric])
+    return {int(fold): np.asarray(group[metric], dtype=float) for fold, group in own.groupby("fold")}
+
+
+def _independent_pairs(rows: pd.DataFrame, names: tuple[str, str], *counts: int) -> int:
+    """Pairs of draws without sharing any: the smaller count of the learners that draw. 0 when neither does."""
+    return min((count for name, count in zip(names, counts, strict=True) if _draws(rows, name)), default=0)
+
+
+def _draws(rows: pd.DataFrame, learner: str) -> bool:
+    """False for a learner without privacy: it draws no noise."""
+    return not np.isinf(rows.epsilon[rows.learner == learner]).all()
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """95 % range of a probability seen as `share` in `n` independent trials; `share` itself when nothing is left to chance.
+
+    Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA 22 (1927).
+    """
+    if not n:
+        return share, share
+    z2 = _NORMAL_95**2
+    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = _NORMAL_95 * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def weighted_quantiles(values: np.ndarray, weights: np.ndarray, shares: Sequence[float]) -> tuple[float, ...]:
+    """The smallest value whose weight, with all below it, reaches each share of the total."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weights[order])
+    places = np.searchsorted(reached, np.asarray(shares) * reached[-1] * (1 - 1e-12))
+    return tuple(float(values[order[place]]) for place in places)
+
+
+def quantile_dots(outcomes: np.ndarray, count: int = N_DOTS) -> tuple[float, ...]:
+    """`count` equally likely ones of the outcomes: the quantiles at (i + 1/2) / count. Each dot stands for a share 1 / count.
+
+    Source: Kay, Kola, Hullman and Munson, When (ish) is my bus?, CHI 2016.
+    """
+    return tuple(map(float, np.quantile(outcomes, (np.arange(count) + 0.5) / count, method="inverted_cdf")))
+
+
+@dataclass(frozen=True, slots=True)
+class SharedDraws:
+    """Outcomes one draw at a time, every learner on the same split: `outcomes[i][k]` is draw i of learner k."""
+
+    learners: tuple[str, ...]
+    folds: tuple[int, ...]
+    outcomes: tuple[tuple[float, ...], ...]
+
+
+def shared_draws(rows: pd.DataFrame, names: Sequence[str], metric: str = "accuracy") -> SharedDraws:
+    """Draws of all named learners side by side, split after split; a learner that draws nothing repeats its one outcome."""
+    by_fold = {name: found for name in names if (found := _outcomes(rows, name, metric))}
+    drawing = tuple(name for name in by_fold if _draws(rows, name))
+    folds = sorted(set.intersection(*map(set, by_fold.values()))) if by_fold else []
+    counts = {fold: min((len(by_fold[name][fold]) for name in drawing), default=1) for fold in folds}
+    order = sorted((repeat, fold) for fold in folds for repeat in range(counts[fold]))
+    values = (tuple(float(by_fold[name][fold][repeat if name in drawing else 0]) for name in by_fold) for repeat, fold in order)
+    return SharedDraws(tuple(by_fold), tuple(fold for _, fold in order), tuple(values))

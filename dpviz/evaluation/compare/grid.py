@@ -1,0 +1,178 @@
+"""What a sweep is to fit: the grid, its batches, the seed of each fit, and what of it is still to be done."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+from dpviz.errors import ParameterError
+from dpviz.evaluation.compare.metrics import OF_CLASSES, OF_NUMBERS
+from dpviz.learners import get_learner, require_task
+from dpviz.randomness import seed_from
+from dpviz.table.schema import Schema
+from dpviz.training.params import Settings, make_params
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What makes a row of the frame the one it is.
+KEYS = ("learner", "epsilon", "max_depth", "n_rows", "fold", "repeat")
+_ABOUT = ("depth", "claimed", "composed", "verdict")
+#: What a row says about its fit, for classes and for a number.
+FOUND = (*_ABOUT, *OF_CLASSES)
+FOUND_OF_NUMBERS = (*_ABOUT, *OF_NUMBERS)
+
+Row = dict[str, Any]
+
+
+def columns_of(names: Iterable[str]) -> tuple[str, ...]:
+    """KEYS and what is found, in order: of numbers where `names` (of a row or a frame) say so, else of classes."""
+    return (*KEYS, *(FOUND_OF_NUMBERS if OF_NUMBERS[0] in names else FOUND))
+
+
+@dataclass(frozen=True)
+class SweepGrid:
+    """Everything to be fitted: the product of all these.
+
+    Attributes
+    ----------
+    learners : tuple of str
+    epsilons : tuple of float
+        A learner without privacy is fitted once per depth, rows and fold; its epsilon in the frame is infinite.
+    max_depths : tuple of int
+    n_rows : tuple of int or None
+        Training rows used; None (and any number above) is all of the fold.
+    folds : int
+        At least 2: cross-validation; 1: a single split, one row in five held out.
+    repeats : int
+        Draws of the learner per split.
+    seed : int
+        Decides splits and noise.
+    depth : int, "auto" or "exact"
+        As for `fit`; "exact" fixes each depth of `max_depths` as it is.
+    params : mapping
+        Learner -> its own parameters.
+
+    Raises
+    ------
+    ParameterError, UnknownName
+        For what cannot be fitted.
+    """
+
+    learners: tuple[str, ...]
+    epsilons: tuple[float, ...]
+    max_depths: tuple[int, ...] = (4,)
+    n_rows: tuple[int | None, ...] = (None,)
+    folds: int = 5
+    repeats: int = 10
+    seed: int = 0
+    depth: int | str = "auto"
+    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        axes = {"learners": self.learners, "epsilon": self.epsilons, "max_depth": self.max_depths, "n_rows": self.n_rows}
+        for name, values in axes.items():
+            if not values or len(set(values)) < len(values):
+                raise ParameterError("sweep", name, values, "at least one, and none twice")
+        for name, number in (("folds", self.folds), ("repeats", self.repeats)):
+            _require_count(name, number)
+        for rows in self.n_rows:
+            if rows is not None:
+                _require_count("n_rows", rows)
+        self._require_fits()
+
+    def _require_fits(self) -> None:
+        for name in self.learners:
+            make_params(get_learner(name).Params, name, self.params_of(name))
+        for epsilon, max_depth in product(self.epsilons, self.max_depths):
+            self.settings(epsilon, max_depth)
+
+    def params_of(self, learner: str) -> dict[str, Any]:
+        """The learner's own parameters."""
+        return dict(self.params.get(learner, {}))
+
+    def settings(self, epsilon: float, max_depth: int) -> Settings:
+        """What `fit` is asked for."""
+        depth = max_depth if self.depth == "exact" else self.depth
+        return Settings(epsilon=epsilon, max_depth=max_depth, depth=depth)  # type: ignore[arg-type]
+
+    @property
+    def train_share(self) -> float:
+        """Share of all rows a learner is trained on, if all of the fold are used."""
+        return 0.8 if self.folds == 1 else 1 - 1 / self.folds
+
+    def require_plans(self, schema: Schema) -> None:
+        """Make every plan once, so that what a learner lacks is said before any work. Raises WrongTask, SchemaError."""
+        part = schema.scaled(self.train_share)
+        for name in self.learners:
+            spec = get_learner(name)
+            require_task(spec, schema)
+            params = make_params(spec.Params, name, self.params_of(name))
+            for epsilon, max_depth in product(self.epsilons, self.max_depths):
+                spec.plan(part, self.settings(epsilon, max_depth), params)
+
+    def batches(self) -> Iterator[Batch]:
+        """All fits, those of one learner, epsilon, depth, number of rows and fold together."""
+        for fold, learner, max_depth, n_rows in product(range(self.folds), self.learners, self.max_depths, self.n_rows):
+            if get_learner(learner).spends_epsilon:
+                for epsilon in self.epsilons:
+                    yield Batch(learner, epsilon, max_depth, n_rows, fold, tuple(range(self.repeats)))
+            else:
+                yield Batch(learner, float("inf"), max_depth, n_rows, fold, (0,))
+
+    def part_of(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The rows of `frame` that belong to this grid. They must come from the same rows, seed, folds and parameters."""
+        keys = {key for batch in self.batches() for key in batch.row_keys()}
+        return frame[[key in keys for key in _keys_of(frame)]]
+
+
+def _require_count(name: str, number: int) -> None:
+    if isinstance(number, bool) or not isinstance(number, Integral) or number < 1:
+        raise ParameterError("sweep", name, number, "a whole number of at least 1")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Fits that run in one piece: one learner, epsilon, depth and number of rows on one fold, some repeats."""
+
+    learner: str
+    epsilon: float
+    max_depth: int
+    n_rows: int | None
+    fold: int
+    repeats: tuple[int, ...]
+
+    def row_keys(self) -> Iterator[tuple[Any, ...]]:
+        """The KEYS of each of its rows, with 0 for "all rows"."""
+        for repeat in self.repeats:
+            yield self.learner, self.epsilon, self.max_depth, self.n_rows or 0, self.fold, repeat
+
+    def seed_of(self, seed: int, repeat: int) -> int:
+        """The seed of one fit: from what it is, not from when or where it runs. The same for every epsilon (common draws)."""
+        return seed_from(seed, zlib.crc32(self.learner.encode()), self.max_depth, self.n_rows or 0, self.fold, repeat)
+
+
+def pending(grid: SweepGrid, done: pd.DataFrame | None = None, *, draws_per_batch: int = 10) -> list[Batch]:
+    """Batches not in `done`, first one draw of everything, so that early results cover the whole grid."""
+    known = set() if done is None or done.empty else set(_keys_of(done))
+    first, rest = [], []
+    for batch in grid.batches():
+        repeats = [repeat for repeat, key in zip(batch.repeats, batch.row_keys(), strict=True) if key not in known]
+        head, tail = repeats[:1], repeats[1:]
+        first += [replace(batch, repeats=tuple(head))] if head else []
+        chunks = (tail[start : start + draws_per_batch] for start in range(0, len(tail), draws_per_batch))
+        rest += [replace(batch, repeats=tuple(chunk)) for chunk in chunks]
+    return first + sorted(rest, key=lambda batch: (batch.fold, batch.repeats))
+
+
+def n_fits(batches: Sequence[Batch]) -> int:
+    """How many fits they are."""
+    return sum(len(batch.repeats) for batch in batches)
+
+
+def _keys_of(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
+    return frame[list(KEYS)].itertuples(index=False, name=None)

@@ -1,0 +1,181 @@
+"""Sweeps: how accurate learners are over epsilon, depth and number of rows, one fit per row of a tidy frame.
+
+Every fit has a seed derived from what it is (learner, depth, rows, fold, repeat), so the frame is the same whatever the
+number of workers and whatever was done before. Draws of one learner on one fold share what they count.
+
+Work goes through joblib's public interface. With more than one worker, whatever backend is active there does it: its own
+processes, or a cluster's. For Dask, say: `with joblib.parallel_config(backend="dask"): sweep(..., workers=8)`; other backends
+(Ray, Spark) are named with `joblib.register_parallel_backend` first. The frame is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpviz.errors import DpvizError
+from dpviz.evaluation.compare.grid import KEYS, Batch, Row, SweepGrid, columns_of, n_fits, pending
+from dpviz.evaluation.compare.metrics import OF_CLASSES, OF_NUMBERS, metrics
+from dpviz.evaluation.workers import light, spread
+from dpviz.learners import fit
+from dpviz.randomness import generator
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericTarget
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["KEYS", "Batch", "Row", "SweepGrid", "as_frame", "pending", "run_batches", "sweep"]
+
+#: Held-out share of a single split.
+TEST_SHARE = 0.2
+_MOST_SPLITS = 32
+_MOST_SPLIT_BYTES = 2**29
+
+
+def sweep(
+    learners: Sequence[str],
+    data: EncodedDataset,
+    *,
+    epsilon: Sequence[float],
+    max_depth: Sequence[int] = (4,),
+    n_rows: Sequence[int | None] = (None,),
+    folds: int = 5,
+    repeats: int = 10,
+    seed: int = 0,
+    depth: int | str = "auto",
+    params: Mapping[str, Mapping[str, Any]] | None = None,
+    workers: int = 1,
+    done: pd.DataFrame | None = None,
+    progress: Callable[[float], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> pd.DataFrame:
+    """Fit the whole grid and return one row per fit.
+
+    Parameters
+    ----------
+    learners, data, epsilon, max_depth, n_rows, folds, repeats, seed, depth, params
+        As in SweepGrid.
+    workers : int
+        1 works in this process; more are joblib's n_jobs, on the backend that is active there.
+    done : DataFrame, optional
+        An earlier frame of the same rows, seed, folds and parameters; its rows are kept and not fitted again. A few are, to
+        see that it is one: raises DpvizError if not.
+    progress : callable (share in (0, 1]), optional
+    stop : callable () -> bool, optional
+        Looked at between batches; rows done so far are returned.
+
+    Returns
+    -------
+    DataFrame
+        Columns `learner, epsilon, max_depth, n_rows, fold, repeat` (n_rows 0 = all rows of the fold), then `depth` used,
+        `claimed` and `composed` epsilon, `verdict`, and the metrics of `dpviz.evaluation.compare.metrics`. It holds no row of the
+        data, yet is computed from rows: private if they are, and no epsilon in it covers it.
+    """
+    grid = SweepGrid(tuple(learners), tuple(epsilon), tuple(max_depth), tuple(n_rows), folds, repeats, seed, depth, params or {})
+    if done is not None:
+        require_same_origin(grid, data, done)
+    rows: list[Row] = [] if done is None else done.to_dict("records")
+    left = pending(grid, done)
+    fitted = 0
+    for batch_rows in run_batches(grid, data, left, workers=workers, stop=stop):
+        rows += batch_rows
+        fitted += len(batch_rows)
+        if progress is not None:
+            progress(fitted / n_fits(left))
+    return as_frame(rows)
+
+
+def as_frame(rows: Iterable[Row]) -> pd.DataFrame:
+    """Rows as a frame in the order of KEYS, whatever the order they were done in."""
+    import pandas as pd
+
+    rows = list(rows)
+    frame = pd.DataFrame(rows, columns=list(columns_of(rows[0] if rows else ())))
+    return frame.sort_values(list(KEYS), kind="stable", ignore_index=True)
+
+
+def require_same_origin(grid: SweepGrid, data: EncodedDataset, done: pd.DataFrame) -> None:
+    """Fit the first, middle and last row of `done` again; raises DpvizError when one comes out differently.
+
+    That is how an earlier frame is known to be of the same rows and settings without keeping anything about the rows in it.
+    """
+    names = OF_NUMBERS if isinstance(data.schema.target, NumericTarget) else OF_CLASSES
+    lacks = [name for name in columns_of(names if len(done) else done.columns) if name not in done.columns]
+    if lacks:
+        raise DpvizError(f"The earlier frame has no column {lacks[0]!r}.", remedy="Give a frame that a sweep returned.")
+    known = grid.part_of(done)
+    for place in sorted({0, len(known) // 2, len(known) - 1}) if len(known) else ():
+        row = known.iloc[place]
+        depth, n_rows, fold, repeat = (int(row[name]) for name in KEYS[2:])
+        batch = Batch(row.learner, row.epsilon, depth, n_rows or None, fold, (repeat,))
+        [again] = _run(grid, data, batch)
+        if not np.allclose([again[n] for n in names], [row[n] for n in names], rtol=1e-9, atol=1e-9, equal_nan=True):
+            raise DpvizError(
+                "The earlier frame was made from other rows, folds, seeds or parameters.",
+                remedy="Ask for the same as then, or start afresh.",
+            )
+
+
+def run_batches(
+    grid: SweepGrid,
+    data: EncodedDataset,
+    batches: Sequence[Batch],
+    *,
+    workers: int = 1,
+    stop: Callable[[], bool] | None = None,
+) -> Iterator[list[Row]]:
+    """Rows batch by batch, as they finish. After a stop no batch is started any more. Raises what `fit` raises."""
+    grid.require_plans(data.schema)
+    todo = (batch for batch in batches if stop is None or not stop())  # workers take from here a little ahead of need
+    yield from spread(partial(_run, grid, light(data)), todo, workers, in_order=False)
+
+
+def _run(grid: SweepGrid, data: EncodedDataset, batch: Batch) -> list[Row]:
+    train, test = _split(data, grid.folds, grid.seed, batch.fold, batch.n_rows)
+    epsilon = batch.epsilon if np.isfinite(batch.epsilon) else 1.0  # a learner without privacy ignores it
+    settings = grid.settings(epsilon, batch.max_depth)
+    asked = {"epsilon": epsilon, "max_depth": batch.max_depth, "depth": settings.depth, **grid.params_of(batch.learner)}
+    rows = []
+    for repeat, key in zip(batch.repeats, batch.row_keys(), strict=True):
+        result = fit(batch.learner, train, seed=batch.seed_of(grid.seed, repeat), **asked)
+        about = {
+            "depth": result.plan.depth,
+            "claimed": result.claim.epsilon,
+            "composed": result.ledger.guarantee.epsilon,
+            "verdict": result.claim.verdict,
+        }
+        rows.append(dict(zip(KEYS, key, strict=True)) | about | metrics(result.model, train, test))
+    return rows
+
+
+_SPLITS: dict[tuple[Any, ...], tuple[EncodedDataset, EncodedDataset]] = {}
+
+
+def _split(data: EncodedDataset, folds: int, seed: int, fold: int, n_rows: int | None) -> tuple[EncodedDataset, EncodedDataset]:
+    """(train, test) of a fold, kept in this process so that the fits of many batches share what they count."""
+    key = (data.fingerprint, folds, seed, fold, n_rows)
+    found = _SPLITS.get(key)
+    if found is None:
+        _make_room(data)
+        train, test = data.split(TEST_SHARE, seed=seed) if folds == 1 else data.folds(folds, seed=seed)[fold]
+        found = _SPLITS[key] = (_part(train, n_rows, seed).remembering(), test)
+    return found
+
+
+def _make_room(data: EncodedDataset) -> None:
+    """Rows of another table do not stay, and of this one not more than fit in memory."""
+    most = min(_MOST_SPLITS, _MOST_SPLIT_BYTES // (3 * data.nbytes + 1))
+    if len(_SPLITS) >= most or any(key[0] != data.fingerprint for key in tuple(_SPLITS)):
+        _SPLITS.clear()
+
+
+def _part(train: EncodedDataset, n_rows: int | None, seed: int) -> EncodedDataset:
+    """The first `n_rows` of one random order, so that fewer rows are a part of more rows."""
+    if n_rows is None or n_rows >= train.n_rows:
+        return train
+    rows = np.sort(generator(seed).permutation(train.n_rows)[:n_rows])
+    return train.take(rows, share=n_rows / train.n_rows)

@@ -1,0 +1,177 @@
+"""A private tree grown one node at a time on rows that may be seen: each node's exact law, then one draw from it.
+
+The step is the learner's own. Listing it tries every outcome; drawing it uses a seeded simulation, one seed per node.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from dpviz.evaluation.audit.enumeration import Enumeration
+from dpviz.evaluation.audit.laws import node_law, outcome_of, released
+from dpviz.evaluation.audit.question import Question
+from dpviz.learners import DEFAULT
+from dpviz.models.tree import Branch, Leaf, Node, Tree, rule_in_words
+from dpviz.privacy.source import Simulation
+from dpviz.randomness import generator, seed_from
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from dpviz.training.histograms import NodeRows
+
+N_ROWS = 30
+#: Two levels: a question, then questions that choose their labels too. Three nodes.
+DEPTH = 2
+N_STEPS = 2**DEPTH - 1
+_ROWS_SEED = 30
+WAITING = "not grown yet"
+
+
+@dataclass(frozen=True)
+class Option:
+    """One thing a node can become: in words, how likely, and whether it was drawn."""
+
+    words: str
+    probability: float
+    drawn: bool = False
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A node and everything it could have become, likeliest first.
+
+    Attributes
+    ----------
+    path : str
+        "" is the root; L and R are steps.
+    rows : tuple of int
+        Positions of the rows that reach it.
+    epsilon : float
+        What this choice costs one row, add/remove one row.
+    """
+
+    path: str
+    rows: tuple[int, ...]
+    options: tuple[Option, ...]
+    epsilon: float
+
+    @property
+    def agreement(self) -> float:
+        """How likely two independent draws become the same."""
+        return sum(option.probability**2 for option in self.options)
+
+    @property
+    def drawn(self) -> Option:
+        """What was drawn."""
+        return next(option for option in self.options if option.drawn)
+
+    def without_draw(self) -> Grown:
+        """The same law before the draw."""
+        options = tuple(Option(option.words, option.probability) for option in self.options)
+        return Grown(self.path, self.rows, options, self.epsilon)
+
+
+@dataclass(frozen=True)
+class GrowingTree:
+    """A tree after some steps.
+
+    Attributes
+    ----------
+    tree : Tree
+        Nodes still to be grown are leaves of a class of their own, `WAITING`.
+    nodes : tuple of Grown
+        The nodes drawn so far, in order.
+    waiting : tuple of Grown
+        The nodes still to be drawn, with their laws, next one first; empty when the tree is complete.
+    """
+
+    tree: Tree
+    nodes: tuple[Grown, ...]
+    waiting: tuple[Grown, ...]
+
+    def at(self, path: str) -> Grown:
+        """The node at `path`, drawn or waiting; for a leaf that came with its parent's choice, the parent."""
+        found = {node.path: node for node in (*self.nodes, *self.waiting)}
+        while path not in found:
+            path = path[:-1]
+        return found[path]
+
+    @cached_property
+    def spent(self) -> float:
+        """What one row has paid at most: the largest sum along a path."""
+        paid = {node.path: node.epsilon for node in self.nodes}
+        return max((sum(paid[path[:cut]] for cut in range(len(path) + 1)) for path in paid), default=0.0)
+
+
+@cache
+def lesson_rows() -> EncodedDataset:
+    """Thirty made-up library loans: who brings books back late? Drawn by a rule, with some exceptions."""
+    schema = Schema(
+        (NumericFeature("books", 0, 6, whole=True), CategoricalFeature("visits", ("weekly", "monthly", "rarely"))),
+        ClassTarget("back", ("on time", "late")),
+        n_public=N_ROWS,
+    )
+    rng = generator(_ROWS_SEED)
+    books, visits, chance = np.floor(7 * rng.random(N_ROWS)), np.floor(3 * rng.random(N_ROWS)), rng.random(N_ROWS)
+    late = chance < np.where((books >= 3) & (visits >= 1), 0.92, 0.08)
+    return EncodedDataset(schema, (books.astype(np.int32), visits.astype(np.uint8)), late.astype(np.uint8))
+
+
+def growing_tree(epsilon: float, seed: int, steps: int) -> GrowingTree:
+    """The tree after `steps` of `N_STEPS` draws. The draw of a node depends on the seed and on its rows, not on `steps`."""
+    data = lesson_rows()
+    waiting: list[tuple[str, np.ndarray]] = [("", np.arange(data.n_rows))]
+    nodes: list[Grown] = []
+    keys: dict[str, Any] = {}
+    while waiting and len(nodes) < steps:
+        path, rows = waiting.pop(0)
+        node, key = _grow(epsilon, seed, path, rows)
+        nodes.append(node)
+        keys[path] = key
+        goes_left = outcome_of(data, key).goes_left
+        if goes_left is not None:
+            waiting += [(path + "L", rows[goes_left[rows]]), (path + "R", rows[~goes_left[rows]])]
+    upcoming = tuple(_grow(epsilon, seed, path, rows)[0].without_draw() for path, rows in waiting)
+    return GrowingTree(Tree(_with_waiting(data.schema), _node(data, keys, "")), tuple(nodes), upcoming)
+
+
+def _grow(epsilon: float, seed: int, path: str, rows: np.ndarray) -> tuple[Grown, Any]:
+    """The node at `path` with its law, and the key of what was drawn."""
+    data = lesson_rows()
+    question = Question.ask(DEFAULT, data.schema, epsilon=epsilon, depth=DEPTH, given={})
+    listing, drawing = Enumeration(), Simulation(seed_from(seed, int("1" + path.replace("L", "0").replace("R", "1"), 2)))
+    growth = question.prepare(data, listing)
+    node = NodeRows(growth.root.binned, rows, len(path))
+    law, _ = node_law(growth, node, listing)
+    own = question.spec.prepare(data, question.plan, question.params, drawing)  # type: ignore[misc]
+    decision = own.step(NodeRows(own.root.binned, rows, len(path)))
+    key = released(own.root.binned.grid, decision)
+    ranked = sorted(law.items(), key=lambda item: -item[1])
+    options = tuple(Option(_words(data.schema, other), chance, other == key) for other, chance in ranked)
+    return Grown(path, tuple(rows.tolist()), options, question.plan.shares[len(path)].epsilon), key
+
+
+def _words(schema: Schema, key: Any) -> str:
+    match key:
+        case int():
+            return f"everyone {schema.classes[key]}"
+        case (rule, (left, right)):
+            return f"{rule_in_words(schema, rule)}? yes: {schema.classes[left]}, no: {schema.classes[right]}"
+        case rule:
+            return f"{rule_in_words(schema, rule)}?"
+
+
+def _with_waiting(schema: Schema) -> Schema:
+    return Schema(schema.features, ClassTarget(schema.target.name, (*schema.classes, WAITING)), schema.n_public)
+
+
+def _node(data: EncodedDataset, keys: dict[str, Any], path: str) -> Node:
+    if path not in keys:
+        return Leaf(data.n_classes)
+    outcome = outcome_of(data, keys[path])
+    if outcome.rule is None:
+        return outcome.ends  # type: ignore[return-value]
+    return Branch(outcome.rule, _node(data, keys, path + "L"), _node(data, keys, path + "R"))

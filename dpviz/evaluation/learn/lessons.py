@@ -1,0 +1,227 @@
+"""What the lessons compute: exact laws on small tables that are nobody's. Nothing here is drawn; `lesson_growing` draws.
+
+Every law is a mechanism's or a learner's own (`.pmf`, `.probabilities`, its enumerated step). Rows are made up, so exact
+numbers may be shown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.errors import NotListed
+from dpviz.evaluation.audit.enumeration import Enumeration
+from dpviz.evaluation.audit.findings import AuditResult
+from dpviz.evaluation.audit.laws import node_law, outcome_of
+from dpviz.evaluation.audit.question import Question
+from dpviz.evaluation.audit.universe import Universe
+from dpviz.evaluation.audit.verify import verify
+from dpviz.evaluation.robustness.certificates import Law, published_bound, tight_bound
+from dpviz.learners import DEFAULT, registry
+from dpviz.models.tree import Tree
+from dpviz.privacy.exponential import ExponentialMechanism
+from dpviz.privacy.geometric import GeometricNoise
+from dpviz.privacy.permute_and_flip import PermuteAndFlip
+from dpviz.privacy.sensitivity import COUNT
+from dpviz.table.dataset import EncodedDataset
+from dpviz.training.contract import LearnerSpec
+from dpviz.training.params import Settings, make_params
+
+#: Noisy counts further out than this many steps are not drawn; those left out have little probability, and the same ratio.
+MOST_STEPS = 30
+#: Chances below e^-MOST_EXPONENT would round to 0 and a bound built on them would be wrong.
+MOST_EXPONENT = 700
+#: Rows of the tables on which features are added: more make the found loss a little larger and the search slower.
+FEATURE_ROWS = 3
+COMPLETE = "grow_complete"
+
+
+def guesses(epsilon: float) -> float:
+    """At most this many of 100 fair guesses about one row are right: 100 e^eps / (1 + e^eps)."""
+    return 100 * PrivacyLoss(epsilon).guesses_right
+
+
+@dataclass(frozen=True, eq=False)
+class CountLaws:
+    """The noisy count of two tables.
+
+    Attributes
+    ----------
+    outcomes : ndarray of int64
+        Noisy counts, increasing.
+    first, second : ndarray
+        Exact probability of each under the two tables.
+    epsilon : float
+        Of the noise, add/remove one row.
+    distance : int
+        Rows that are in one table only.
+    """
+
+    outcomes: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    epsilon: float
+    distance: int
+
+    @property
+    def ratios(self) -> np.ndarray:
+        """How many times as likely each outcome is under the first table."""
+        return self.first / self.second
+
+    @property
+    def largest(self) -> float:
+        """The largest ratio, whichever table is likelier."""
+        return float(np.maximum(self.ratios, 1 / self.ratios).max())
+
+    @property
+    def bound(self) -> float:
+        """e^(distance eps): no ratio can be larger."""
+        return math.exp(self.distance * self.epsilon)
+
+
+def count_laws(counts: tuple[int, int], distance: int, epsilon: float) -> CountLaws:
+    """Geometric noise on the counts of two tables that differ in `distance` rows."""
+    noise = GeometricNoise(epsilon)
+    reach = min(MOST_STEPS, max(3, noise.radius(0.005)))
+    outcomes = np.arange(min(counts) - reach, max(counts) + reach + 1)
+    first, second = (noise.pmf(outcomes - count) for count in counts)
+    return CountLaws(outcomes, first, second, epsilon, distance)
+
+
+@dataclass(frozen=True, eq=False)
+class ChoiceLaws:
+    """How often each option is chosen: exact probabilities of both mechanisms, shape (n_options,)."""
+
+    counts: tuple[int, ...]
+    flip: np.ndarray
+    exponential: np.ndarray
+
+    @cached_property
+    def is_best(self) -> np.ndarray:
+        """Options with the largest count."""
+        return np.array(self.counts) == max(self.counts)
+
+    @property
+    def flip_best(self) -> float:
+        """How often permute-and-flip chooses a best option."""
+        return float(self.flip[self.is_best].sum())
+
+    @property
+    def exponential_best(self) -> float:
+        """How often the exponential mechanism does."""
+        return float(self.exponential[self.is_best].sum())
+
+
+def choice_laws(counts: tuple[int, ...], epsilon: float) -> ChoiceLaws:
+    """Both mechanisms on counts of rows, at the same epsilon."""
+    flip, exponential = (kind(epsilon, COUNT).probabilities(np.array(counts)) for kind in (PermuteAndFlip, ExponentialMechanism))
+    return ChoiceLaws(counts, flip, exponential)
+
+
+def broken_proof() -> LearnerSpec:
+    """The learner whose paper counts the features of a row as different rows: it can be grown complete, and then is refuted."""
+    schema = _features(2).schema
+    for spec in registry().values():
+        if COMPLETE in {field.name for field in fields(spec.Params)}:
+            params = make_params(spec.Params, spec.name, {COMPLETE: True})
+            plan = spec.plan(schema, Settings(epsilon=1.0, max_depth=1, depth=1), params)
+            if spec.claim(plan, params, schema).verdict == "violated":
+                return spec
+    raise NotListed("No learner here has a refuted proof to show.", remedy="Show another lesson.")
+
+
+def adding_up(n_features: int, epsilon: float) -> tuple[AuditResult, AuditResult]:
+    """(the broken proof, the default learner), both searched exhaustively on tables of this many features."""
+    place = (_features(n_features),)
+    params: dict[str, Any] = {COMPLETE: True}
+    broken = verify(broken_proof(), epsilon=epsilon, universes=place, **params)
+    return broken, verify(DEFAULT, epsilon=epsilon, universes=place)
+
+
+def _features(count: int) -> Universe:
+    """Identical columns: each tells the same about a row, so what they reveal about it adds up most plainly."""
+    return Universe((2,), copies=count, depth=1, max_rows=FEATURE_ROWS)
+
+
+@dataclass(frozen=True, eq=False)
+class PoisonedStump:
+    """What privacy proves about the accuracy of a tree of one question when rows are added or removed.
+
+    Attributes
+    ----------
+    law : (accuracies, increasing; probability of at most each)
+        Exact, over the learner's own draws.
+    epsilon : float
+    n_train : int
+    majority : float
+        Accuracy of always saying the largest class.
+    """
+
+    law: Law
+    epsilon: float
+    n_train: int
+    majority: float
+
+    @property
+    def accuracy(self) -> float:
+        """Exact mean accuracy without poison."""
+        return self.tight(0)
+
+    def tight(self, rows: int) -> float:
+        """Whatever `rows` additions and removals do, the mean accuracy stays at least this."""
+        return tight_bound(self.law, rows, self.epsilon)
+
+    def published(self, rows: int) -> float:
+        """The older bound e^(-k eps) E[A]."""
+        return published_bound(self.accuracy, rows, self.epsilon)
+
+    @property
+    def protected(self) -> int:
+        """The most rows with which the tight bound stays above the majority class; 0 where none do."""
+        return self._most_rows(self.tight)
+
+    @property
+    def protected_as_published(self) -> int:
+        """The same by the older bound."""
+        return self._most_rows(self.published)
+
+    def _most_rows(self, bound: Callable[[int], float]) -> int:
+        """Both bounds fall with the number of rows."""
+        few, many = 0, self.n_train + 1
+        while many - few > 1:
+            middle = (few + many) // 2
+            few, many = (middle, many) if bound(middle) > self.majority else (few, middle)
+        return few
+
+
+def poisoned_stump(train: EncodedDataset, test: EncodedDataset, epsilon: float) -> PoisonedStump:
+    """List every tree of depth 1 the default learner can give, with its probability and its accuracy on clean test rows.
+
+    Raises NotListed for a learner that does not label its leaves in the same choice, and where epsilon times the rows is so
+    large that unlikely trees round to impossible ones.
+    """
+    if epsilon * train.n_rows > MOST_EXPONENT:
+        raise NotListed("Chances of unlikely trees round to 0 here.", remedy="Take fewer rows or a smaller epsilon.")
+    question = Question.ask(DEFAULT, train.schema, epsilon=epsilon, depth=1, given={})
+    source = Enumeration()
+    growth = question.prepare(train, source)
+    listed, _ = node_law(growth, growth.root, source)
+    accuracies = np.array([_accuracy(outcome_of(train, key).ends, test) for key in listed])
+    chances = np.array(list(listed.values()))
+    values, places = np.unique(accuracies, return_inverse=True)
+    at_most = np.minimum(1.0, np.bincount(places, chances).cumsum())
+    at_most[-1] = 1.0
+    majority = float(np.mean(test.target == train.class_counts().argmax()))
+    return PoisonedStump((values, at_most), epsilon, train.n_rows, majority)
+
+
+def _accuracy(root: object, test: EncodedDataset) -> float:
+    if root is None:
+        raise NotListed("The default learner labels its leaves in a choice of their own.", remedy="List it whole.")
+    return float(np.mean(Tree(test.schema, root).predict(test) == test.target))  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""Working backwards from a goal: search and simulation."""

@@ -1,0 +1,1 @@
+"""What can poisoned rows do? Proved bounds, certificates, attacks."""

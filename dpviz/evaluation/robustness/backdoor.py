@@ -1,0 +1,228 @@
+"""A backdoor: training rows with a trigger and the class the attacker wants, and how often the trigger works afterwards.
+
+The attacker copies rows of one class, sets a few features to fixed values (the trigger), and adds the copies with another
+class. At prediction time the trigger is to turn rows of the first class into the other. An added copy counts one.
+
+Source: Gu, Dolan-Gavitt & Garg 2017 (BadNets), as in PrivaTree, Section VI-C; bounds in `certificates.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpviz.errors import DpvizError, ParameterError, SchemaError
+from dpviz.evaluation.classes import require_classes
+from dpviz.evaluation.robustness.attacks import limits
+from dpviz.evaluation.robustness.bounds import Certificate
+from dpviz.evaluation.robustness.draws import Draws, Progress, Stop, draw
+from dpviz.randomness import child_seeds, generator
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Rows of a picture counted from its bottom right corner that the trigger lights: a small checkerboard.
+_CORNER = ((1, 1), (1, 3), (2, 2), (3, 1), (3, 3))
+
+
+@dataclass(frozen=True)
+class Backdoor:
+    """A trigger and what it is for.
+
+    Attributes
+    ----------
+    features, values : tuple
+        Positions of the features the trigger sets, and what to (encoded).
+    source, wanted : int
+        Class codes: rows of `source` are to be taken for `wanted`.
+    """
+
+    features: tuple[int, ...]
+    values: tuple[float, ...]
+    source: int = 0
+    wanted: int = 1
+
+    def stamp(self, data: EncodedDataset) -> EncodedDataset:
+        """The same rows with the trigger on each."""
+        columns = list(data.columns)
+        for feature, value in zip(self.features, self.values, strict=True):
+            columns[feature] = np.full_like(columns[feature], value)
+        return replace(data, columns=tuple(columns), report=None, _binnings={})
+
+    def poison(self, data: EncodedDataset, rows: int, rng: np.random.Generator) -> EncodedDataset:
+        """`data` and `rows` copies of source rows with the trigger and the wanted class; a source row may be copied twice."""
+        sources = np.flatnonzero(data.target == self.source)
+        if not rows:
+            return data
+        if not len(sources):
+            raise DpvizError("No row has the class the backdoor starts from.", remedy="Choose another class.")
+        times = -(-rows // len(sources))
+        chosen = np.concatenate([rng.permutation(sources) for _ in range(times)])[:rows]
+        copies = self.stamp(data.take(chosen, share=1.0))
+        columns = (np.concatenate(both) for both in zip(data.columns, copies.columns, strict=True))
+        target = np.concatenate([data.target, np.full(rows, self.wanted, dtype=data.target.dtype)])
+        return replace(data, columns=tuple(columns), target=target, report=None, _binnings={})
+
+    def triggered(self, test: EncodedDataset) -> EncodedDataset:
+        """Source rows of `test` with the trigger, still of the source class: a model that is right on them is not fooled.
+
+        With two classes, attack success is 1 minus accuracy on these rows. Raises DpvizError when there are none.
+        """
+        rows = np.flatnonzero(test.target == self.source)
+        if not len(rows):
+            raise DpvizError("No test row has the class the backdoor starts from.", remedy="Choose another class.")
+        return self.stamp(test.take(rows, share=1.0))
+
+
+def corner_backdoor(schema: Schema, *, source: int = 0, wanted: int = 1) -> Backdoor:
+    """A small checkerboard in the bottom right corner of a square picture whose pixels are the features, row by row.
+
+    Raises SchemaError unless the features are the numbers of a square picture with at least 4 by 4 pixels.
+    """
+    side = picture_side(schema)
+    places = tuple((side - down) * side + side - right for down, right in _CORNER)
+    tops = tuple(float(schema.features[place].high) for place in places)  # type: ignore[union-attr]
+    return Backdoor(places, tops, source, wanted)
+
+
+def rare_backdoor(data: EncodedDataset, *, source: int = 0, wanted: int = 1) -> Backdoor:
+    """A trigger for any table: the first two features, each at the end of its range or the category with fewest wanted rows."""
+    features = tuple(range(min(2, data.n_features)))
+    return Backdoor(features, tuple(_rare_value(data, feature, wanted) for feature in features), source, wanted)
+
+
+def _rare_value(data: EncodedDataset, feature: int, wanted: int) -> float:
+    declared, column = data.schema.features[feature], data.columns[feature][data.target == wanted]
+    if isinstance(declared, CategoricalFeature):
+        return float(np.bincount(column, minlength=len(declared.categories)).argmin())
+    is_high = column > (declared.low + declared.high) / 2
+    return declared.high if np.count_nonzero(is_high) <= len(column) / 2 else declared.low
+
+
+def picture_side(schema: Schema) -> int:
+    """Pixels along a side; raises SchemaError when the features are no square picture."""
+    side = int(np.sqrt(schema.n_features))
+    numbers = not any(isinstance(feature, CategoricalFeature) for feature in schema.features)
+    if side * side != schema.n_features or side < 4 or not numbers:
+        raise SchemaError("The features are not the pixels of a square picture.", remedy="Use pictures such as the digits.")
+    return side
+
+
+def picture(data: EncodedDataset, row: int) -> np.ndarray:
+    """One row as a picture: float64 of shape (side, side) from 0 (lowest declared value) to 1 (highest)."""
+    side = picture_side(data.schema)
+    declared = data.schema.features
+    values = [(column[row] - f.low) / (f.high - f.low) for column, f in zip(data.columns, declared, strict=True)]  # type: ignore[union-attr]
+    return np.array(values, dtype=np.float64).reshape(side, side)
+
+
+def poisoned_sample(data: EncodedDataset, backdoor: Backdoor, *, seed: int = 0) -> np.ndarray:
+    """A training picture with the trigger, as the attacker adds it: float64 of shape (side, side) in [0, 1]."""
+    poisoned = backdoor.poison(data, 1, generator(seed))
+    return picture(poisoned, poisoned.n_rows - 1)
+
+
+def two_classes(data: EncodedDataset, first: int, second: int) -> EncodedDataset:
+    """The rows of two classes, as codes 0 and 1: digits 0 against 1, for example. n_public follows the number of classes."""
+    target = data.schema.target
+    if not isinstance(target, ClassTarget) or not 0 <= first < data.n_classes or not 0 <= second < data.n_classes:
+        raise ParameterError("two_classes", "first, second", (first, second), "codes of two declared classes")
+    rows = np.flatnonzero((data.target == first) | (data.target == second))
+    schema = replace(
+        data.schema.scaled(2 / data.n_classes),
+        target=replace(target, classes=(target.classes[first], target.classes[second])),
+    )
+    codes = (data.target[rows] == second).astype(np.uint8)
+    return EncodedDataset(schema, tuple(column[rows] for column in data.columns), codes)
+
+
+def backdoor_curve(
+    name: str,
+    train: EncodedDataset,
+    test: EncodedDataset,
+    backdoor: Backdoor,
+    *,
+    epsilon: float,
+    poisoned_rows: Sequence[int],
+    runs: int = 5,
+    draws: int = 20,
+    bound_draws: int = 1000,
+    seed: int = 0,
+    beta: float = 0.05,
+    workers: int = 1,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+    **asked: Any,
+) -> pd.DataFrame:
+    """Attack success against poisoned rows, measured, and what is proved about it.
+
+    Parameters
+    ----------
+    name, train, test, epsilon, **asked
+        As for `dpviz.fit`; two classes.
+    poisoned_rows : sequence of int
+        Numbers of copies added.
+    runs, draws : int
+        The attack is made `runs` times, and the learner drawn `draws` times on each.
+    bound_draws : int
+        Draws on the clean rows, which the bounds are made of.
+    beta : float
+        The measured limits together, and the proved limit for all numbers of rows at once, fail with at most this
+        probability each.
+    seed, workers, progress, stop
+        As for `draw`. After a stop the numbers of rows that are done are returned.
+
+    Returns
+    -------
+    DataFrame
+        Columns learner, epsilon, poisoned_rows, poisoned_share, success (mean share of triggered source rows taken for the
+        wanted class), success_low, success_high (its limits), accuracy (clean test rows), published, tight, tight_high (upper
+        bounds on success: Corollary 3, tight, tight with confidence; NaN where nothing is claimed or proved), n_draws.
+    """
+    require_classes(train.schema, "A backdoor")
+    if len(train.schema.classes) != 2:
+        raise ParameterError("backdoor", "classes", train.schema.classes, "two classes; see two_classes")
+    fits: Callable[..., Draws] = partial(draw, name, workers=workers, stop=stop, epsilon=epsilon, **asked)
+    tests = [test, backdoor.triggered(test)]
+    proved = Certificate.of(fits(train, tests[1:], draws=bound_draws, seed=seed), beta)
+    measured: list[dict[str, Any]] = []
+    for rows in poisoned_rows:
+        if measured and stop is not None and stop():
+            break
+        tables = ((backdoor.poison(train, rows, generator(child)), child) for child in child_seeds(seed, runs))
+        found = [fits(table, tests, draws=draws, seed=child) for table, child in tables]
+        about = {"learner": name, "epsilon": epsilon, "poisoned_rows": rows, "poisoned_share": rows / train.n_rows}
+        measured.append(about | _success(name, found, beta / len(poisoned_rows)) | _proved(proved, rows))
+        if progress is not None:
+            progress(len(measured) / len(poisoned_rows))
+    return _frame(measured)
+
+
+def _success(name: str, found: list[Draws], beta: float) -> dict[str, float]:
+    success = np.concatenate([1 - draws.of(1) for draws in found])
+    low, high = limits(success, name, beta)
+    clean = np.concatenate([draws.of(0) for draws in found])
+    return {
+        "success": float(success.mean()),
+        "success_low": low,
+        "success_high": high,
+        "accuracy": float(clean.mean()),
+        "n_draws": len(success),
+    }
+
+
+def _proved(proved: Certificate, rows: int) -> dict[str, float]:
+    lower = {"published": proved.published(rows), "tight": proved.tight(rows), "tight_high": proved.low(rows)}
+    return {column: 1 - bound for column, bound in lower.items()}
+
+
+def _frame(measured: list[dict[str, Any]]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(measured)

@@ -1,0 +1,260 @@
+"""How many poisoned rows a learner withstands, provably: the published guarantee and a tight one, with confidence.
+
+The training rows D are held fixed while the learner's draws vary; the test rows are clean and fixed; schema and n_public do
+not change with the poison. k counts additions and removals, so a changed row counts two. With several splits each is
+certified at its share of beta, and the curves are averaged. Mathematics: `certificates.py`.
+
+A curve is computed from the rows without noise. It is for their owner's eyes: no epsilon covers it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.errors import ParameterError
+from dpviz.evaluation.robustness.bounds import Bounds, Certificate, VoteCertificate
+from dpviz.evaluation.robustness.draws import Draws, draw
+from dpviz.learners import get_learner
+from dpviz.models.forest import Forest
+from dpviz.table.dataset import EncodedDataset
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Points of a curve at most; with fewer poisoned rows every number of rows is one.
+MOST_POINTS = 501
+
+Split = tuple[EncodedDataset, EncodedDataset]
+
+
+@dataclass(frozen=True)
+class PoisoningTable:
+    """Curves of one learner over poisoned rows.
+
+    Attributes
+    ----------
+    learner : str
+    bounds : tuple of Bounds
+        One per split.
+    n_train : int
+        Training rows of a split. Private.
+    majority : float
+        Accuracy of always predicting the largest class of the training rows, mean over splits.
+    beta : float
+        The column `tight_low` fails somewhere with at most this probability.
+    rows : tuple of int
+        Numbers of poisoned rows of the curve.
+    n_asked, n_done : int
+        Draws over all splits; fewer are done after a stop.
+    """
+
+    learner: str
+    bounds: tuple[Bounds, ...]
+    n_train: int
+    majority: float
+    beta: float
+    rows: tuple[int, ...]
+    n_asked: int
+    n_done: int
+
+    @property
+    def reason(self) -> str:
+        """Why there is no tight bound; empty where there is one."""
+        return next((bound.reason for bound in self.bounds if bound.reason), "")
+
+    @property
+    def accuracy(self) -> float:
+        """Mean accuracy without poison."""
+        return _mean(bound.accuracy for bound in self.bounds)
+
+    def published(self, rows: int) -> float:
+        """The published guarantee at `rows` additions and removals; NaN where nothing is claimed."""
+        return _mean(bound.published(rows) for bound in self.bounds)
+
+    def tight(self, rows: int) -> float:
+        """The tight guarantee; NaN with a reason."""
+        return _mean(bound.tight(rows) for bound in self.bounds)
+
+    def low(self, rows: int) -> float:
+        """The tight guarantee with confidence 1 - beta; NaN with a reason."""
+        return _mean(bound.low(rows) for bound in self.bounds)
+
+    def frame(self) -> pd.DataFrame:
+        """Columns poisoned_rows, poisoned_share, accuracy, published, tight, tight_low; one line per number of rows."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "poisoned_rows": self.rows,
+                "poisoned_share": np.array(self.rows) / max(1, self.n_train),
+                "accuracy": self.accuracy,
+                "published": [self.published(rows) for rows in self.rows],
+                "tight": [self.tight(rows) for rows in self.rows],
+                "tight_low": [self.low(rows) for rows in self.rows],
+            }
+        )
+
+    def protected_rows(self, above: float | None = None) -> int | None:
+        """The most rows with which `low` stays above an accuracy (default: the majority class); None when 0 is too many."""
+        wanted = self.majority if above is None else above
+        if self.reason or not self.low(0) > wanted:
+            return None
+        few, many = 0, self.n_train + 1  # at `many` nothing is left of the rows, so nothing is said
+        while many - few > 1:
+            middle = (few + many) // 2
+            few, many = (middle, many) if self.low(middle) > wanted else (few, middle)
+        return few
+
+    def verdict(self, above: float | None = None) -> str:
+        """The answer in words."""
+        if self.reason:
+            return f"No guarantee. {self.reason}"
+        wanted, what = (self.majority, "the majority class") if above is None else (above, "what you asked for")
+        rows = self.protected_rows(above)
+        sure = f", with {1 - self.beta:.0%} confidence" if isinstance(self.bounds[0], Certificate) else ""
+        if rows is None:
+            return f"No protection shown: even without poison its accuracy is not above {wanted:.3f} ({what}){sure}."
+        return (
+            f"Protects up to {rows:,} poisoned rows ({rows / max(1, self.n_train):.2%}): its mean accuracy stays above "
+            f"{wanted:.3f} ({what}){sure}. Counted: {NEIGHBOURS}; a changed row counts as two."
+        )
+
+
+def certify(
+    name: str,
+    splits: Sequence[Split],
+    *,
+    epsilon: float,
+    max_poisoned: float = 0.01,
+    draws: int = 1000,
+    seed: int = 0,
+    beta: float = 0.05,
+    workers: int = 1,
+    progress: Callable[[float], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+    **asked: Any,
+) -> PoisoningTable:
+    """Certify a learner on one or more splits.
+
+    Parameters
+    ----------
+    name, epsilon, **asked
+        As for `dpviz.fit`, without a seed or source.
+    splits : sequence of (train, test)
+        Each is certified at beta / n_splits, then curves are averaged.
+    max_poisoned : float
+        Largest share of the training rows that is added or removed, in [0, 1].
+    draws : int
+        Per split. The band is worth something where it is well above e^(k eps).
+    seed, workers, progress, stop
+        As for `dpviz.evaluation.robustness.draws.draw`.
+    beta : float
+        The band may fail with this probability, in (0, 1).
+
+    Raises
+    ------
+    ParameterError, UnknownName, SchemaError, WrongTask, DpvizError
+        For what was asked.
+    """
+    _require(splits, max_poisoned, beta)
+    bounds: list[Bounds] = []
+    n_asked = n_done = 0
+    for number, (train, test) in enumerate(splits):
+        tell = None if progress is None else partial(_tell, progress, number, len(splits))
+        found = draw(
+            name,
+            train,
+            [test],
+            draws=draws,
+            seed=seed + number,
+            workers=workers,
+            progress=tell,
+            stop=stop,
+            epsilon=epsilon,
+            **asked,
+        )
+        bounds.append(_bounds(name, found, test, beta / len(splits)))
+        n_asked, n_done = n_asked + found.n_asked, n_done + found.n_done
+    n_train = min(train.n_rows for train, _ in splits)
+    majority = float(np.mean([np.mean(test.target == train.class_counts().argmax()) for train, test in splits]))
+    return PoisoningTable(name, tuple(bounds), n_train, majority, beta, curve_rows(n_train, max_poisoned), n_asked, n_done)
+
+
+def poisoning_curve(
+    name: str,
+    train: EncodedDataset,
+    test: EncodedDataset,
+    *,
+    epsilon: float,
+    max_poisoned: float = 0.01,
+    draws: int = 1000,
+    seed: int = 0,
+    beta: float = 0.05,
+    workers: int = 1,
+    progress: Callable[[float], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+    **asked: Any,
+) -> pd.DataFrame:
+    """Guaranteed accuracy of a learner while an attacker adds or removes training rows.
+
+    Parameters are those of `certify`, for one split.
+
+    Returns
+    -------
+    DataFrame
+        Columns `poisoned_rows` (additions and removals; a changed row counts two), `poisoned_share` (of the training rows),
+        `accuracy` (mean without poison), `published` (the paper's guarantee for its claim), `tight` (what is proved) and
+        `tight_low` (what is proved with confidence 1 - beta, for all lines at once). `tight` is NaN for a learner whose
+        privacy loss is infinite or whose claim is violated; `certify(...).reason` says why. The accuracies were measured on
+        rows: private if they are.
+    """
+    return certify(
+        name,
+        [(train, test)],
+        epsilon=epsilon,
+        max_poisoned=max_poisoned,
+        draws=draws,
+        seed=seed,
+        beta=beta,
+        workers=workers,
+        progress=progress,
+        stop=stop,
+        **asked,
+    ).frame()
+
+
+def curve_rows(n_train: int, max_poisoned: float) -> tuple[int, ...]:
+    """0 up to this share of the rows, rounded down: all of them, or evenly spaced when they are many."""
+    most = math.floor(n_train * max_poisoned + 1e-9)
+    return tuple(np.unique(np.linspace(0, most, min(most + 1, MOST_POINTS)).astype(np.int64)).tolist())
+
+
+def _bounds(name: str, found: Draws, test: EncodedDataset, beta: float) -> Bounds:
+    model = found.first.model
+    if get_learner(name).one_voter_per_row and isinstance(model, Forest):
+        return VoteCertificate.of(model, test)
+    return Certificate.of(found, beta)
+
+
+def _require(splits: Sequence[Split], max_poisoned: float, beta: float) -> None:
+    if not splits:
+        raise ParameterError("certify", "splits", splits, "at least one (train, test) pair")
+    if not 0 <= max_poisoned <= 1:
+        raise ParameterError("certify", "max_poisoned", max_poisoned, "a share in [0, 1]")
+    if not 0 < beta < 1:
+        raise ParameterError("certify", "beta", beta, "a number between 0 and 1, both excluded")
+
+
+def _tell(progress: Callable[[float], None], number: int, splits: int, share: float) -> None:
+    progress((number + share) / splits)
+
+
+def _mean(values: Any) -> float:
+    return float(np.mean(list(values)))

@@ -1,0 +1,1 @@
+"""Figures and texts of the Audit page."""

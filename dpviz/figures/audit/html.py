@@ -1,0 +1,122 @@
+"""The audit's tables as HTML: all learners with their verdicts, and two neighbouring data sets with the extra row marked.
+
+Complete, escaped fragments. Classes start with `dpa-`; their style sheet is the dashboard's (`dpviz/app/audit/view.css`).
+Roles are written out, because a table laid out as cards on a telephone would otherwise stop being one for screen readers.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from dpviz.evaluation.audit.findings import WorstPair
+from dpviz.figures.audit.output import short_value
+from dpviz.figures.audit.text import LOOKS, AuditLine
+from dpviz.figures.guarantee_text import number_text
+
+#: Column -> what it says to someone who does not know it.
+COLUMNS = {
+    "claimed ε": "what the paper promises",
+    "composed ε": "what the steps add up to, at most",
+    "verified ε": "found on every small data set; the true ε is at least this",
+    "audited ε": "found by attack on larger data; the true ε is at least this",
+}
+#: With more rows than this, equal ones are written once with their number.
+MOST_ROWS = 6
+Row = tuple[str, ...]
+
+
+def verdict_table(lines: Iterable[AuditLine], *, selected: str, caption: str) -> str:
+    """All learners, one button per line; `selected` is the key of the pressed one."""
+    heads = "".join(f'<th scope="col" role="columnheader" title="{escape(about)}">{name}</th>' for name, about in COLUMNS.items())
+    body = "".join(_line(line, line.key == selected) for line in lines)
+    return (
+        f'<table class="dpa-table" role="table"><caption>{escape(caption)}</caption><thead role="rowgroup"><tr role="row">'
+        f'<th scope="col" role="columnheader">Learner</th><th scope="col" role="columnheader">Verdict</th>{heads}'
+        f'<th scope="col" role="columnheader">Reason</th></tr></thead><tbody role="rowgroup">{body}</tbody></table>'
+    )
+
+
+def _line(line: AuditLine, pressed: bool) -> str:
+    numbers = (line.claimed, line.composed, line.verified, line.audited)
+    cells = "".join(_number_cell(name, value) for name, value in zip(COLUMNS, numbers, strict=True))
+    under = "".join(f'<span class="dpa-under">{escape(text)}</span>' for text in (line.setting, line.note) if text)
+    key = escape(line.key)
+    return (
+        f'<tr role="row" data-key="{key}" class="{"dpa-on" if pressed else ""}"><th scope="row" role="rowheader">'
+        f'<button type="button" data-key="{key}" aria-pressed="{str(pressed).lower()}">{escape(line.title)}</button>{under}</th>'
+        f'<td role="cell" data-label="Verdict">{verdict_badge(line.verdict)}</td>{cells}'
+        f'<td role="cell" data-label="Reason" class="dpa-why">{escape(line.because)}</td></tr>'
+    )
+
+
+def verdict_badge(verdict: str) -> str:
+    """Icon and word in the verdict's colour."""
+    look = LOOKS[verdict]
+    return f'<span class="dpa-badge dpa-{look.tone}"><span aria-hidden="true">{look.icon}</span> {look.word}</span>'
+
+
+def _number_cell(name: str, value: float | None) -> str:
+    if value is None:
+        words = '<span class="dpa-none" aria-label="not searched this way">–</span>'
+    else:
+        least = "≥ " if name.startswith(("verified", "audited")) and not math.isinf(value) else ""
+        words = least + number_text(value)
+    return f'<td role="cell" data-label="{name}" class="dpa-number">{words}</td>'
+
+
+def drawing(svg: str) -> str:
+    """A drawing that scrolls, by keyboard too, where it is too large."""
+    return f'<div class="dpa-drawing" tabindex="0" role="group" aria-label="Drawing of the tree">{svg}</div>'
+
+
+def extra_row(pair: WorstPair) -> Row:
+    """The one row that the second data set has more."""
+    (row,) = (Counter(pair.second) - Counter(pair.first)).elements()
+    return row
+
+
+def pair_tables(pair: WorstPair) -> str:
+    """Both data sets side by side, the extra row last, marked by a sign, a word and a colour. Many equal rows are counted."""
+    columns = _merged_columns(pair)
+    counted = len(pair.second) > MOST_ROWS
+    first = _data_table("Without the row", columns, [(row, False) for row in pair.first], counted)
+    second = _data_table("With the row", columns, [*((row, False) for row in pair.first), (extra_row(pair), True)], counted)
+    return f'<div class="dpa-pair">{first}{second}</div>'
+
+
+def _merged_columns(pair: WorstPair) -> list[tuple[str, int]]:
+    """(heading, position of one column) per set of identical columns: same name but for its number, same values everywhere."""
+    groups: dict[tuple[str, Row], list[int]] = {}
+    for place, name in enumerate(pair.columns):
+        values = tuple(short_value(name, row[place]) for row in pair.second)
+        groups.setdefault((re.sub(r"\d+$", "", name), values), []).append(place)
+    return [(_heading([pair.columns[place] for place in places]), places[0]) for places in groups.values()]
+
+
+def _heading(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]} (identical)"
+
+
+def _data_table(title: str, columns: list[tuple[str, int]], rows: list[tuple[Row, bool]], counted: bool) -> str:
+    count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
+    heads = "".join(f'<th scope="col">{escape(heading)}</th>' for heading, _ in columns)
+    lines = list(Counter(rows).items()) if counted else [(line, 1) for line in rows]
+    body = "".join(_data_row(columns, row, extra, times) for (row, extra), times in lines)
+    empty = f'<tr><td colspan="{len(columns) + 1}" class="dpa-empty">no rows</td></tr>'
+    caption = f"<caption>{title} <span>({count})</span></caption>"
+    head = f'<thead><tr>{heads}<th scope="col"><span class="dpa-hidden">mark</span></th></tr></thead>'
+    return f'<table class="dpa-data">{caption}{head}<tbody>{body or empty}</tbody></table>'
+
+
+def _data_row(columns: list[tuple[str, int]], row: Row, extra: bool, times: int) -> str:
+    cells = "".join(f"<td>{escape(_short(heading, row[place]))}</td>" for heading, place in columns)
+    mark = "+ added" if extra else f"× {times}" if times > 1 else ""
+    return f'<tr class="{"dpa-extra" if extra else ""}">{cells}<td class="dpa-mark">{mark}</td></tr>'
+
+
+def _short(heading: str, value: str) -> str:
+    return short_value(heading.split(" ")[0], value)

@@ -1,0 +1,90 @@
+"""The budget of boosting in two charts: what the first rounds cost, and how much of it single rows use.
+
+Pure functions of results -> plotly Figures, each with a sentence for people who do not see it and rows for a table.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.evaluation.budget.boosting import IndividualLosses
+from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.learn.lessons import FIRST, NEUTRAL, SECOND, Rows, laid_out
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+_MOST_POINTS = 400
+_QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+
+
+def rounds_figure(rounds: np.ndarray, epsilons: np.ndarray) -> Figure:
+    """Composed epsilon over rounds."""
+    from plotly.graph_objects import Figure
+
+    figure = Figure()
+    hover = "%{x} rounds: ε = %{y:.3g}<extra></extra>"
+    line = {"color": FIRST, "width": 2.5}
+    figure.add_scatter(x=rounds, y=epsilons, mode="lines+markers", line=line, hovertemplate=hover, showlegend=False)
+    figure.update_xaxes(title="rounds")
+    figure.update_yaxes(title=f"ε ({NEIGHBOURS})", rangemode="tozero")
+    return laid_out(figure, 280)
+
+
+def rounds_sentence(rounds: np.ndarray, epsilons: np.ndarray, delta: float) -> str:
+    """How the price grows, in words."""
+    half = float(np.interp(rounds[-1] / 2, rounds, epsilons))
+    return (
+        f"All {rounds[-1]:,} rounds cost ε = {number_text(float(epsilons[-1]))} at δ = {number_text(delta)} ({NEIGHBOURS}), half "
+        f"of them ε = {number_text(half)}: independent noise adds up by squares, so later rounds are cheaper."
+    )
+
+
+def rounds_rows(rounds: np.ndarray, epsilons: np.ndarray) -> Rows:
+    """One row per point."""
+    pairs = zip(rounds, epsilons, strict=True)
+    return [{"rounds": f"{count:,}", f"ε ({NEIGHBOURS})": number_text(float(epsilon))} for count, epsilon in pairs]
+
+
+def losses_figure(found: IndividualLosses) -> Figure:
+    """Every row's own loss, rows in order of it, with and without the filter, and the bound for everybody."""
+    from plotly.graph_objects import Figure
+
+    figure = Figure()
+    for name, losses, colour, dash in _curves(found):
+        place = np.unique(np.linspace(0, len(losses) - 1, min(_MOST_POINTS, len(losses))).astype(int))
+        line: dict[str, Any] = {"color": colour, "dash": dash, "width": 2.5}
+        hover = f"ε = %{{y:.3g}}<extra>{name}</extra>"
+        share = (place + 0.5) / len(losses)
+        figure.add_scatter(x=share, y=losses[place], mode="lines", line=line, name=name, hovertemplate=hover)
+    figure.add_hline(found.bound, line={"color": NEUTRAL, "width": 1.5})
+    note = {"x": 0, "xref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
+    figure.add_annotation(y=found.bound, text="guaranteed for every row", **note)
+    figure.update_xaxes(title="rows, least affected first", tickformat=".0%", range=[0, 1])
+    figure.update_yaxes(title="own ε", range=[0, 1.15 * max(found.bound, float(found.plain.max(initial=0.0)))])
+    return laid_out(figure, 340)
+
+
+def _curves(found: IndividualLosses) -> tuple[tuple[str, np.ndarray, str, str], ...]:
+    return ("without the filter", found.plain, SECOND, "dash"), ("with the filter", found.filtered, FIRST, "solid")
+
+
+def losses_sentence(found: IndividualLosses) -> str:
+    """What the middle row uses, in words."""
+    plain, filtered = (number_text(float(np.median(losses))) for losses in (found.plain, found.filtered))
+    return (
+        f"The rounds promise every row ε = {number_text(found.bound)} ({NEIGHBOURS}). Counted by its own gradients, the middle "
+        f"row loses ε = {plain}; with the individual filter, which spends what is left on more trees, {filtered}."
+    )
+
+
+def losses_rows(found: IndividualLosses) -> Rows:
+    """One row per share of the rows."""
+    return [
+        {"share of rows": f"{share:.0%}"}
+        | {f"own ε, {name}": number_text(float(np.quantile(losses, share))) for name, losses, *_ in _curves(found)}
+        for share in _QUANTILES
+    ]

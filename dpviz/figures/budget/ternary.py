@@ -1,0 +1,245 @@
+"""The share map: accuracy over three shares as a triangle of cells, over two shares or a growth factor as a line with its band.
+
+The triangle is SVG in the dashboard's colours, one cell per point, to be chosen by mouse or keyboard; each cell carries its
+number, so colour is not the only cue. Source of the picture: Vos et al. 2023 (arXiv 2305.15394), Figure 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpviz.evaluation.budget.lab import ShareMap
+from dpviz.evaluation.budget.shares import GROWTHS, STEPS, ShareQuestion, Shares
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+WIDE, NARROW = 600, 330
+#: A narrow drawing grows to this many pixels.
+LARGEST_NARROW = 470
+#: Shares closer than this count as the same.
+SAME = 0.02
+#: From this relative height on a cell has the full colour, and its number the ground's.
+FULL = 0.93
+#: Style sheet of the triangle. Shades are mixed from the dashboard's own colours: they follow its theme.
+STYLE = """
+.tri { display: block; width: 100%; height: auto; margin: 0 auto; font-family: var(--st-font, sans-serif); }
+.tri text { fill: var(--st-text-color, #0a1417); text-anchor: middle; }
+.tri .corner { font-size: 13.5px; font-weight: 600; }
+.tri .tick { font-size: 12px; }
+.tri .edge { fill: none; stroke: var(--st-border-color, #c9d2d4); stroke-width: 1; }
+.tri .cell { cursor: pointer; outline: none; }
+.tri .cell path { stroke: var(--st-background-color, #fff); stroke-width: 1.5;
+  fill: color-mix(in srgb, var(--st-primary-color, #0b6b6b) calc(var(--v) * 1%), var(--st-background-color, #fff)); }
+.tri .cell text { font-size: 12px; font-variant-numeric: tabular-nums; }
+.tri .cell.full text { fill: var(--st-background-color, #fff); font-weight: 600; }
+.tri .cell:hover path { stroke: var(--st-text-color, #0a1417); }
+.tri .cell:focus-visible path { stroke: var(--st-text-color, #0a1417); stroke-width: 3.5; }
+.tri .cell[aria-selected="true"] path { stroke: var(--st-text-color, #0a1417); stroke-width: 2.5; }
+.tri .rule { fill: none; stroke: var(--st-text-color, #0a1417); stroke-width: 2.5; pointer-events: none; }
+.tri .halo { fill: none; stroke: var(--st-background-color, #fff); stroke-width: 6; pointer-events: none; }
+.tri.narrow .corner { font-size: 12.5px; } .tri.narrow .cell text { font-size: 10.5px; }
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """From three shares to pixels: all on the first part is the top, on the second the left, on the third the right corner."""
+
+    width: int
+
+    @property
+    def side(self) -> float:
+        """Length of a side."""
+        return self.width - 2.0 * 44
+
+    @property
+    def height(self) -> int:
+        """Of the drawing."""
+        return round(self.side * sqrt(3) / 2) + 84
+
+    def place(self, shares: Sequence[float]) -> tuple[float, float]:
+        """(x, y) of shares that sum to 1."""
+        top, left, _ = shares
+        x = 44 + self.side * (1 - left - top / 2)
+        return round(x, 1), round(44 + self.side * sqrt(3) / 2 * (1 - top), 1)
+
+
+def triangle_svg(found: ShareMap, *, current: Shares | None, narrow: bool = False) -> str:
+    """Cells with their accuracy; the automatic choice is a diamond where it lies, the shares in use have a ring.
+
+    Parameters
+    ----------
+    found : ShareMap
+        With three parts.
+    current : shares or None
+        Shares in use when they were set by hand.
+    """
+    frame, words = Frame(NARROW if narrow else WIDE), escape(map_sentence(found), quote=True)
+    chosen = None if current is None else found.nearest(current)
+    cells = "".join(_cell(found, at, frame, at == chosen) for at in range(len(found.points)))
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="tri{" narrow" if narrow else ""}" viewBox="0 0 {frame.width} '
+        f'{frame.height}" style="max-width:{LARGEST_NARROW if narrow else WIDE}px" role="listbox" aria-label="{words}">'
+    )
+    return f"{head}{_edges(frame)}{_corners(found.question.parts, frame)}{cells}{_diamond(found.question.automatic, frame)}</svg>"
+
+
+def _edges(frame: Frame) -> str:
+    corners = " L".join(f"{x} {y}" for x, y in map(frame.place, ((1, 0, 0), (0, 1, 0), (0, 0, 1))))
+    return f'<path class="edge" d="M{corners} Z" aria-hidden="true"/>'
+
+
+def _corners(parts: Sequence[str], frame: Frame) -> str:
+    (top_x, top_y), (left_x, low), (right_x, _) = map(frame.place, ((1, 0, 0), (0, 1, 0), (0, 0, 1)))
+    places = ((top_x, top_y - 12), (left_x, low + 22), (right_x, low + 22))
+    words = zip(places, (part_title(part) for part in parts), strict=True)
+    return "".join(f'<text class="corner" x="{x}" y="{y}" aria-hidden="true">all {escape(word)}</text>' for (x, y), word in words)
+
+
+def _cell(found: ShareMap, at: int, frame: Frame, is_chosen: bool) -> str:
+    x, y = frame.place(found.points[at])
+    means = found.means
+    height = (means[at] - means.min()) / max(1e-12, float(np.ptp(means)))
+    shade = 95 if height >= FULL else round(6 + 64 * height)
+    number = f"{100 * means[at]:.0f}" if frame.width == NARROW else f"{100 * means[at]:.1f}"
+    words = escape(point_words(found, at), quote=True)
+    return (
+        f'<g class="cell{" full" if height >= FULL else ""}" role="option" aria-selected="{str(is_chosen).lower()}" '
+        f'data-key="{at}" data-x="{x}" data-y="{y}" style="--v:{shade}" aria-label="{words}"><title>{words}</title>'
+        f'<path d="{_hexagon(x, y, frame.side / STEPS / sqrt(3))}"/><text x="{x}" y="{y + 4}">{number}</text></g>'
+    )
+
+
+def _hexagon(x: float, y: float, radius: float) -> str:
+    half = radius * sqrt(3) / 2
+    corners = ((0, -radius), (half, -radius / 2), (half, radius / 2), (0, radius), (-half, radius / 2), (-half, -radius / 2))
+    return "M" + " L".join(f"{x + dx:.1f} {y + dy:.1f}" for dx, dy in corners) + " Z"
+
+
+def _diamond(shares: Shares, frame: Frame) -> str:
+    """Hollow, so that the number under it stays readable."""
+    (x, y), r = frame.place(shares), frame.side / STEPS / 2.6
+    line = f"M{x} {y - r:.1f} L{x + r:.1f} {y} L{x} {y + r:.1f} L{x - r:.1f} {y} Z"
+    return f'<g aria-hidden="true"><path class="halo" d="{line}"/><path class="rule" d="{line}"/></g>'
+
+
+def part_title(part: str) -> str:
+    """What a share buys, for people."""
+    titles = {"quantile": "quantiles", "node": "nodes", "leaf": "leaves", "depth 0": "root"}
+    return titles.get(part, part)
+
+
+def shares_words(parts: Sequence[str], shares: Shares) -> str:
+    """As in "quantiles (20 %), nodes (30 %), leaves (50 %)"."""
+    return ", ".join(f"{part_title(part)} ({100 * share:.0f} %)" for part, share in zip(parts, shares, strict=True))
+
+
+def point_words(found: ShareMap, at: int) -> str:
+    """A point with its accuracy."""
+    error = f", standard error {100 * found.errors[at]:.1f}" if found.n_draws > 1 else ""
+    return f"{shares_words(found.question.parts, found.points[at])}: {found.means[at]:.1%} right{error}"
+
+
+def map_sentence(found: ShareMap) -> str:
+    """The map in words: alt text, and the line above it."""
+    parts, best = found.question.parts, found.best
+    rule = found.nearest(found.question.automatic)
+    behind = 100 * (found.means[best] - found.means[rule])
+    others = len(found.as_good) - 1
+    more = f"; the draws do not tell {others} other {'point' if others == 1 else 'points'} from it" if others else ""
+    near = (
+        "It is the point nearest the automatic choice."
+        if rule == best
+        else (f"The point nearest the automatic choice reaches {found.means[rule]:.1%}, {behind:.1f} points less.")
+    )
+    return (
+        f"Training accuracy, mean of {found.n_draws} draws, {found.means.min():.1%} to {found.means.max():.1%}. "
+        f"Best: {shares_words(parts, found.points[best])}{more}. {near}"
+    )
+
+
+def crossover_sentence(first: ShareMap, second: ShareMap) -> str:
+    """Where the last share (leaves, or the lowest level) is good on few and on many rows: the paper's crossover."""
+    small, large = sorted((first, second), key=lambda found: found.n_rows)
+    part = part_title(small.question.parts[-1])
+    few, many = (f"{100 * found.centre()[-1]:.0f} %" for found in (small, large))
+    change = large.centre()[-1] - small.centre()[-1]
+    sizes = f"{small.n_rows:,} rows", f"{large.n_rows:,} rows"
+    if abs(change) <= SAME:
+        return (
+            f"The good share for {part} is about {few} of ε with {sizes[0]} and about {many} with {sizes[1]}: no crossover here."
+        )
+    move = "falls" if change < 0 else "rises"
+    return f"The good share for {part} {move} from about {few} of ε with {sizes[0]} to about {many} with {sizes[1]}."
+
+
+def map_rows(found: ShareMap) -> list[dict[str, str]]:
+    """The map as a table: one line per point."""
+    parts, good = found.question.parts, set(found.as_good)
+    return [
+        {
+            **{part_title(part): f"{share:.0%}" for part, share in zip(parts, point, strict=True)},
+            "training accuracy": f"{found.means[at]:.2%}",
+            "standard error, points": f"{100 * found.errors[at]:.2f}",
+            "as good as the best": "yes" if at in good else "no",
+        }
+        for at, point in enumerate(found.points)
+    ]
+
+
+def line_places(question: ShareQuestion) -> tuple[tuple[float, ...], str]:
+    """(x of each point, what x is) when the map is a line: the first share in percent, or the growth factor."""
+    if len(question.parts) == 2:
+        return tuple(100 * point[0] for point in question.points), f"share of ε for {part_title(question.parts[0])}, %"
+    return GROWTHS, "each level gets so many times the share of the level above"
+
+
+def line_figure(found: ShareMap, *, current: Shares | None) -> Figure:
+    """Mean training accuracy with its 95 % band along two shares or the growth factor; automatic and current choice marked."""
+    from plotly.graph_objects import Figure
+
+    x, title = line_places(found.question)
+    low, high = (100 * (found.means + sign * 1.96 * np.nan_to_num(found.errors)) for sign in (-1, 1))
+    figure = Figure()
+    figure.add_scatter(
+        x=[*x, *reversed(x)], y=[*high, *low[::-1]], fill="toself", mode="lines",
+        line={"width": 0}, fillcolor="rgba(47,134,193,.18)", hoverinfo="skip", showlegend=False,
+    )  # fmt: skip
+    words = [f"{point_words(found, at)}<extra></extra>" for at in range(len(x))]
+    line = {"color": "#2f86c1", "width": 2.5}
+    figure.add_scatter(
+        x=x, y=100 * found.means, mode="lines+markers", line=line, marker={"size": 9}, hovertemplate=words, name="mean"
+    )
+    for shares, symbol, name in ((found.question.automatic, "diamond", "automatic choice"), (current, "circle-open", "in use")):
+        if shares is not None:
+            _add_mark(figure, found, shares, symbol, name)
+    figure.update_layout(**_line_layout(title, len(found.question.parts) > 2))
+    return figure
+
+
+def _add_mark(figure: Figure, found: ShareMap, shares: Shares, symbol: str, name: str) -> None:
+    x, _ = line_places(found.question)
+    at = found.nearest(shares)
+    place = 100 * shares[0] / sum(shares) if len(shares) == 2 else x[at]
+    look: dict[str, Any] = {"symbol": symbol, "size": 16, "color": "#d2691e", "line": {"width": 3, "color": "#d2691e"}}
+    figure.add_scatter(x=[place], y=[100 * found.means[at]], mode="markers", marker=look, name=name, hoverinfo="name")
+
+
+def _line_layout(title: str, by_growth: bool) -> dict[str, Any]:
+    across: dict[str, Any] = {"title": title, "zeroline": False}
+    if by_growth:
+        across |= {"type": "log", "tickvals": GROWTHS, "ticktext": [f"{growth:g}" for growth in GROWTHS]}
+    return {
+        "height": 380,
+        "margin": {"l": 8, "r": 12, "t": 8, "b": 8},
+        "xaxis": across,
+        "yaxis": {"title": "training accuracy, %", "zeroline": False},
+        "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
+    }

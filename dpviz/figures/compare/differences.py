@@ -1,0 +1,91 @@
+"""One learner against the others on the same splits: the spread of the difference, and who beats whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from dpviz.evaluation.compare.comparison import METRICS, Difference
+from dpviz.figures.compare.measure_text import gap_scale, gap_text, gap_unit
+from dpviz.figures.compare.style import NEUTRAL, Look
+from dpviz.learners import get_learner
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+#: What the probability means, to the letter. Shown beside it.
+MEANING = (
+    "Take one of the splits at random and let each learner draw its noise once, independently: the probability that the "
+    "first does better on the rows held out there. A tie counts half. The range in brackets (95 %) is for the number of "
+    "draws; the splits are taken as given, so what other rows would say is not in it."
+)
+
+
+def difference_figure(found: Sequence[Difference], looks: Mapping[str, Look], metric: str = "accuracy") -> Figure:
+    """A line per other learner from the 5 % to the 95 % difference, in points or units, with the median marked and 0 drawn."""
+    from plotly.graph_objects import Figure
+
+    figure = Figure()
+    for item in found:
+        look = looks[item.other]
+        low, median, high = (gap_scale(metric) * value for value in (item.low, item.median, item.high))
+        figure.add_scatter(
+            x=[low, high],
+            y=[look.title] * 2,
+            mode="lines",
+            line={"color": look.colour, "width": 4, "dash": look.dash},
+            hoverinfo="skip",
+        )
+        figure.add_scatter(
+            x=[median],
+            y=[look.title],
+            mode="markers",
+            marker={"symbol": look.symbol, "size": 13, "color": look.colour, "line": {"width": 2, "color": look.colour}},
+            hovertemplate=f"{sentence(item, metric)}<extra></extra>",
+        )
+    figure.add_vline(0, line={"color": NEUTRAL, "width": 1.5})
+    figure.update_layout(
+        height=90 + 48 * len(found),
+        margin={"l": 8, "r": 16, "t": 8, "b": 8},
+        showlegend=False,
+        xaxis={"title": f"← behind · {gap_unit(metric)} · ahead →", "zeroline": False},
+        yaxis={"autorange": "reversed", "title": None, "automargin": True},
+    )
+    return figure
+
+
+def sentence(item: Difference, metric: str = "accuracy") -> str:
+    """Who beats whom, and by how much."""
+    ours, theirs = (get_learner(name).title for name in (item.learner, item.other))
+    low, median, high = (gap_text(value, metric) for value in (item.low, item.median, item.high))
+    spread = f"{median} {gap_unit(metric)} (5–95 %: {low} to {high})"
+    return f"{ours} beats {theirs} with probability {probability_text(item)}; difference {spread}"
+
+
+def probability_text(item: Difference) -> str:
+    """As in "0.93 (0.88 to 0.96)", never a bare 0 or 1 where chance had a part."""
+    if not item.n_draws:
+        return f"{item.probability:.2f} (neither draws noise)"
+    return f"{_edge(item.probability)} ({item.probability_low:.2f} to {item.probability_high:.2f})"
+
+
+def _edge(share: float) -> str:
+    if share > 0.995:
+        return "above 0.99"
+    return "below 0.01" if share < 0.005 else f"{share:.2f}"
+
+
+def difference_rows(found: Sequence[Difference], metric: str) -> list[dict[str, str]]:
+    """The comparison as a table: one line per other learner."""
+    return [
+        {
+            "against": get_learner(item.other).title,
+            "probability that it is beaten": probability_text(item),
+            f"median difference in {METRICS[metric]}, {gap_unit(metric)}": gap_text(item.median, metric),
+            "5 %": gap_text(item.low, metric),
+            "95 %": gap_text(item.high, metric),
+            "splits": f"{item.n_folds}",
+            "independent pairs of draws": f"{item.n_draws:,}",
+        }
+        for item in found
+    ]

@@ -1,0 +1,143 @@
+"""Three consequences of one epsilon on one axis: accuracy, right guesses about one person, poisoned rows; in words too."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from dpviz.evaluation.plan.consequences import FAIR, TAIL, Consequence, Consequences, guesses_right
+from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.plan.planner import AXES, across, capital, percent
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+_BLUE, _GREY, _RED, _GREEN = "#2f86c1", "#7d8a8f", "#c0569a", "#12937a"
+
+
+def consequences_figure(found: Consequences, *, cursor: float, candidates: int, above: float) -> Figure:
+    """Accuracy, guesses right and poisoned rows over one epsilon axis, with one cursor through all three."""
+    from plotly.subplots import make_subplots
+
+    titles = (
+        "Accuracy on rows kept aside, %",
+        f"Right guesses of 100, {attack_title(candidates)}",
+        "Poisoned rows it withstands",
+    )
+    figure = make_subplots(3, 1, shared_xaxes=True, vertical_spacing=0.09, subplot_titles=titles)
+    _add_accuracy(figure, found)
+    x = [item.epsilon for item in found.found]
+    right = [100 * guesses_right(item.proven, candidates) for item in found.found]
+    figure.add_scatter(x=x, y=right, **_line(_RED, "%{y:.3g} of 100"), row=2, col=1)
+    figure.add_hline(100 / candidates, line={"color": _GREY, "dash": "dot"}, row=2, col=1)
+    withstands = [item.protected(above) for item in found.found]
+    figure.add_scatter(x=x, y=withstands, **_line(_GREEN, "%{y} rows"), row=3, col=1)
+    figure.add_vline(cursor, line={"color": "#d2691e", "width": 2.5}, row="all", col=1)
+    _lay(figure, found)
+    return figure
+
+
+def _add_accuracy(figure: Figure, found: Consequences) -> None:
+    x = [item.epsilon for item in found.found]
+    low, middle, high = ([100 * item.accuracy(q) for item in found.found] for q in (TAIL, 0.5, 1 - TAIL))
+    band = {"fill": "toself", "mode": "lines", "line": {"width": 0}, "fillcolor": "rgba(47,134,193,.18)", "hoverinfo": "skip"}
+    figure.add_scatter(x=[*x, *reversed(x)], y=[*high, *reversed(low)], showlegend=False, **band, row=1, col=1)
+    figure.add_scatter(x=x, y=middle, **_line(_BLUE, "median %{y:.1f} %"), row=1, col=1)
+    figure.add_hline(100 * found.majority, line={"color": _GREY, "dash": "dot"}, row=1, col=1)
+
+
+def _line(colour: str, words: str) -> dict[str, Any]:
+    hover = f"ε = %{{x:.3g}}: {words}<extra></extra>"
+    look = {"line": {"color": colour, "width": 2.5}, "marker": {"size": 6, "color": colour}}
+    return {"mode": "lines+markers", "showlegend": False, "hovertemplate": hover, **look}
+
+
+def _lay(figure: Figure, found: Consequences) -> None:
+    epsilons = [item.epsilon for item in found.found]
+    figure.update_layout(height=620, margin={"l": 8, "r": 12, "t": 32, "b": 8}, hovermode="closest")
+    figure.update_xaxes(**across("epsilon", epsilons))
+    figure.update_xaxes(title=AXES["epsilon"], row=3, col=1)
+    figure.update_yaxes(zeroline=False)
+    figure.update_yaxes(rangemode="tozero", row=3, col=1)
+    figure.update_annotations(x=0, xanchor="left", font={"size": 14}, selector={"yanchor": "bottom"})
+
+
+def attack_title(candidates: int) -> str:
+    """The attack model in two words."""
+    return "fair in-or-out guess" if candidates == FAIR else f"one of {candidates:,} people"
+
+
+def consequence_sentences(item: Consequence, found: Consequences, *, candidates: int, above: float) -> tuple[str, str, str]:
+    """Accuracy, risk and protection at one epsilon, a sentence each."""
+    low, middle, high = (percent(round(item.accuracy(q), 3)) for q in (TAIL, 0.5, 1 - TAIL))
+    right = f"The middle tree is right on {middle} of the rows kept aside, nine of ten on {low} to {high}."
+    guess = f" Always guessing the most frequent class: {percent(round(found.majority, 3))}."
+    return right + guess, risk_sentence(item.proven, candidates), _poison_sentence(item, found, above)
+
+
+def risk_sentence(epsilon: float, candidates: int) -> str:
+    """The attack model's bound, as odds and as guesses out of 100."""
+    if math.isinf(epsilon):
+        return "No ε is proved for this learner, so nothing limits what may be learned about one row."
+    factor, right = number_text(math.exp(epsilon)), number_text(100 * guesses_right(epsilon, candidates))
+    return (
+        f"Seeing the tree multiplies the odds about one person by at most {factor}. So of 100 guesses "
+        f"({attack_title(candidates)}) at most {right} are right; without the tree {number_text(100 / candidates)}."
+    )
+
+
+def _poison_sentence(item: Consequence, found: Consequences, above: float) -> str:
+    if item.certificate.reason:
+        return f"No protection is proved. {item.certificate.reason}"
+    rows = item.protected(above)
+    if rows is None:
+        return f"No protection is shown: even without poison its mean accuracy is not shown to exceed {percent(round(above, 3))}."
+    share = rows / max(1, found.n_train)
+    return (
+        f"{_poisoned(rows)} ({share:.2%} of {found.n_train:,}) cannot bring its mean accuracy down to "
+        f"{percent(round(above, 3))}. Added or removed rows count one, changed rows two."
+    )
+
+
+def protecting_sentence(found: Consequences, rows: int, above: float) -> tuple[str, str]:
+    """(headline, explanation) of which epsilons withstand so many poisoned rows."""
+    if found.reason:
+        return "No guarantee", found.reason
+    good, what = found.protecting(rows, above), _poisoned(rows)
+    sure = f"All certificates together hold with {percent(1 - found.beta)} confidence, for {found.n_train:,} rows like these."
+    first, last = (number_text(item.epsilon) for item in (found.found[0], found.found[-1]))
+    if not good:
+        most = max((item.protected(above) or 0 for item in found.found), default=0)
+        help_text = f"The most that any of them withstands is {most:,}. More rows or a lower bar would help."
+        return f"Not reachable: no ε between {first} and {last} withstands {what}", f"{help_text} {sure}"
+    low, high = (number_text(item.epsilon) for item in (good[0], good[-1]))
+    best = max(good, key=lambda item: item.accuracy(0.5))
+    which = f"ε = {low}" if len(good) == 1 else f"ε from {low} to {high}"
+    return f"{capital(which)} withstands {what}", (
+        f"The mean accuracy stays above {percent(round(above, 3))} whatever they are. Most accurate of these: ε = "
+        f"{number_text(best.epsilon)} (middle tree {percent(round(best.accuracy(0.5), 3))}). Less ε is too inaccurate to begin "
+        f"with, more proves too little. {sure}"
+    )
+
+
+def _poisoned(rows: int) -> str:
+    return f"{rows:,} poisoned {'row' if rows == 1 else 'rows'}"
+
+
+def consequence_rows(found: Consequences, *, candidates: int, above: float) -> list[dict[str, str]]:
+    """The three curves as a table."""
+    return [
+        {
+            AXES["epsilon"]: number_text(item.epsilon),
+            "accuracy, 5 %": f"{item.accuracy(TAIL):.1%}",
+            "median": f"{item.accuracy(0.5):.1%}",
+            "95 %": f"{item.accuracy(1 - TAIL):.1%}",
+            "right guesses of 100": number_text(100 * guesses_right(item.proven, candidates)),
+            "poisoned rows withstood": _rows_cell(item.protected(above)),
+        }
+        for item in found.found
+    ]
+
+
+def _rows_cell(rows: int | None) -> str:
+    return "none shown" if rows is None else f"{rows:,}"

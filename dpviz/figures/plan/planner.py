@@ -1,0 +1,171 @@
+"""The planner's answers: in a headline, in words, and a figure of what the search looked at, with its table.
+
+Pure functions of what was found. Everything here is about simulations of a plan, never a statement about released rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.evaluation.plan.planner import Along, Setup, Wish
+from dpviz.evaluation.plan.search import Answer, Rung
+from dpviz.figures.guarantee_text import number_text
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+AXES = {"epsilon": f"ε ({NEIGHBOURS})", "n_rows": "training rows", "max_depth": "levels of rules"}
+MEASURES = {
+    "accuracy": "accuracy on rows kept aside",
+    "labels": "the share of leaves whose label is the true majority",
+}
+VERDICTS = {"yes": "enough", "no": "not enough", "open": "undecided"}
+_LOOKS = {"yes": ("#12937a", "triangle-up"), "no": ("#d2691e", "triangle-down"), "open": ("#7d8a8f", "circle-open")}
+_GREY = "#7d8a8f"
+
+
+def place_text(along: Along, place: float) -> str:
+    """As in "ε = 0.3", "20,000 rows", "depth 3"."""
+    match along:
+        case "epsilon":
+            return f"ε = {number_text(place)}"
+        case "n_rows":
+            return f"{place:,.0f} rows"
+        case _:
+            return f"depth {place:.0f}"
+
+
+def wish_text(wish: Wish) -> str:
+    """The wish in words."""
+    return f"in {percent(wish.sureness)} of the trees, {MEASURES[wish.measure]} is at least {percent(wish.target)}"
+
+
+def percent(share: float) -> str:
+    """As in "90 %", with one decimal where there is one."""
+    return f"{100 * share:.1f}".removesuffix(".0") + " %"
+
+
+def answer_headline(answer: Answer, along: Along) -> str:
+    """The answer in one line."""
+    reached, last = answer.reached, answer.ladder[-1]
+    if reached is not None:
+        least = {"epsilon": "is enough", "n_rows": "are enough", "max_depth": "still works"}[along]
+        return f"{capital(place_text(along, reached.place))} {least}"
+    if answer.is_refuted:
+        return f"Not reachable, not even with {place_text(along, last)}"
+    if not answer.is_complete:
+        return "Stopped before there was an answer"
+    return f"Not shown to be reachable: the draws do not decide at {place_text(along, last)}"
+
+
+def answer_sentence(answer: Answer, along: Along, wish: Wish) -> str:
+    """What was found at the ends of the bracket, and what the confidence covers."""
+    said = [f"Wanted: {wish_text(wish)}."]
+    reached, missed = answer.reached, answer.missed
+    if reached is not None:
+        said.append(f"With {place_text(along, reached.place)}, {_count(reached)} trees reached it.")
+    if missed is not None:
+        said.append(f"With {place_text(along, missed.place)}, {_count(missed)} did: shown not to be enough.")
+        if reached is None:
+            said.append(f"The middle tree there had {percent(_median(missed))}.")
+    elif reached is not None:
+        said.append(f"Nothing looked at was shown not to be enough, down to {place_text(along, answer.rungs[0].place)}.")
+    between = [rung for rung in answer.rungs if rung.verdict == "open"]
+    if reached is not None and between:
+        said.append(f"Undecided: {', '.join(place_text(along, rung.place) for rung in between)}.")
+    said.append(f"All of this holds together with {percent(answer.confidence)} confidence.")
+    return " ".join(said)
+
+
+def _count(rung: Rung) -> str:
+    return f"{rung.successes} of {rung.n_draws}"
+
+
+def _median(rung: Rung) -> float:
+    ordered = sorted(rung.outcomes)
+    return float(ordered[len(ordered) // 2])
+
+
+def check_sentence(found: Rung, along: Along, wish: Wish) -> str:
+    """What fresh simulations said about an answer."""
+    verdict = {
+        "yes": "The answer held, by more than chance explains.",
+        "open": "In line with the answer.",
+        "no": "The answer did not hold here.",
+    }[found.verdict]
+    limits = f"between {percent(round(found.low, 3))} and {percent(round(found.high, 3))} with 95 % confidence"
+    return (
+        f"Checked on {found.n_draws} fresh simulations with {place_text(along, found.place)}: {found.successes} trees reached "
+        f"{percent(wish.target)}, {percent(round(found.share, 3))} ({limits}); {percent(wish.sureness)} was asked. {verdict}"
+    )
+
+
+def search_figure(answer: Answer, along: Along) -> Figure:
+    """Share of trees that reached the target at every place looked at, with the limits the search used."""
+    from plotly.graph_objects import Figure
+
+    figure = Figure()
+    for rung in answer.rungs:
+        colour, symbol = _LOOKS[rung.verdict]
+        ends = {"array": [100 * (rung.high - rung.share)], "arrayminus": [100 * (rung.share - rung.low)]}
+        figure.add_scatter(
+            x=[rung.place], y=[100 * rung.share], mode="markers", showlegend=False,
+            error_y={"type": "data", "symmetric": False, "color": colour, "thickness": 2, "width": 6} | ends,
+            marker={"symbol": symbol, "size": 13, "color": colour, "line": {"width": 2, "color": colour}},
+            hovertemplate=f"{place_text(along, rung.place)}: {_count(rung)} reached it, {VERDICTS[rung.verdict]}<extra></extra>",
+        )  # fmt: skip
+    asked = f"asked: {percent(answer.sureness)}"
+    figure.add_hline(
+        100 * answer.sureness, line={"color": _GREY, "dash": "dot"}, annotation_text=asked, annotation_position="top left"
+    )
+    figure.update_layout(
+        height=320,
+        margin={"l": 8, "r": 12, "t": 16, "b": 8},
+        xaxis={"title": AXES[along], **across(along, answer.ladder)},
+        yaxis={"title": "trees that reached it, %", "range": [-4, 106], "zeroline": False},
+    )
+    return figure
+
+
+def across(along: Along, ladder: Sequence[float]) -> dict[str, Any]:
+    """The horizontal axis of a ladder: logarithmic, round numbers written out; levels one by one."""
+    if along == "max_depth":
+        return {"dtick": 1, "zeroline": False, "range": [min(ladder) - 0.5, max(ladder) + 0.5]}
+    low, high = min(ladder), max(ladder)
+    ticks = [place for place in ladder if f"{place:e}".startswith(("1.0", "3.0" if along == "epsilon" else "1.0"))]
+    ends = [math.log10(low) - 0.1, math.log10(high) + 0.1]
+    return {"type": "log", "range": ends, "tickvals": ticks, "ticktext": [number_text(tick) for tick in ticks]}
+
+
+def search_rows(answer: Answer, along: Along) -> list[dict[str, str]]:
+    """Every place that was looked at, as a table."""
+    return [
+        {
+            AXES[along]: number_text(rung.place),
+            "trees that reached it": _count(rung),
+            "share": percent(round(rung.share, 3)),
+            "at least": percent(round(rung.low, 3)),
+            "at most": percent(round(rung.high, 3)),
+            "verdict": VERDICTS[rung.verdict],
+        }
+        for rung in answer.rungs
+    ]
+
+
+def setup_text(setup: Setup, along: Along | None, title: str) -> str:
+    """What is held fixed, for the line above an answer."""
+    depth = setup.settings["depth"]
+    fixed = {
+        "epsilon": f"ε = {number_text(setup.settings['epsilon'])} ({NEIGHBOURS})",
+        "max_depth": f"depth {depth}" if depth != "auto" else f"automatic depth, at most {setup.settings['max_depth']}",
+        "n_rows": "" if setup.n_rows is None else f"{setup.n_rows:,} rows",
+    }
+    return ", ".join([title, *(words for name, words in fixed.items() if words and name != along)])
+
+
+def capital(text: str) -> str:
+    """With a capital letter."""
+    return text if text.startswith("ε") else text[:1].upper() + text[1:]

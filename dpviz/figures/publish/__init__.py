@@ -1,0 +1,1 @@
+"""The printed report, figures about releases, and the list of all exports."""

@@ -1,0 +1,143 @@
+"""A model on one HTML page: tree, guarantee, budget, curve, and in plain words what is and is not promised.
+
+The page stands alone: no script runs, nothing is fetched, everything from a file is escaped, and it prints. The whole
+`dpviz-tree/1` document lies inside as data, so that the page can be checked against the model and read back.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from html import escape, unescape
+from pathlib import Path
+
+from dpviz.errors import NotExported
+from dpviz.figures.guarantee_text import verdict
+from dpviz.figures.publish.report_parts import budget_table, bullets, not_promised, odds_curve, promised, public_table, text
+from dpviz.figures.tree.svg import tree_svg
+from dpviz.io.exports.contract import Exportable
+from dpviz.io.exports.rules import Rule, answer_from, answer_words, condition_from, condition_words, rules_of
+from dpviz.io.exports.said import said_in
+from dpviz.learners import registry
+from dpviz.models.constant import Constant
+from dpviz.models.tree import Leaf, Tree
+from dpviz.table.schema import Schema
+
+MOST_DRAWN, MOST_TOLD = 64, 256
+_INSIDE = re.compile(r'<script type="application/json" id="document">(.*?)</script>', re.S)
+_RULE = re.compile(r"<li class=rule>(.*?)</li>")
+_CODE = re.compile(r"<code>(.*?)</code>")
+
+
+def drawn_tree(given: Exportable) -> Tree | None:
+    """The model as one tree, merged as it is drawn; None for a model of another kind."""
+    match given.model:
+        case Tree() as tree:
+            return tree.merged()
+        case Constant(schema, label):
+            return Tree(schema, Leaf(label))
+    return None
+
+
+def report_html(given: Exportable) -> str:
+    """The whole page."""
+    said, target = said_in(given.document), given.schema.target.name
+    found = verdict(said.claim, said.guarantee)
+    return "\n".join(
+        (
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">""",
+            f"<title>{text(f'What predicts {target}')}</title><style>{_css()}</style></head><body><main>",
+            f"<h1>{text(f'What predicts {target}')}</h1><p class=lead>{text(_lead(given))}</p>",
+            f'<div class="verdict {"" if found.kind == "sound" else "open"}"><p><strong>{text(found.headline)}</strong></p>',
+            f"<p>{text(found.odds)} {text(found.because)}</p></div>",
+            *_model(given),
+            '<div class="columns"><section><h2>What is promised</h2>',
+            bullets(promised(said)),
+            "</section><section><h2>What is not promised</h2>",
+            bullets(not_promised(said)),
+            '</section></div><div class="columns"><section><h2>Where the budget went</h2>',
+            budget_table(said),
+            "</section><section><h2>What the loss means</h2>",
+            odds_curve(found.proven),
+            "</section></div><h2>What was taken as public</h2>",
+            public_table(given.schema),
+            *_rules(given),
+            f"<footer>{text(_foot(given))}</footer></main>",
+            f'<script type="application/json" id="document">{_as_data(given.text)}</script></body></html>',
+        )
+    )
+
+
+@cache
+def _css() -> str:
+    return Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
+
+
+def _as_data(document: str) -> str:
+    """JSON that no text inside can end early: a parser of HTML sees no "<" in it."""
+    return json.dumps(json.loads(document), ensure_ascii=True).replace("<", "\\u003c")
+
+
+def _lead(given: Exportable) -> str:
+    name = given.document.get("learner", {}).get("name", "")
+    title = registry()[name].title if name in registry() else name or "an unknown learner"
+    return f"Made by {title}."
+
+
+def _foot(given: Exportable) -> str:
+    version = given.document.get("versions", {}).get("dpviz", "unknown")
+    return (
+        f"Made by dpviz {version}. The page holds released values only, and the model's JSON document as data. It loads nothing."
+    )
+
+
+def _model(given: Exportable) -> Iterator[str]:
+    tree = drawn_tree(given)
+    yield "<h2>The model</h2>"
+    if tree is None:
+        count = len(getattr(given.model, "trees", ())) or getattr(getattr(given.model, "splits", None), "n_trees", 0)
+        yield f"<p>{f'{count:,} trees that vote or add up' if count else 'This model is no tree'}; it is not drawn.</p>"
+    elif tree.n_leaves > MOST_DRAWN:
+        yield f"<p>A tree of {tree.n_leaves:,} leaves, depth {tree.depth}; more than {MOST_DRAWN} are not drawn.</p>"
+    else:
+        title = f"Tree of {given.schema.target.name}, depth {tree.depth}, {tree.n_leaves} leaves"
+        wide, narrow = (tree_svg(tree, widths=None, selected=None, narrow=small, title=title) for small in (False, True))
+        yield f"<figure>{wide}{narrow}"
+        yield "<figcaption>Yes goes left. Names that do not fit are cut; the rules below have them in full.</figcaption></figure>"
+
+
+def _rules(given: Exportable) -> Iterator[str]:
+    tree = drawn_tree(given)
+    if tree is None or tree.n_leaves > MOST_TOLD:
+        return
+    yield "<h2>The rules in full</h2><ol>"
+    for rule in rules_of(given.function):
+        conditions = " and ".join(_code(condition_words(condition)) for condition in rule.conditions)
+        start = f"If {conditions}, then" if conditions else "Always"
+        yield f"<li class=rule>{start} <strong>{_code(answer_words(rule.answer))}</strong></li>"
+    yield '</ol><p class="note">Exactly one rule applies to any row. Each says whether a missing cell will do.</p>'
+
+
+def _code(words: str) -> str:
+    return f"<code>{escape(words)}</code>"
+
+
+def report_document(content: str) -> str:
+    """The JSON document inside a report. Raises NotExported when there is none."""
+    found = _INSIDE.findall(content)
+    if len(found) != 1:
+        raise NotExported("The report does not hold its document.", remedy="Export the model as JSON.")
+    return found[0]
+
+
+def report_rules(content: str, schema: Schema) -> list[Rule]:
+    """The rules that a report shows, read back."""
+    found = []
+    for line in _RULE.findall(content):
+        *conditions, answer = (unescape(words) for words in _CODE.findall(line))
+        found.append(Rule(tuple(condition_from(words, schema) for words in conditions), answer_from(answer, schema)))
+    return found

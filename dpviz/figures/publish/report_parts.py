@@ -1,0 +1,171 @@
+"""Parts of the one-page report: what is and is not promised, the budget, the curve of odds, what was taken as public."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from html import escape
+from typing import Any
+
+from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.figures.guarantee_text import epsilon_text, number_text, verdict
+from dpviz.figures.tree.labels import visible
+from dpviz.io.exports.said import Said
+from dpviz.models.tree import format_number
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
+
+_WIDTH, _HEIGHT = 420, 200
+_LEFT, _RIGHT, _TOP, _BOTTOM = 40, 12, 14, 34
+_LARGEST_EPSILON = 10.0
+_MOST_NAMES = 12
+
+
+def text(words: str) -> str:
+    """Text for HTML: on one line, without characters that reach beyond themselves, escaped."""
+    return escape(visible(words))
+
+
+def bullets(lines: Iterable[str]) -> str:
+    """A list of sentences."""
+    return "<ul>" + "".join(f"<li>{text(line)}</li>" for line in lines) + "</ul>"
+
+
+# --- what is and is not promised
+
+
+def promised(said: Said) -> list[str]:
+    """What can be relied on, in plain words."""
+    found = verdict(said.claim, said.guarantee)
+    if not found.proven.is_finite:
+        return ["Nothing. Whoever sees this model may learn anything about one row of the data it was trained on."]
+    sure = "Whoever sees this model, and knows every other row, learns little about whether any one row was used."
+    but = (
+        f"Except with probability δ = {number_text(found.proven.delta)}, which is spent in full once."
+        if found.proven.delta
+        else ""
+    )
+    lines = [sure, f"{epsilon_text(found.proven)}: {found.odds}", "This holds whatever else they know, now or later."]
+    return [*lines, but] if but else lines
+
+
+def not_promised(said: Said) -> list[str]:
+    """What no epsilon covers, in plain words."""
+    lines = [f"Not covered by the guarantee: {item.what}" for item in said.disclosures[:6]]
+    if len(said.disclosures) > 6:
+        lines.append(f"And {len(said.disclosures) - 6:,} more such disclosures; the JSON document lists them.")
+    return [
+        *([said.warning] if said.warning else []),
+        *lines,
+        "A person with several rows: the promise is about one row, and weakens with each further one.",
+        "Other releases from the same rows: each one adds to the loss.",
+        "What holds for people in general: a model may say that smokers fall ill, also about a smoker who took no part.",
+        "That the model is right about new rows, or fair.",
+    ]
+
+
+# --- the budget
+
+
+def budget_table(said: Said) -> str:
+    """Steps of the ledger, alike ones together: how many there are and what one costs."""
+    if not said.ledger:
+        return '<p class="note">No step touched the rows.</p>'
+    groups: dict[tuple[str, Any, str], list[float]] = {}
+    for step in said.ledger:
+        groups.setdefault((step.part, step.level, step.how), []).append(step.epsilon)
+    largest = max((max(costs) for costs in groups.values() if math.isfinite(max(costs))), default=0.0)
+    rows = "".join(_budget_row(*key, costs, largest) for key, costs in groups.items())
+    names = ("For", "Depth", "Mechanism")
+    head = (
+        "".join(f"<th>{name}</th>" for name in names)
+        + "<th class=number>Steps</th><th class=number>ε of one</th><th class=bar-cell></th>"
+    )
+    note = f"Steps on disjoint rows do not add up: the costliest counts. Every ε: {NEIGHBOURS}."
+    return f'<div class="table"><table><tr>{head}</tr>{rows}</table></div><p class="note">{note}</p>'
+
+
+def _budget_row(part: str, level: int | None, how: str, costs: list[float], largest: float) -> str:
+    most = max(costs)
+    width = 100 * most / largest if largest and math.isfinite(most) else 0.0
+    bar = f'<svg width="100" height="10" aria-hidden="true"><rect class="bar" width="{width:.1f}" height="10" rx="2"/></svg>'
+    cells = f"<td>{text(part)}</td><td>{'' if level is None else level}</td><td>{text(how)}</td>"
+    numbers = f"<td class=number>{len(costs):,}</td><td class=number>{number_text(most)}</td>"
+    return f"<tr>{cells}{numbers}<td class=bar-cell>{bar}</td></tr>"
+
+
+# --- the curve
+
+
+def odds_curve(loss: PrivacyLoss) -> str:
+    """How many of 100 fair guesses about one row can be right, by epsilon, with a mark where this model stands."""
+    points = [(share * _LARGEST_EPSILON / 60) for share in range(61)]
+    line = " ".join(f"{_x(epsilon):.1f},{_y(_guesses(epsilon)):.1f}" for epsilon in points)
+    parts = [*_axes(), f'<polyline class="line" points="{line}"/>', *_mark(loss)]
+    where = "" if loss.is_finite else " This model stands nowhere on it: nothing bounds its loss."
+    label = f"Guesses about one row that can be right, of 100, by epsilon ({NEIGHBOURS}); a coin reaches 50.{where}"
+    size = f'viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}"'
+    head = f'<svg class="curve" {size} role="img" aria-label="{label}">'
+    return f"<figure>{head}{''.join(parts)}</svg><figcaption>{label}</figcaption></figure>"
+
+
+def _guesses(epsilon: float) -> float:
+    return 100 / (1 + math.exp(-epsilon))
+
+
+def _x(epsilon: float) -> float:
+    return _LEFT + (_WIDTH - _LEFT - _RIGHT) * epsilon / _LARGEST_EPSILON
+
+
+def _y(guesses: float) -> float:
+    return _TOP + (_HEIGHT - _TOP - _BOTTOM) * (100 - guesses) / 50
+
+
+def _axes() -> Iterator[str]:
+    for guesses in (50, 75, 100):
+        yield f'<line class="axis" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{_y(guesses):.1f}" y2="{_y(guesses):.1f}"/>'
+        yield f'<text x="{_LEFT - 6}" y="{_y(guesses) + 4:.1f}" text-anchor="end">{guesses}</text>'
+    for epsilon in (0, 2, 4, 6, 8, 10):
+        yield f'<text x="{_x(epsilon):.1f}" y="{_HEIGHT - 16}" text-anchor="middle">{epsilon}</text>'
+    yield f'<text x="{_WIDTH - _RIGHT}" y="{_HEIGHT - 2}" text-anchor="end">ε</text>'
+
+
+def _mark(loss: PrivacyLoss) -> Iterator[str]:
+    if not loss.is_finite:
+        return
+    x, y = _x(min(loss.epsilon, _LARGEST_EPSILON)), _y(_guesses(loss.epsilon))
+    right = loss.epsilon < 0.7 * _LARGEST_EPSILON
+    where = f'x="{x + (10 if right else -10):.1f}" y="{y + 16:.1f}" text-anchor="{"start" if right else "end"}"'
+    yield f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="5"/>'
+    yield f'<text class="said" {where}>{_guesses(loss.epsilon):.0f} of 100 at ε = {number_text(loss.epsilon)}</text>'
+
+
+# --- what was taken as public
+
+
+def public_table(schema: Schema) -> str:
+    """Every column with what was taken as public about it, and whether somebody declared it or it was read from the rows."""
+    rows = "".join(_column_row(column) for column in (*schema.features, schema.target))
+    count = "not declared" if schema.n_public is None else f"about {schema.n_public:,}"
+    rows += f"<tr><td>Number of rows</td><td>{count}</td><td>{_badge(schema.read_from_data)}</td></tr>"
+    return f'<div class="table"><table><tr><th>Column</th><th>Taken as public</th><th>Source</th></tr>{rows}</table></div>'
+
+
+def _column_row(column: Feature | Target) -> str:
+    return f"<tr><td>{text(column.name)}</td><td>{text(_known(column))}</td><td>{_badge(column.read_from_data)}</td></tr>"
+
+
+def _known(column: Feature | Target) -> str:
+    if isinstance(column, (CategoricalFeature, ClassTarget)):
+        names = column.categories if isinstance(column, CategoricalFeature) else column.classes
+        more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
+        kind = "one of" if isinstance(column, CategoricalFeature) else "predicted, one of"
+        return f"{kind} {', '.join(names[:_MOST_NAMES])}{more}"
+    unit, whole = getattr(column, "unit", ""), "whole, " if getattr(column, "whole", False) else ""
+    kind = "a number" if hasattr(column, "unit") else "predicted, a number"
+    return f"{kind}, {whole}{format_number(column.low)} to {format_number(column.high)} {unit}".strip()
+
+
+def _badge(read: tuple[str, ...]) -> str:
+    if not read:
+        return '<span class="badge">declared</span>'
+    return f'<span class="badge read">read from the rows: {text(", ".join(read))}</span>'

@@ -1,0 +1,82 @@
+"""One curve of a robustness figure: a learner at an epsilon with its bounds, and how it must be drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from dpviz.evaluation.robustness.bounds import Certificate, VoteCertificate
+from dpviz.evaluation.robustness.poisoning import PoisoningTable
+from dpviz.figures.guarantee_text import number_text
+from dpviz.learners import get_learner
+
+#: Proved by privacy; certified by a vote; published but refused; nothing published and nothing proved.
+Kind = Literal["proved", "votes", "refused", "silent"]
+
+
+@dataclass(frozen=True)
+class Certified:
+    """One learner at one epsilon with its curves.
+
+    Attributes
+    ----------
+    epsilon : float or None
+        None where the learner spends none.
+    verdict : str
+        Of its privacy claim.
+    table : PoisoningTable
+    """
+
+    epsilon: float | None
+    verdict: str
+    table: PoisoningTable
+
+    @property
+    def kind(self) -> Kind:
+        """How it must be drawn."""
+        if isinstance(self.table.bounds[0], VoteCertificate):
+            return "votes"
+        if not self.table.reason:
+            return "proved"
+        return "silent" if math.isnan(self.table.published(0)) else "refused"
+
+    @property
+    def title(self) -> str:
+        """The learner's title."""
+        return get_learner(self.table.learner).title
+
+    @property
+    def name(self) -> str:
+        """Title and epsilon."""
+        return self.title if self.epsilon is None else f"{self.title}, ε = {number_text(self.epsilon)}"
+
+    def published_rows(self, above: float) -> int | None:
+        """The most rows with which the published bound stays above an accuracy; None when none does."""
+        return _most_rows(self.table.published, above, self.table.n_train)
+
+    def share(self, rows: int) -> float:
+        """Rows as a share of the training rows."""
+        return rows / max(1, self.table.n_train)
+
+
+def _most_rows(bound: Callable[[int], float], above: float, most: int) -> int | None:
+    """The most rows with which a decreasing bound stays above an accuracy; None when none does."""
+    if not bound(0) > above:
+        return None
+    few, many = 0, most + 1
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (middle, many) if bound(middle) > above else (few, middle)
+    return few
+
+
+def majority_of(found: Sequence[Certified]) -> float:
+    """What always answering the largest class reaches."""
+    return found[0].table.majority
+
+
+def is_noisy(item: Certified) -> bool:
+    """True where the guarantee comes from draws, and so has a band."""
+    return isinstance(item.table.bounds[0], Certificate)

@@ -1,0 +1,75 @@
+"""What the robustness curves say in words: a headline, one verdict per curve, and the sentence a screen reader gets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.robustness.certified import Certified, is_noisy, majority_of
+
+SOUND = ("proved", "votes")
+
+
+def full_name(item: Certified) -> str:
+    """Title and epsilon with the neighbouring relation."""
+    return item.title if item.epsilon is None else f"{item.title} at ε = {number_text(item.epsilon)} ({NEIGHBOURS})"
+
+
+def level_text(found: Sequence[Certified], wanted: float | None) -> str:
+    """What accuracy is to stay above."""
+    return f"the majority class, {majority_of(found):.1%}" if wanted is None else f"the {wanted:.1%} you asked for"
+
+
+def best_of(found: Sequence[Certified], wanted: float | None) -> Certified | None:
+    """The private learner that provably stands most poisoned rows, else the best by vote; None when none stands any."""
+    ranked = [(rows, item.kind == "proved", item) for item in found if (rows := item.table.protected_rows(wanted)) is not None]
+    private = [entry for entry in ranked if entry[1]]
+    return max(private or ranked, key=lambda entry: entry[0])[2] if ranked else None
+
+
+def headline(found: Sequence[Certified], wanted: float | None) -> str:
+    """The answer in one sentence."""
+    best = best_of(found, wanted)
+    if best is None:
+        return f"No curve here is proved to stay above {level_text(found, wanted)}, even without poison."
+    said = f"{full_name(best)} {protects_text(best, wanted)}: its mean accuracy stays above {level_text(found, wanted)}"
+    sure = f", with {1 - best.table.beta:.0%} confidence" if is_noisy(best) else ""
+    return f"{said}{sure}."
+
+
+def protects_text(item: Certified, wanted: float | None) -> str:
+    """As in "protects up to 12 poisoned rows of 16,000 (0.07 %)"."""
+    rows = item.table.protected_rows(wanted) or 0
+    noun = "poisoned row" if rows == 1 else "poisoned rows"
+    return f"protects up to {rows:,} {noun} of {item.table.n_train:,} ({100 * item.share(rows):.2g} %)"
+
+
+def verdict_text(item: Certified, wanted: float | None) -> str:
+    """What is proved about one curve, next to what was published; without the name."""
+    table = item.table
+    if table.reason:
+        return f"no guarantee. {table.reason}"
+    if table.protected_rows(wanted) is None:
+        shown = f"{table.low(0):.1%}" if is_noisy(item) else f"{table.accuracy:.1%}"
+        above = table.majority if wanted is None else wanted
+        return f"no protection shown: without poison {shown} is certain, which is not above {above:.1%}"
+    beside = ""
+    if is_noisy(item):
+        rows = item.published_rows(table.majority if wanted is None else wanted)
+        beside = "; by the published bound none" if rows is None else f"; by the published bound {rows:,}"
+    return f"{protects_text(item, wanted)}{beside}"
+
+
+def struck_text(item: Certified, wanted: float | None) -> str:
+    """What a refused publication would have promised; empty where nothing was."""
+    if item.kind != "refused":
+        return ""
+    rows = item.published_rows(item.table.majority if wanted is None else wanted)
+    return "" if rows is None else f"published: up to {rows:,} poisoned rows"
+
+
+def guarantee_sentence(found: Sequence[Certified], wanted: float | None) -> str:
+    """Alt text of the figure."""
+    each = ". ".join(f"{full_name(item)}: {verdict_text(item, wanted).split('. ')[0]}" for item in found)
+    return f"Guaranteed mean accuracy against poisoned rows. {each}."

@@ -1,0 +1,1 @@
+"""Drawings of trees, forests and boosted trees."""

@@ -1,0 +1,247 @@
+"""A tree as SVG: cards with the rule in words, edges as thick as the share that goes along, leaves with a class or a number.
+
+The drawing is complete XML on its own, fetches nothing, and carries its meaning for screen readers: one `tree` of
+`treeitem`s, each labelled in words. Every text that came from data passes `visible` and is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from xml.sax.saxutils import escape, quoteattr
+
+from dpviz.figures.theme import N_COLOURS, class_letter, place_of, step_of
+from dpviz.figures.tree.labels import fitted, fitted_pair, rule_parts, text_width, visible
+from dpviz.figures.tree.layout import CARD_WIDTH, Layout, Placed, tree_layout
+from dpviz.figures.tree.style import tree_css
+from dpviz.models.tree import Branch, End, Leaf, NumberLeaf, Rule, ThresholdRule, Tree, format_value, leaf_in_words
+from dpviz.table.schema import Schema
+
+TEXT, SMALL = 13.0, 11.5
+PADDING = 9.0
+SWATCH, SIDE_WIDTH = 18.0, 25.0
+WIDEST_LEAF, WIDEST_MARK = 132.0, 60.0
+THINNEST, THICKEST, THICKEST_ROW = 1.25, 12.0, 6.0
+LEFT_TO_RIGHT = "\u200e"
+_SIDES = {"L": "yes", "R": "no"}
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """What every part of the picture needs to know."""
+
+    tree: Tree
+    layout: Layout
+    widths: Mapping[str, float] | None
+    selected: str | None
+    marks: Mapping[str, str]
+
+    @cached_property
+    def first_stop(self) -> str:
+        """The path of the one node the Tab key reaches: the chosen one, else the root."""
+        return next((placed.path for placed in self.layout.nodes if placed.id == self.selected), "")
+
+    @cached_property
+    def scale(self) -> tuple[float, float]:
+        """The lowest and the highest number of a leaf."""
+        return min(self.tree.values), max(self.tree.values)
+
+
+def tree_svg(
+    tree: Tree,
+    *,
+    widths: Mapping[str, float] | None,
+    selected: str | None,
+    marks: Mapping[str, str] | None = None,
+    narrow: bool = False,
+    title: str,
+) -> str:
+    """The tree as one SVG document.
+
+    Parameters
+    ----------
+    widths : mapping from path to float, or None
+        Share in [0, 1] of the edge that leads to the node at this path ("L", "LR", ...): of the public budget, or of the
+        rows where rows may be shown. Values outside are clipped; None, or a path left out, draws a thin edge.
+    selected : str or None
+        The id ("root", "root.L", ...) of the node drawn as chosen, with the edges that lead to it.
+    marks : mapping from path to str
+        A short note in the corner of a node ("63 %").
+    narrow : bool
+        One outline 340 px wide, for telephones.
+    title : str
+        What the picture is, read out first.
+    """
+    marks = marks or {}
+    layout = tree_layout(tree, narrow=narrow, least_card=_least_card(tree, marks))
+    drawing = _Drawing(tree, layout, widths, selected, marks)
+    width, height = _n(layout.width), _n(layout.height)
+    name = quoteattr(visible(title))
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="dp-tree" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" role="tree" aria-label={name} data-layout="{"narrow" if narrow else "wide"}">',
+        f"<title>{escape(visible(title))}</title>",
+        f"<style>{escape(tree_css(numbers=bool(tree.values)))}</style>",
+        f'<rect class="dp-ground" width="{width}" height="{height}"/>',
+        '<g role="none" aria-hidden="true">',
+        *(_edge(drawing, placed) for placed in _thin_last(drawing)),
+        *(side for placed in layout.nodes for side in _side(drawing, placed)),
+        "</g>",
+        *(line for placed in layout.nodes for line in _node(drawing, placed)),
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def node_in_words(tree: Tree, path: str) -> str:
+    """What a screen reader says of a node: what it asks or predicts, how it is reached. Raises KeyError for an unknown path."""
+    node = tree.node(path)
+    if isinstance(node, Leaf):
+        what = f"Predicts {visible(leaf_in_words(tree.schema, node))}, class {class_letter(node.label)}"
+    elif isinstance(node, NumberLeaf):
+        what = f"Predicts {leaf_in_words(tree.schema, node)}"
+    else:
+        what = f"Asks: {' '.join(rule_parts(tree.schema, node.rule))}?"
+    reached = f"reached by {_SIDES[path[-1]]}" if path else "the root"
+    return f"{what}{'' if what.endswith('?') else '.'} Depth {len(path)}, {reached}."
+
+
+def _thin_last(drawing: _Drawing) -> list[Placed]:
+    """Thick edges lie below thin ones, so that none is hidden."""
+    children = [placed for placed in drawing.layout.nodes if placed.path]
+    return sorted(children, key=lambda placed: -_thickness(drawing, placed))
+
+
+def _thickness(drawing: _Drawing, placed: Placed) -> float:
+    share = 0.0 if drawing.widths is None else min(1.0, max(0.0, drawing.widths.get(placed.path, 0.0)))
+    return THINNEST + share * ((THICKEST_ROW if placed.hangs else THICKEST) - THINNEST)
+
+
+def _edge(drawing: _Drawing, placed: Placed) -> str:
+    parent = drawing.layout.by_path[placed.path[:-1]]
+    if placed.hangs:
+        trunk, middle = (parent.x + placed.x) / 2, placed.y + placed.height / 2
+        line = f"M{_n(trunk)} {_n(parent.bottom)}V{_n(middle)}H{_n(placed.x)}"
+    else:
+        bend = (parent.bottom + placed.y) / 2
+        line = f"M{_n(parent.middle)} {_n(parent.bottom)}C{_n(parent.middle)} {_n(bend)} {_n(placed.middle)} {_n(bend)} "
+        line += f"{_n(placed.middle)} {_n(placed.y)}"
+    chosen = drawing.selected is not None and f"{drawing.selected}.".startswith(f"{placed.id}.")
+    kind = "edge on" if chosen else "edge"
+    return f'<path class="{kind}" data-to="{placed.id}" d="{line}" stroke-width="{_n(_thickness(drawing, placed))}"/>'
+
+
+def _side(drawing: _Drawing, placed: Placed) -> Iterator[str]:
+    """Yes or no, beside the lower end of an edge of the fan, on the outer side."""
+    if placed.path and not placed.hangs:
+        away = _thickness(drawing, placed) / 2 + 5
+        left = placed.path.endswith("L")
+        x = placed.middle - away if left else placed.middle + away
+        yield _text("side end" if left else "side", x, placed.y - 9, _SIDES[placed.path[-1]])
+
+
+def _node(drawing: _Drawing, placed: Placed) -> Iterator[str]:
+    mark = _mark(drawing, placed)
+    words = node_in_words(drawing.tree, placed.path) + (f" {mark}." if mark else "")
+    x, y, width, height = map(_n, (placed.x, placed.y, placed.width, placed.height))
+    yield f"<g {_attributes(drawing, placed)} aria-label={quoteattr(words)}>"
+    yield f"<title>{escape(words)}</title>"
+    yield from _boxes(placed)
+    # An inner viewport clips: whatever font a viewer has, no text leaves its box.
+    yield f'<svg x="{x}" y="{y}" width="{width}" height="{height}" viewBox="{x} {y} {width} {height}" aria-hidden="true">'
+    yield from _texts(drawing, placed, mark)
+    yield "</svg></g>"
+
+
+def _mark(drawing: _Drawing, placed: Placed) -> str:
+    given = drawing.marks.get(placed.path)
+    return visible(given) if given else ""
+
+
+def _attributes(drawing: _Drawing, placed: Placed) -> str:
+    node, chosen = placed.node, placed.id == drawing.selected
+    kind = "branch" if isinstance(node, Branch) else f"leaf {_colour(drawing, node)}"
+    stop = 0 if placed.path == drawing.first_stop else -1
+    return (
+        f'class="node {kind}" role="treeitem" data-path="{placed.id}" tabindex="{stop}" '
+        f'aria-level="{len(placed.path) + 1}" aria-setsize="{2 if placed.path else 1}" '
+        f'aria-posinset="{2 if placed.path.endswith("R") else 1}" aria-selected="{"true" if chosen else "false"}"'
+    )
+
+
+def _colour(drawing: _Drawing, leaf: End) -> str:
+    return f"c{leaf.label % N_COLOURS}" if isinstance(leaf, Leaf) else f"s{step_of(leaf.value, *drawing.scale)}"
+
+
+def _boxes(placed: Placed) -> Iterator[str]:
+    radius = 7.0 if isinstance(placed.node, Branch) else placed.height / 2
+    yield _rect("ring", placed.x - 3.5, placed.y - 3.5, placed.width + 7, placed.height + 7, radius + 3.5)
+    yield _rect("box", placed.x, placed.y, placed.width, placed.height, radius)
+
+
+def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
+    left, right = placed.x + PADDING, placed.x + placed.width - PADDING
+    middle = placed.y + placed.height / 2
+    one_line = placed.hangs or not isinstance(placed.node, Branch)
+    if mark:
+        shown = fitted(mark, placed.width * 0.4, SMALL)
+        yield _text("mark", right, middle + (4 if one_line else 13), shown)
+        right -= text_width(shown, SMALL) + 6
+    if placed.hangs:
+        yield _text("side", left, middle + 4, _SIDES[placed.path[-1]])
+        left += SIDE_WIDTH
+    if isinstance(placed.node, Branch):
+        yield from _rule(drawing.tree.schema, placed.node.rule, left, right, middle, placed)
+    else:
+        yield from _said(drawing, placed.node, left, right, middle)
+
+
+def _said(drawing: _Drawing, leaf: End, left: float, right: float, middle: float) -> Iterator[str]:
+    """The letter of a class or the gauge of a number, and what the leaf predicts."""
+    top = middle - SWATCH / 2
+    if isinstance(leaf, Leaf):
+        yield _rect("swatch", left, top, SWATCH, SWATCH, 5)
+        yield _text("letter", left + SWATCH / 2, middle + 4, class_letter(leaf.label))
+    else:
+        empty = (1 - place_of(leaf.value, *drawing.scale)) * (SWATCH - 4)
+        yield _rect("gauge", left + 4, top, SWATCH - 8, SWATCH, 3)
+        yield _rect("level", left + 6, top + 2 + empty, SWATCH - 12, SWATCH - 4 - empty, 1)
+    left += SWATCH + 6
+    words = visible(leaf_in_words(drawing.tree.schema, leaf))
+    yield _text("name", left, middle + 4.5, fitted(words, right - left, TEXT, bold=True))
+
+
+def _rule(schema: Schema, rule: Rule, left: float, right: float, middle: float, placed: Placed) -> Iterator[str]:
+    """The question: one line in an outline, two in a card. A threshold keeps more room than a list: half a number misleads."""
+    name, asked = rule_parts(schema, rule)
+    if placed.hangs:
+        name, asked = fitted_pair(name, asked, right - left, TEXT, keep=0.75 if isinstance(rule, ThresholdRule) else 0.5)
+        # A left-to-right mark: behind a Hebrew or Arabic name, "≤ 5" would otherwise be set as "5 ≥", on the wrong side.
+        line = f'{escape(name)}{"" if name.isascii() else LEFT_TO_RIGHT} <tspan class="rule">{escape(asked)}</tspan>'
+        yield f'<text class="name" x="{_n(left)}" y="{_n(middle + 4.5)}">{line}</text>'
+    else:
+        yield _text("name", left, middle - 4.5, fitted(name, placed.width - 2 * PADDING, TEXT, bold=True))
+        yield _text("rule", left, middle + 13, fitted(asked, right - left, TEXT))
+
+
+def _least_card(tree: Tree, marks: Mapping[str, str]) -> float:
+    """A card wide enough for what leaves say and the marks, within reason; deep trees hang, and need room for yes and no too."""
+    side = SIDE_WIDTH if tree.depth > 3 else 0.0
+    names = map(format_value, tree.values) if tree.values else tree.schema.classes
+    name = max(text_width(visible(name), TEXT, bold=True) for name in names)
+    mark = max((text_width(visible(mark), SMALL) + 6 for mark in marks.values() if mark), default=0.0)
+    return max(CARD_WIDTH, side + min(WIDEST_LEAF, 2 * PADDING + SWATCH + 6 + name) + min(WIDEST_MARK, mark))
+
+
+def _rect(kind: str, x: float, y: float, width: float, height: float, radius: float) -> str:
+    return f'<rect class="{kind}" x="{_n(x)}" y="{_n(y)}" width="{_n(width)}" height="{_n(height)}" rx="{_n(radius)}"/>'
+
+
+def _text(kind: str, x: float, y: float, text: str) -> str:
+    return f'<text class="{kind}" x="{_n(x)}" y="{_n(y)}">{escape(text)}</text>'
+
+
+def _n(value: float) -> str:
+    """A coordinate to a tenth of a pixel."""
+    return f"{value:.1f}".removesuffix(".0")

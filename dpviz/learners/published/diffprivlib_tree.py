@@ -1,0 +1,67 @@
+"""The DiffPrivLib tree: random splits that cost nothing, and all of epsilon for the labels.
+
+Feature uniform, threshold uniform in what the path has left of the declared range, complete to its depth, one
+permute-and-flip per leaf. Categories are cut by their code, as the papers' tables do. Discloses nothing. Its weakness is
+accuracy: a single random tree rarely asks the right question.
+
+Two differences from the package: a category or whole number is cut between two values (the package cuts real numbers, so
+that a cut may leave one side empty), and ranges come from the schema (the tables read them from the training rows).
+
+Source: Holohan, Braghin, Mac Aonghusa & Levacher 2019 (arXiv 1907.02444), release 0.6.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpviz.accounting.claim import Claim
+from dpviz.accounting.events import Event
+from dpviz.accounting.plan import BudgetPlan, Share
+from dpviz.models.tree import Tree
+from dpviz.privacy.permute_and_flip import PermuteAndFlip
+from dpviz.privacy.sensitivity import COUNT
+from dpviz.privacy.source import NoiseSource
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import Schema
+from dpviz.training.contract import Grown, LearnerSpec
+from dpviz.training.forests.random_boxes import declared_box, grow_randomly
+from dpviz.training.params import NoParams, Settings
+
+NAME = "diffprivlib-tree"
+
+
+def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
+    """All of epsilon at every leaf; leaves hold disjoint rows."""
+    declared_box(schema)
+    depth = settings.fixed_or_max_depth
+    return BudgetPlan(settings.epsilon, depth, (Share("leaf", depth, settings.epsilon, set_by="rule: splits are free"),))
+
+
+def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> Grown:
+    """Draw the tree, then label its leaves."""
+    mechanism = PermuteAndFlip(plan.of("leaf", plan.depth), COUNT)
+
+    def label(counts: np.ndarray, level: int) -> tuple[int, Event]:
+        chosen = mechanism.release(counts, source=source, part="leaf", level=level)
+        return chosen.value, chosen.event
+
+    root, event = grow_randomly(data, plan.depth, label, source)
+    return Grown(Tree(data.schema, root), event)
+
+
+def claim(plan: BudgetPlan, params: NoParams, schema: Schema) -> Claim:
+    """Epsilon, and it holds for a single tree."""
+    because = "Splits look at no row; every row is in one leaf, labelled by one permute-and-flip on counts."
+    return Claim(plan.epsilon, "Holohan et al. 2019", "holds", because)
+
+
+LEARNER = LearnerSpec(
+    name=NAME,
+    title="DiffPrivLib tree",
+    idea="Random splits, private labels.",
+    citation="Holohan, Braghin, Mac Aonghusa & Levacher 2019, arXiv 1907.02444",
+    plan=plan,
+    fit=fit,
+    claim=claim,
+    published=("arXiv", "DiffPrivLib"),
+)

@@ -1,0 +1,1 @@
+"""References without privacy. Their epsilon is infinite."""

@@ -1,0 +1,60 @@
+"""CART for numbers: the ordinary regression tree, without privacy. Epsilon is infinite; it is the line to compare with.
+
+Every split lowers the sum of squares the most; a leaf predicts the mean of its rows. Without rows it predicts the middle of
+the declared range. Categories are split as prefixes of their declared order.
+
+Source: Breiman et al. 1984, through scikit-learn's DecisionTreeRegressor.
+"""
+
+from __future__ import annotations
+
+from dpviz.accounting.events import NonPrivate
+from dpviz.accounting.plan import BudgetPlan
+from dpviz.models.packed_forest import values_of
+from dpviz.models.tree import NumberLeaf, Tree
+from dpviz.privacy.source import NoiseSource
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericTarget
+from dpviz.training.contract import Grown, LearnerSpec
+from dpviz.training.exact_trees import (
+    claim_of_nothing,
+    plan_without_privacy,
+    require_numbers_to_square,
+    require_single_precision,
+    tree_of,
+)
+from dpviz.training.forests.random_trees import row_order
+from dpviz.training.params import NoParams
+
+NAME = "cart-regression"
+
+
+def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> Grown:
+    """Grow with scikit-learn, ties broken the same way every time; sums are taken in an order of the rows' own."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    event = NonPrivate("exact splits and means", "tree")
+    target = data.schema.target
+    assert isinstance(target, NumericTarget)
+    if not data.n_rows:
+        return Grown(Tree(data.schema, NumberLeaf(target.low / 2 + target.high / 2)), event)
+    require_single_precision(data.schema, NAME)
+    require_numbers_to_square(data.schema, NAME)
+    order = row_order(data)
+    grower = DecisionTreeRegressor(max_depth=plan.depth, random_state=0)
+    grower.fit(values_of(data)[order], data.target[order])
+    return Grown(tree_of(data.schema, grower.tree_, lambda held: NumberLeaf(float(held[0, 0]))), event)
+
+
+LEARNER = LearnerSpec(
+    name=NAME,
+    title="Regression tree (not private)",
+    idea="The ordinary regression tree.",
+    citation="Breiman, Friedman, Olshen & Stone 1984",
+    plan=plan_without_privacy,
+    fit=fit,
+    claim=claim_of_nothing,
+    task="number",
+    is_baseline=True,
+    spends_epsilon=False,
+)

@@ -1,0 +1,145 @@
+"""Gradient boosting without privacy: the line the private boosted trees are compared with. Epsilon is infinite.
+
+Every tree is fitted to what the ones before got wrong and adds to the score: of a number itself, of the log-odds of two classes,
+of one score per class where there are more. Categories are split as prefixes of their declared order; values are binned at
+most 255 ways, as scikit-learn does.
+
+Source: Friedman 2001; Ke et al. 2017 (LightGBM), through scikit-learn's HistGradientBoosting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpviz.accounting.events import NonPrivate
+from dpviz.accounting.plan import BudgetPlan
+from dpviz.models.boosted import BoostedTrees, scores_of
+from dpviz.models.packed_forest import values_of
+from dpviz.privacy.source import NoiseSource
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericTarget, Schema
+from dpviz.training.contract import Grown, LearnerSpec
+from dpviz.training.exact_trees import GrownNodes, claim_of_nothing, packed, plan_without_privacy, require_numbers_to_square
+from dpviz.training.forests.random_trees import row_order
+from dpviz.training.params import control
+
+NAME = "gbdt"
+#: The score of a class that no training row has: below every other.
+NEVER = -1e9
+
+#: The nodes of one tree, and the values of its leaves.
+_Tree = tuple[GrownNodes, np.ndarray]
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """How many trees, and how much each may say."""
+
+    trees: int = control(
+        100,
+        label="Trees",
+        help="One after the other; one per class each time if there are more than two.",
+        kind="whole",
+        low=1,
+        high=500,
+    )
+    learning_rate: float = control(
+        0.1, label="Learning rate", help="How much of each tree counts.", kind="number", low=0.01, high=1
+    )
+
+
+def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
+    """Boost with scikit-learn on the rows in an order of their own, so that theirs does not matter."""
+    event = NonPrivate("exact splits and values", "tree")
+    if isinstance(data.schema.target, NumericTarget):
+        return Grown(_of_numbers(data, plan, params), event)
+    return Grown(_of_classes(data, plan, params), event)
+
+
+def _of_numbers(data: EncodedDataset, plan: BudgetPlan, params: Params) -> BoostedTrees:
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    target = data.schema.target
+    assert isinstance(target, NumericTarget)
+    require_numbers_to_square(data.schema, NAME)
+    if not data.n_rows:
+        return _model(data.schema, [], target.low / 2 + target.high / 2)
+    grower = _boosted(HistGradientBoostingRegressor, data, plan, params)
+    return _model(data.schema, [_tree(rounds[0]) for rounds in grower._predictors], float(grower._baseline_prediction[0, 0]))
+
+
+def _of_classes(data: EncodedDataset, plan: BudgetPlan, params: Params) -> BoostedTrees:
+    """Scores of the classes that occur come from scikit-learn; a class that does not occur is never predicted."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    present = np.unique(data.target) if data.n_rows else np.zeros(1, dtype=np.uint8)
+    start = np.full(data.n_classes, NEVER)
+    start[present] = 0.0
+    if len(present) == 1:
+        return _scored(data.schema, start, [])
+    grower = _boosted(HistGradientBoostingClassifier, data, plan, params)
+    learned = present[-grower._baseline_prediction.shape[1] :]  # the second of two classes, or all that occur
+    start[learned] = grower._baseline_prediction[0]
+    found = [dict(zip(learned.tolist(), map(_tree, rounds), strict=True)) for rounds in grower._predictors]
+    return _scored(data.schema, start, found)
+
+
+def _boosted(kind: Callable[..., Any], data: EncodedDataset, plan: BudgetPlan, params: Params) -> Any:
+    from threadpoolctl import threadpool_limits
+
+    grower = kind(
+        max_iter=params.trees,
+        learning_rate=params.learning_rate,
+        max_depth=plan.depth,
+        early_stopping=False,
+        random_state=0,
+    )
+    order = row_order(data)
+    with threadpool_limits(
+        1
+    ):  # on small tables threads cost more than they bring, and pages and sweeps have workers of their own
+        return grower.fit(values_of(data)[order], data.target[order])
+
+
+def _tree(predictor: Any) -> _Tree:
+    nodes = predictor.nodes
+    grown = GrownNodes.of(nodes["feature_idx"], nodes["num_threshold"], nodes["left"], nodes["right"], nodes["is_leaf"] == 1)
+    return grown, nodes["value"][grown.leaves]
+
+
+def _constant(value: float) -> _Tree:
+    return GrownNodes.single(), np.array([value])
+
+
+def _scored(schema: Schema, start: np.ndarray, rounds: list[dict[int, _Tree]]) -> BoostedTrees:
+    """Class `code` starts from start[code]; each round adds a tree per class, one that adds nothing where it has none."""
+    if scores_of(schema) == 1:
+        return _model(schema, [found[1] for found in rounds], float(start[1] - start[0]))
+    nothing = _constant(0.0)
+    first = list(map(_constant, start.tolist()))
+    return _model(schema, [*first, *(found.get(code, nothing) for found in rounds for code in range(len(start)))], 0.0)
+
+
+def _model(schema: Schema, trees: list[_Tree], initial: float) -> BoostedTrees:
+    trees = trees or [_constant(0.0)]
+    nodes, values = zip(*trees, strict=True)
+    return BoostedTrees(packed(schema, nodes), np.concatenate(values), initial)
+
+
+LEARNER = LearnerSpec(
+    name=NAME,
+    title="Boosted trees (not private)",
+    idea="Ordinary gradient boosting: every tree mends what the ones before got wrong.",
+    citation="Friedman 2001; Ke et al. 2017",
+    plan=plan_without_privacy,
+    fit=fit,
+    claim=claim_of_nothing,
+    Params=Params,
+    task="any",
+    is_baseline=True,
+    spends_epsilon=False,
+)

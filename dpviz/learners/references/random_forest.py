@@ -1,0 +1,78 @@
+"""Breiman's random forest, without privacy: the line the private forests are compared with. Epsilon is infinite.
+
+Ordinary trees on resampled rows, each split chosen among some features; the trees vote. Its chance has nothing to do with
+privacy. Categories are split as prefixes of
+their declared order.
+
+Source: Breiman 2001, through scikit-learn's RandomForestClassifier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpviz.accounting.events import NonPrivate
+from dpviz.accounting.plan import BudgetPlan
+from dpviz.models.packed_forest import PackedForest, values_of
+from dpviz.privacy.source import NoiseSource
+from dpviz.privacy.uniform_arrays import SecretKeys
+from dpviz.table.dataset import EncodedDataset
+from dpviz.training.contract import Grown, LearnerSpec
+from dpviz.training.exact_trees import (
+    GrownNodes,
+    claim_of_nothing,
+    packed,
+    plan_without_privacy,
+    require_single_precision,
+)
+from dpviz.training.forests.random_trees import row_order
+from dpviz.training.params import control
+
+NAME = "random-forest"
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """How many trees vote."""
+
+    trees: int = control(100, label="Trees", help="Each has one vote.", kind="whole", low=1, high=1000)
+
+
+def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
+    """Grow with scikit-learn on the rows in an order of their own, so that theirs does not matter."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    event = NonPrivate("exact splits and labels", "tree")
+    require_single_precision(data.schema, NAME)
+    if not data.n_rows:
+        return Grown(PackedForest(packed(data.schema, [GrownNodes.single()]), np.zeros(1, dtype=np.uint8)), event)
+    order = row_order(data)
+    seed = int(SecretKeys().choose(1, source=source)[0] % 2**32)
+    grower = RandomForestClassifier(params.trees, max_depth=plan.depth, random_state=seed)
+    grower.fit(values_of(data)[order], data.target[order])
+    trees = [tree.tree_ for tree in grower.estimators_]
+    nodes = [_nodes(tree) for tree in trees]
+    labels = [tree.value[grown.leaves, 0].argmax(axis=1) for tree, grown in zip(trees, nodes, strict=True)]
+    return Grown(PackedForest(packed(data.schema, nodes), grower.classes_[np.concatenate(labels)].astype(np.uint8)), event)
+
+
+def _nodes(tree: Any) -> GrownNodes:
+    left, right = tree.children_left, tree.children_right
+    return GrownNodes.of(tree.feature, tree.threshold, left, right, is_leaf=left == -1)
+
+
+LEARNER = LearnerSpec(
+    name=NAME,
+    title="Random forest (not private)",
+    idea="The ordinary random forest.",
+    citation="Breiman 2001, Machine Learning 45",
+    plan=plan_without_privacy,
+    fit=fit,
+    claim=claim_of_nothing,
+    Params=Params,
+    is_baseline=True,
+    spends_epsilon=False,
+)

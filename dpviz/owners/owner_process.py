@@ -1,0 +1,90 @@
+"""Owners in processes of their own, seen from the one who adds up: starting them, introducing them, asking and hearing them.
+
+One line of JSON goes each way. An owner that ends is one that has gone; nothing waits for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dpviz.errors import FederationError
+from dpviz.owners.data_owner import rows_to_text
+from dpviz.owners.terms import Terms
+from dpviz.table.dataset import EncodedDataset
+
+_HOME = Path(__file__).parents[2]
+
+
+class OwnerProcess:
+    """An owner at the other end of two pipes. What one asks of an owner that has ended goes nowhere, and `hear` says so."""
+
+    def __init__(self) -> None:
+        paths = os.pathsep.join(filter(None, (str(_HOME), os.environ.get("PYTHONPATH"))))
+        self._ended = False
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "dpviz.owners.data_owner"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            env={**os.environ, "PYTHONPATH": paths},
+        )
+
+    def ask(self, request: dict[str, Any]) -> None:
+        """Send one line."""
+        assert self._process.stdin is not None
+        if not self._ended:
+            try:
+                self._process.stdin.write(json.dumps(request) + "\n")
+                self._process.stdin.flush()
+            except BrokenPipeError:
+                self.end()
+
+    def hear(self) -> dict[str, Any] | None:
+        """One line; None when the process has ended. Raises FederationError for what it complains about."""
+        assert self._process.stdout is not None
+        line = "" if self._ended else self._process.stdout.readline()
+        if not line:
+            return None
+        answer = json.loads(line)
+        if "error" in answer:
+            raise FederationError("round", answer["error"], remedy="Start again.")
+        return answer
+
+    def end(self) -> None:
+        """Ask no more, upon which the owner ends, and wait for it."""
+        if not self._ended:
+            self._ended = True
+            self._process.communicate()
+
+
+def introduce(
+    owners: Mapping[int, OwnerProcess], parts: Sequence[EncodedDataset], terms: Terms, seeds: Sequence[int | None]
+) -> None:
+    """Start every owner, see that all mean the same, and hand round their public keys."""
+    document = terms.to_dict()
+    for number, owner in owners.items():
+        owner.ask({"number": number, "terms": document, "rows": rows_to_text(parts[number]), "seed": seeds[number]})
+    keys = {}
+    for number, owner in owners.items():
+        joined = _required(number, owner.hear())
+        if joined["terms"] != terms.fingerprint:
+            what = "It draws other trees, or means other settings."
+            raise FederationError("plan", what, owner=number, remedy="Let all owners run the same version of dpviz.")
+        keys[number] = joined["key"]
+    for owner in owners.values():
+        owner.ask({"keys": keys})
+    for number, owner in owners.items():
+        _required(number, owner.hear())
+
+
+def _required(number: int, answer: dict[str, Any] | None) -> dict[str, Any]:
+    if answer is None:
+        raise FederationError("few", "It ended before the first round.", owner=number, remedy="Start again without it.")
+    return answer

@@ -1,0 +1,1 @@
+"""Boosting with Gaussian noise: rounds, losses, trees."""

@@ -1,0 +1,151 @@
+"""DPBoost's trees: every split chosen by the exponential mechanism over *all* thresholds of the declared ranges at once.
+
+Between two neighbouring values of the rows at a node all thresholds have the same gain, so the mechanism over a whole range
+chooses an interval, weighted by its width, and then a uniform point of it. Categories are split before a place in their declared
+order. Nodes without rows are split by width alone: a tree is always complete.
+
+Source: Kirschte et al. 2023, Algorithms 2 and 3 (gridless); Li, Wu, Wen & He 2020, Theorem 1 (the gain's sensitivity).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dpviz.privacy.exponential import ExponentialMechanism
+from dpviz.privacy.sensitivity import Sensitivity
+from dpviz.privacy.source import NoiseSource
+from dpviz.privacy.uniform import UniformPoint
+from dpviz.table.schema import CategoricalFeature, Feature, Schema
+from dpviz.training.boosting.trees import Nested
+from dpviz.training.forests.random_boxes import declared_box
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where one feature can be cut at a node: intervals of equal gain, increasing.
+
+    Attributes
+    ----------
+    low, high : ndarray of shape (n_places,)
+        Thresholds in [low, high) send the same rows left; of categories: before and after a place.
+    share : ndarray of shape (n_places,)
+        Of the feature's weight; adds up to 1.
+    n_left : ndarray of shape (n_places,), int64
+        Rows that go left, in sorted order. Private.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    share: np.ndarray
+    n_left: np.ndarray
+
+
+def places(feature: Feature, ordered: np.ndarray) -> Places:
+    """Cuts of a feature whose values at the node are `ordered` (increasing)."""
+    if isinstance(feature, CategoricalFeature):
+        low = np.arange(len(feature.categories) - 1, dtype=np.float64)
+        share = np.full(len(low), 1 / max(1, len(low)))
+        return Places(low, low + 1, share, np.searchsorted(ordered, low, side="right"))
+    bounds = np.concatenate([[feature.low], ordered, [feature.high]]).astype(np.float64)
+    width = np.diff(bounds / 2) / (feature.high / 2 - feature.low / 2)  # halves: a range may be as wide as numbers go
+    wide = np.flatnonzero(width > 0)
+    return Places(bounds[wide], bounds[wide + 1], width[wide], wide)
+
+
+@dataclass(frozen=True, eq=False)
+class _Offer:
+    """Every cut of every feature that can be split, one feature after the other; `ends`: where each one's cuts end. Private."""
+
+    places: tuple[Places, ...]
+    gains: np.ndarray
+    log_weights: np.ndarray
+    ends: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class GreedyGrowth:
+    """Grows one tree on some rows.
+
+    Attributes
+    ----------
+    columns : tuple of ndarray
+        Values of the tree's rows, per feature.
+    gradients : ndarray of shape (n_rows,)
+        At most `clip` in size.
+    ridge : float
+        Added to every count.
+    epsilons : tuple of float
+        For the splits of every level, root first.
+    """
+
+    schema: Schema
+    columns: tuple[np.ndarray, ...]
+    gradients: np.ndarray
+    clip: float
+    ridge: float
+    epsilons: tuple[float, ...]
+    source: NoiseSource
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """Of the gain: at worst a gradient of one sign joins a side full of the other."""
+        return Sensitivity(3 * self.clip**2, monotone=False, source="Li et al. 2020, Theorem 1: 3 times the limit squared")
+
+    def tree(self) -> tuple[Nested, list[np.ndarray]]:
+        """(nested splits with leaves numbered from left to right, the rows of every leaf)."""
+        leaves: list[np.ndarray] = []
+        return self._node(np.arange(len(self.gradients)), 0, leaves), leaves
+
+    def _node(self, rows: np.ndarray, level: int, leaves: list[np.ndarray]) -> Nested:
+        if level == len(self.epsilons):
+            leaves.append(rows)
+            return len(leaves) - 1
+        feature, threshold = self._split(rows, level)
+        left = self.columns[feature][rows] <= threshold
+        below = [self._node(part, level + 1, leaves) for part in (rows[left], rows[~left])]
+        return feature, threshold, below
+
+    def _split(self, rows: np.ndarray, level: int) -> tuple[int, float]:
+        offer = self._offer(rows) if len(rows) else self._offer_to_nobody
+        mechanism = ExponentialMechanism(self.epsilons[level], self.sensitivity, offer.log_weights)
+        chosen = mechanism.release(offer.gains, source=self.source, part="node", level=level).value
+        place = int(np.searchsorted(offer.ends, chosen, side="right"))
+        cuts = offer.places[place]
+        return self._free[place], self._point(self._free[place], cuts, int(chosen - (offer.ends[place] - len(cuts.low))), level)
+
+    @cached_property
+    def _free(self) -> list[int]:
+        return [place for place, side in enumerate(declared_box(self.schema)) if side.can_split]
+
+    def _offer(self, rows: np.ndarray) -> _Offer:
+        found, gains = [], []
+        for feature in self._free:
+            order = rows[np.argsort(self.columns[feature][rows], kind="stable")]
+            found.append(places(self.schema.features[feature], self.columns[feature][order]))
+            gains.append(self._gains(self.gradients[order], found[-1].n_left))
+        weights = np.log(np.concatenate([cuts.share for cuts in found]))
+        return _Offer(tuple(found), np.concatenate(gains), weights, np.cumsum([len(gain) for gain in gains]))
+
+    @cached_property
+    def _offer_to_nobody(self) -> _Offer:
+        """What a node without rows may choose from: the same for all of them."""
+        return self._offer(np.arange(0))
+
+    def _gains(self, gradients: np.ndarray, n_left: np.ndarray) -> np.ndarray:
+        """(sum left)^2 / (rows left + ridge) + the same on the right; 0 for a side without rows."""
+        sums = np.concatenate([[0.0], np.cumsum(gradients)])
+        left, right = sums[n_left], sums[-1] - sums[n_left]
+        return left**2 / np.maximum(n_left + self.ridge, 1e-12) + right**2 / np.maximum(
+            len(gradients) - n_left + self.ridge, 1e-12
+        )
+
+    def _point(self, feature: int, cuts: Places, number: int, level: int) -> float:
+        declared, low, high = self.schema.features[feature], float(cuts.low[number]), float(cuts.high[number])
+        if isinstance(declared, CategoricalFeature):
+            return low + 0.5
+        point = UniformPoint().release((low, high), source=self.source, part="node", level=level).value
+        inside = min(point, float(np.nextafter(high, low)))
+        return float(np.floor(inside)) + 0.5 if declared.whole else inside

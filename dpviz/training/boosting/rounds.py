@@ -1,0 +1,220 @@
+"""The rounds of boosting: gradients of the rows, added up by leaf under Gaussian noise, become the leaf's value.
+
+A round releases, for every cell of a random tree, the noisy sum of clipped gradients (share r2 = 1 - r1 of the precision) and
+the noisy sum of weights (share r1): variances sigma^2/(2 r2) and sigma^2/(2 r1). One row reaches one cell, so a round costs
+what a Gaussian of noise multiplier z = sigma / sqrt(2 (r1 + r2 clip^2)) does. The value is
+
+    learning rate * gradients / (curvature * weights + smoothing),
+
+and `smoothing` follows a public rule: noise alone moves no score by more than `spread` (one standard deviation) over all rounds
+together. The same settings therefore fit any epsilon and any number of rows.
+
+Source: Kirschte et al. 2023, Algorithms 4 to 8; the rule for smoothing is this project's.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dpviz.models.boosted import BoostedTrees
+from dpviz.models.packed_forest import PackedTrees, ranges, values_of
+from dpviz.privacy.gaussian import CONTRIBUTION_BITS, GaussianNoise, NoiseGrid, contributions
+from dpviz.privacy.source import NoiseSource
+from dpviz.privacy.subsampling import PoissonSample
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericTarget
+from dpviz.training.boosting.filter import FilterTerms, RowAccounts
+from dpviz.training.boosting.loss import Loss
+from dpviz.training.boosting.trees import BoostingTrees
+from dpviz.training.forests.random_trees import row_order
+
+_STEPS = 2.0**CONTRIBUTION_BITS
+#: Kinds of sums, as the grid of the noise numbers them.
+GRADIENTS, WEIGHTS = 0, 1
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to boost; public numbers only.
+
+    Attributes
+    ----------
+    rounds : int
+        Trees, extra rounds of a filter included.
+    noise_multiplier : float
+        z: noise over the largest change a row makes to a round.
+    learning_rate, clip, sampling : float
+        Step, the largest gradient of a row, the probability that a row is drawn.
+    support_share : float
+        r1, in (0, 1).
+    spread : float
+        How far noise may move a score over all rounds, in scores.
+    least_support : float
+        Rows added to every leaf's weight.
+    filter : FilterTerms or None
+    static_noise : bool
+        Noise on the leaf's exact value instead, of its worst-case sensitivity whatever the leaf holds (an ablation).
+    """
+
+    rounds: int
+    noise_multiplier: float
+    learning_rate: float
+    clip: float
+    sampling: float
+    support_share: float
+    spread: float
+    least_support: float
+    filter: FilterTerms | None = None
+    static_noise: bool = False
+
+    @property
+    def sigma(self) -> float:
+        """The noise in the paper's units."""
+        return self.noise_multiplier * math.sqrt(2 * self._size(1.0, self.clip**2))
+
+    def _size(self, weight_squared: Any, gradient_squared: Any) -> Any:
+        return self.support_share * weight_squared + (1 - self.support_share) * gradient_squared
+
+    @cached_property
+    def grid(self) -> NoiseGrid:
+        """Noise of sums of gradients, and of weights."""
+        shares = (1 - self.support_share, self.support_share)
+        return NoiseGrid(tuple(self.sigma / math.sqrt(2 * share) for share in shares))
+
+    @cached_property
+    def smoothing(self) -> float:
+        """What is added to the curvature of a leaf. Extra rounds of a filter take steps of the same size."""
+        step = self.learning_rate * math.sqrt(self.filter.rounds if self.filter else self.rounds)
+        if self.static_noise:
+            return max(self.least_support, self.clip * self.noise_multiplier * step / self.spread)
+        return self.grid.scales[GRADIENTS] * step / self.spread
+
+    def sizes(self, gradients: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Shares of the largest contribution that rows make, from whole steps of the grid; shape (n_rows,)."""
+        square = self._size(np.square(weights / _STEPS), np.square(gradients / _STEPS).sum(axis=1))
+        return np.minimum(1.0, np.sqrt(square / self._size(1.0, self.clip**2)))
+
+
+def boost(
+    data: EncodedDataset, trees: BoostingTrees, loss: Loss, initial: float, recipe: Recipe, source: NoiseSource
+) -> BoostedTrees:
+    """The boosted model: one value per cell of every tree, and everything in it released."""
+    return run_all(Rounds(data, trees, loss, initial, recipe, source))
+
+
+def run_all(rounds: Rounds) -> BoostedTrees:
+    """All rounds, and the model they make."""
+    values = [rounds.run(tree) for tree in range(rounds.recipe.rounds)]
+    return boosted(rounds.trees, rounds.loss, rounds.initial, values)
+
+
+class Rounds:
+    """The state of training: scores and accounts of the rows, and who is `present` (a mask, or None: all). Private."""
+
+    def __init__(
+        self, data: EncodedDataset, trees: BoostingTrees, loss: Loss, initial: float, recipe: Recipe, source: NoiseSource
+    ) -> None:
+        self.rows, self.target, self.trees, self.loss = values_of(data), data.target, trees, loss
+        self.recipe, self.source, self.initial = recipe, source, initial
+        self.scores = np.full((data.n_rows, loss.n_scores), initial)
+        self.order = row_order(data) if recipe.sampling < 1 else None
+        self.accounts = None if recipe.filter is None else RowAccounts(recipe.filter, data.n_rows)
+        self.present: np.ndarray | None = None
+
+    def run(self, tree: int) -> np.ndarray:
+        """One round: values of the tree's cells, shape (n_cells, n_scores)."""
+        cells, sums, support = self.sums(tree)
+        values = (self._static if self.recipe.static_noise else self._dynamic)(sums, support)
+        self.learn(cells, values)
+        return values
+
+    def sums(self, tree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(cell of every row, exact sums of gradients, of weights) by cell, in whole steps; rows that take part are charged.
+
+        Shapes (n_rows,), (n_cells, n_scores) and (n_cells,). Private.
+        """
+        downhill, weights = self.loss.gradients(self.scores, self.target)
+        gradients = contributions(downhill, self.recipe.clip)
+        weights = contributions(weights, 1.0)
+        if self.present is not None:  # who is not there adds nothing and is charged nothing
+            gradients, weights = gradients * self.present[:, None], weights * self.present
+        taking = self._taking(gradients, weights)
+        if taking is not None:
+            gradients, weights = gradients * taking[:, None], weights * taking
+        cells, n_cells = self.trees.cells_of(self.rows, tree), int(self.trees.n_cells[tree])
+        sums = np.column_stack([np.bincount(cells, column, n_cells) for column in gradients.T])
+        return cells, sums, np.bincount(cells, weights, n_cells)
+
+    def learn(self, cells: np.ndarray, values: np.ndarray) -> None:
+        """Move the scores of rows by the released values of their cells."""
+        self.scores += values[cells]
+
+    def _taking(self, gradients: np.ndarray, weights: np.ndarray) -> np.ndarray | None:
+        """Who takes part: those with budget left, of whom chance draws some. None: all."""
+        taking = None
+        if self.accounts is not None:
+            taking = self.accounts.admit(self.recipe.sizes(gradients, weights))
+        if self.order is not None:
+            drawn = np.empty(len(self.order), dtype=bool)
+            drawn[self.order] = PoissonSample(self.recipe.sampling).among(len(drawn), source=self.source)
+            taking = drawn if taking is None else taking & drawn
+        return taking
+
+    def _dynamic(self, sums: np.ndarray, support: np.ndarray) -> np.ndarray:
+        """Noise on both sums: the more a leaf holds, the less it moves its value."""
+        noisy = self.recipe.grid.noisy(sums, GRADIENTS, source=self.source)
+        return leaf_values(self.recipe, self.loss, noisy, self.recipe.grid.noisy(support, WEIGHTS, source=self.source))
+
+    def _static(self, sums: np.ndarray, support: np.ndarray) -> np.ndarray:
+        """Noise on the value itself, which one row moves by at most clip / (smoothing + 1): sums are at most clip times counts.
+
+        Rounding to the grid moves it by one step more, per score.
+        """
+        recipe = self.recipe
+        exact = sums / _STEPS / (support / _STEPS + recipe.smoothing)[:, None]
+        bits = 34 - max(0, math.floor(math.log2(recipe.noise_multiplier)))
+        finer = 2.0 ** (bits + math.ceil(math.log2(recipe.smoothing + 1)))
+        change = recipe.clip / (recipe.smoothing + 1) * finer + math.sqrt(self.loss.n_scores)
+        noise = GaussianNoise(recipe.noise_multiplier * change)
+        return recipe.learning_rate * noise.add(np.rint(exact * finer).astype(np.int64), source=self.source) / finer
+
+
+def leaf_values(recipe: Recipe, loss: Loss, gradients: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Values of cells, (n_cells, n_scores), from noisy sums of gradients (n_cells, n_scores) and of weights (n_cells,)."""
+    held = np.maximum(weights, 0.0) + recipe.least_support
+    return recipe.learning_rate * gradients / (loss.curvature * held + recipe.smoothing)[:, None]
+
+
+def boosted(trees: BoostingTrees, loss: Loss, initial: float, values: list[np.ndarray]) -> BoostedTrees:
+    """Cells' values at their leaves, in the units of the target; with several scores every tree stands there once for each."""
+    of_leaves = [cells[trees.cell[trees.leaves_of(tree)]] for tree, cells in enumerate(values)]
+    by_score = np.concatenate([leaves.T.ravel() for leaves in of_leaves])
+    return in_target_units(repeated(trees.splits, loss.n_scores), by_score, initial)
+
+
+def in_target_units(splits: PackedTrees, values: np.ndarray, initial: float) -> BoostedTrees:
+    """The model for leaf values in scores: of a number, scores from -1 to 1 are its declared range."""
+    target = splits.schema.target
+    if not isinstance(target, NumericTarget):
+        return BoostedTrees(splits, values, initial)
+    half = (target.high - target.low) / 2
+    return BoostedTrees(splits, half * values, target.low + half * (initial + 1))
+
+
+def repeated(splits: PackedTrees, times: int) -> PackedTrees:
+    """Every tree `times` times in a row."""
+    if times == 1:
+        return splits
+    sizes = np.diff(np.append(splits.roots, len(splits.tree)))
+    nodes = ranges(np.repeat(splits.roots, times), np.repeat(sizes, times))
+    tree = np.repeat(np.arange(splits.n_trees * times), np.repeat(sizes, times))
+    moved = np.arange(len(nodes)) - nodes
+    first = np.where(splits.first_child[nodes] > 0, splits.first_child[nodes] + moved, 0)
+    return PackedTrees(
+        splits.schema, splits.n_trees * times, tree.astype(np.int32), splits.feature[nodes], splits.threshold[nodes], first
+    )

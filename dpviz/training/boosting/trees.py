@@ -1,0 +1,208 @@
+"""Trees for boosting whose splits come from the schema and from chance alone: no row is looked at.
+
+Three shapes. *One feature*: every tree asks for a single feature, all features in turn in random order (as in explainable
+boosting). *Two features*: random pairs. *Random*: a feature and a point of its range
+(of categories: a place in their list) drawn anew at every node (the paper's). In the first two, cuts lie at uniform points of
+the declared range or, in a share `multiscale` of trees, on the public multi-scale grid that follows long tails; every category
+has a child of its own; in pairs, random groups of categories share a cell.
+
+Source: Kirschte et al. 2023, Algorithm 5; Nori et al. 2021 (features in turn); this project (pairs, grid, groups).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from dpviz.models.packed_forest import LEAF, PackedTrees
+from dpviz.privacy.source import NoiseSource
+from dpviz.privacy.uniform_arrays import UniformPoints
+from dpviz.table.candidates import FeatureCandidates, multiscale_grid
+from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
+from dpviz.training.forests.random_boxes import declared_box
+from dpviz.training.forests.random_trees import draw_trees
+
+#: What a tree asks for.
+SHAPES = ("one feature", "two features", "random")
+
+
+@dataclass(frozen=True, eq=False)
+class BoostingTrees:
+    """Random trees, and which leaves share a cell: leaves of one cell always get one value.
+
+    Attributes
+    ----------
+    splits : PackedTrees
+    cell : ndarray of shape (n_leaves,), int64
+        Cell of each leaf, numbered from 0 within its tree.
+    """
+
+    splits: PackedTrees
+    cell: np.ndarray
+
+    @cached_property
+    def n_cells(self) -> np.ndarray:
+        """Cells of every tree, shape (n_trees,)."""
+        counts = np.zeros(self.splits.n_trees, dtype=np.int64)
+        np.maximum.at(counts, self.splits.tree[self.splits.leaves], self.cell + 1)
+        return counts
+
+    def cells_of(self, rows: np.ndarray, tree: int) -> np.ndarray:
+        """The cell that each of `rows` (n_rows, n_features) falls into in one tree."""
+        return self.cell[self.splits.leaf_of(rows, np.full(len(rows), self.splits.roots[tree]))]
+
+    def leaves_of(self, tree: int) -> slice:
+        """Where the leaves of one tree stand among all."""
+        of_tree = self.splits.tree[self.splits.leaves]
+        return slice(*np.searchsorted(of_tree, [tree, tree + 1]).tolist())
+
+
+def draw_boosting_trees(
+    schema: Schema, shape: str, count: int, depth: int, multiscale: float, *, numeric_weight: float = 1.0, source: NoiseSource
+) -> BoostingTrees:
+    """`count` trees of one of SHAPES; a random node asks for a number so many times as likely as for a category.
+
+    Raises SchemaError when no feature can be split.
+    """
+    features = [place for place, side in enumerate(declared_box(schema)) if side.can_split]
+    if shape == "random":
+        splits = replace(draw_trees(_in_order(schema), count, depth, source, _weights(schema, numeric_weight)), schema=schema)
+        return BoostingTrees(splits, _numbered(splits))
+    both = shape == "two features" and depth > 1 and len(features) > 1
+    order = _in_turn(features, count, both, source)
+    drawing = _Drawing(schema, multiscale, source)
+    cells = (2 ** ((depth + 1) // 2), 2 ** (depth // 2)) if both else (2**depth,)
+    parts = ([drawing.part(f, n, grouped=both) for f, n in zip(asked, cells, strict=True)] for asked in order)
+    return packed(schema, [_grown(of_tree) for of_tree in parts])
+
+
+def _weights(schema: Schema, numeric_weight: float) -> list[int]:
+    """Hundredths of a category's weight."""
+    number = max(1, round(100 * numeric_weight))
+    return [100 if isinstance(feature, CategoricalFeature) else number for feature in schema.features]
+
+
+def _in_order(schema: Schema) -> Schema:
+    """The places of categories in their list as whole numbers: every node then has two children."""
+    named = (f for f in schema.features if isinstance(f, CategoricalFeature) and len(f.categories) > 1)
+    numbers = {f.name: NumericFeature(f.name, 0, len(f.categories) - 1, whole=True) for f in named}
+    return replace(schema, features=tuple(numbers.get(f.name, f) for f in schema.features))
+
+
+def _numbered(splits: PackedTrees) -> np.ndarray:
+    """Every leaf a cell of its own."""
+    of_tree = splits.tree[splits.leaves]
+    return np.arange(len(of_tree)) - np.searchsorted(of_tree, of_tree)
+
+
+def _in_turn(features: list[int], count: int, both: bool, source: NoiseSource) -> list[list[int]]:
+    """Which features each tree asks for: all once in random order, then all again, ...; the second of a pair by chance."""
+    cycles = math.ceil(count / len(features))
+    keys = _uniform(cycles * len(features), source).reshape(cycles, len(features))
+    firsts = np.array(features)[np.argsort(keys, axis=1)].ravel()[:count].tolist()
+    if not both:
+        return [[first] for first in firsts]
+    shares = _uniform(count, source).tolist()
+    others = [[feature for feature in features if feature != first] for first in firsts]
+    return [[one, rest[min(int(s * len(rest)), len(rest) - 1)]] for one, rest, s in zip(firsts, others, shares, strict=True)]
+
+
+def _uniform(count: int, source: NoiseSource) -> np.ndarray:
+    return UniformPoints().choose(np.zeros(count), np.ones(count), source=source)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """How one feature is cut: `cuts` (increasing) of a number, or the cell of every category in `groups`."""
+
+    feature: int
+    n_cells: int
+    cuts: tuple[float, ...] = ()
+    groups: tuple[int, ...] = ()
+
+
+class _Drawing:
+    """Draws how a feature is cut."""
+
+    def __init__(self, schema: Schema, multiscale: float, source: NoiseSource) -> None:
+        self.schema, self.multiscale, self.source = schema, multiscale, source
+        self.grid = multiscale_grid(schema)
+
+    def part(self, feature: int, cells: int, *, grouped: bool) -> Part:
+        """At most `cells` cells; categories have one each unless they are `grouped`."""
+        declared = self.schema.features[feature]
+        if isinstance(declared, CategoricalFeature):
+            return self._groups(feature, len(declared.categories), cells if grouped else len(declared.categories))
+        candidates = self.grid.features[feature]
+        if _uniform(1, self.source)[0] < self.multiscale:
+            cuts = self._from_grid(candidates, cells - 1)
+        else:
+            cuts = declared.low + _uniform(cells - 1, self.source) * (declared.high - declared.low)
+            if declared.whole:
+                cuts = np.floor(cuts) + 0.5  # between two whole numbers, where rounding decides nothing
+        cuts = np.unique(cuts[(cuts > declared.low) & (cuts < declared.high)])
+        return Part(feature, len(cuts) + 1, cuts=tuple(cuts.tolist()))
+
+    def _from_grid(self, candidates: FeatureCandidates, count: int) -> np.ndarray:
+        assert candidates.thresholds is not None
+        keys = _uniform(len(candidates.thresholds), self.source)
+        return candidates.thresholds[np.argsort(keys)[:count]]
+
+    def _groups(self, feature: int, n_categories: int, cells: int) -> Part:
+        n_cells = min(n_categories, cells)
+        order = np.argsort(_uniform(n_categories, self.source))
+        return Part(feature, n_cells, groups=tuple((order % n_cells).tolist()))
+
+
+#: (feature, threshold or NaN, children), or the cell of a leaf.
+Nested = tuple[int, float, "list[Nested]"] | int
+
+
+def _grown(parts: Sequence[Part], cell: int = 0) -> Nested:
+    """Nested nodes: the first part's cells, each cut by the next part."""
+    if not parts:
+        return cell
+    part, rest = parts[0], parts[1:]
+    below = [_grown(rest, cell * part.n_cells + number) for number in range(part.n_cells)]
+    if part.groups:
+        return part.feature, math.nan, [below[group] for group in part.groups]
+    return _balanced(part.feature, part.cuts, below)
+
+
+def _balanced(feature: int, cuts: Sequence[float], below: list[Nested]) -> Nested:
+    if not cuts:
+        return below[0]
+    middle = len(cuts) // 2
+    left, right = (cuts[:middle], below[: middle + 1]), (cuts[middle + 1 :], below[middle + 1 :])
+    return feature, cuts[middle], [_balanced(feature, *left), _balanced(feature, *right)]
+
+
+def packed(schema: Schema, trees: Sequence[Nested]) -> BoostingTrees:
+    """Nested trees, breadth first one after the other."""
+    nodes: list[tuple[int, int, float, int]] = []  # tree, feature, threshold, first child
+    cells: list[int] = []
+    for number, root in enumerate(trees):
+        waiting: deque[Nested] = deque([root])
+        while waiting:
+            node = waiting.popleft()
+            if isinstance(node, int):
+                nodes.append((number, LEAF, math.nan, 0))
+                cells.append(node)
+                continue
+            nodes.append((number, node[0], node[1], len(nodes) + 1 + len(waiting)))
+            waiting.extend(node[2])
+    tree, feature, threshold, first = zip(*nodes, strict=True)
+    splits = PackedTrees(
+        schema,
+        len(trees),
+        np.array(tree, dtype=np.int32),
+        np.array(feature, dtype=np.int16),
+        np.array(threshold, dtype=np.float64),
+        np.array(first, dtype=np.int64),
+    )
+    return BoostingTrees(splits, np.array(cells, dtype=np.int64))

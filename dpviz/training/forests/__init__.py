@@ -1,0 +1,1 @@
+"""Random trees: how they are drawn, labelled and traced."""

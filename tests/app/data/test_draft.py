@@ -1,0 +1,136 @@
+"""A draft keeps track of what was read from the data, names its gaps, and says the same as the schema it becomes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpviz.app.data.draft import ColumnDraft, SchemaDraft, Use
+from dpviz.errors import SchemaError
+from dpviz.io.samples import load_sample, samples
+from dpviz.table.raw import RawColumn, RawTable
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Provenance, Schema
+
+READ = frozenset({"kind", "low", "high"})
+
+
+def _schema() -> Schema:
+    features = (
+        NumericFeature("age", 18, 90, unit="years", whole=True, missing_as=40, read_from_data=("kind", "low")),
+        CategoricalFeature("city", ("a", "b", "other"), "other", "b", ("categories", "unknown_as")),
+    )
+    return Schema(features, ClassTarget("y", ("no", "yes"), ("classes",)), n_public=700, read_from_data=("n_public",))
+
+
+def test_a_schema_comes_back_from_its_draft() -> None:
+    schema = _schema()
+    assert SchemaDraft.of(schema, ("age", "city", "y")).schema() == schema
+
+
+def test_a_numeric_target_comes_back_from_its_draft() -> None:
+    schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", -1, 1, ("kind", "high")))
+    assert SchemaDraft.of(schema, ("y", "x")).schema() == schema
+
+
+@pytest.mark.parametrize("name", [sample.name for sample in samples()])
+def test_every_sample_survives_the_draft(name: str) -> None:
+    table, schema = load_sample(name)
+    draft = SchemaDraft.of(schema, table.names)
+    assert not draft.gaps()
+    assert {feature.name: feature for feature in draft.schema().features} == {f.name: f for f in schema.features}
+    assert draft.read_fields() == len(schema.read_fields())
+
+
+def test_columns_the_schema_does_not_name_are_left_out() -> None:
+    draft = SchemaDraft.of(_schema(), ("id", "age", "city", "y"))
+    assert draft.column("id").use is Use.LEFT_OUT
+    assert draft.schema() == _schema()
+
+
+def test_a_schema_for_another_table_names_the_column() -> None:
+    with pytest.raises(SchemaError, match="names the column 'city', which the table does not have") as problem:
+        SchemaDraft.of(_schema(), ("age", "y"))
+    assert problem.value.field == "city"
+
+
+def test_a_blank_draft_first_asks_for_the_target() -> None:
+    assert SchemaDraft.blank(("a", "b")).gaps() == (("target", ""),)
+
+
+def test_gaps_name_what_and_where() -> None:
+    columns = (
+        ColumnDraft("a"),
+        ColumnDraft("b", Use.NUMBER, low=1.0),
+        ColumnDraft("c", Use.CATEGORIES),
+        ColumnDraft("d", Use.NUMBER),
+        ColumnDraft("y", Use.CATEGORIES, categories=("only",)),
+    )
+    gaps = SchemaDraft(columns, "y").gaps()
+    assert gaps == (("classes", "y"), ("how to use it", "a"), ("high", "b"), ("categories", "c"), ("low and high", "d"))
+
+
+def test_a_draft_without_features_says_so() -> None:
+    columns = (ColumnDraft("a", Use.LEFT_OUT), ColumnDraft("y", Use.CATEGORIES, categories=("n", "y")))
+    assert SchemaDraft(columns, "y").gaps() == (("feature", ""),)
+
+
+def test_editing_declares_the_field_and_the_kind_but_not_the_rest() -> None:
+    column = ColumnDraft("age", Use.NUMBER, 1.0, 2.0, read=READ)
+    edited = column.edited(low=0.0, high=2.0)
+    assert (edited.low, edited.read, edited.source) == (0.0, frozenset({"high"}), Provenance.READ)
+    assert edited.edited(high=3.0).source is Provenance.DECLARED
+    assert column.edited(low=1.0) is column
+
+
+def test_changing_the_use_back_and_forth_does_not_launder_what_was_read() -> None:
+    column = ColumnDraft("age", Use.NUMBER, 1.0, 2.0, read=READ)
+    away = column.edited(use=Use.CATEGORIES)
+    assert away.source is Provenance.DECLARED
+    assert away.edited(use=Use.NUMBER).read_now == {"low", "high"}
+
+
+def test_nothing_read_is_left_for_private_rows() -> None:
+    draft = SchemaDraft.of(_schema(), ("age", "city", "y")).without_read()
+    assert draft.read_fields() == 0
+    assert (draft.column("age").use, draft.column("age").low, draft.column("age").high) == (None, None, 90.0)
+    assert draft.column("city").categories == ()
+    assert draft.column("city").unknown_as is None
+    assert draft.column("y").categories == ()
+    assert draft.n_public is None
+
+
+def test_declared_values_stay_when_private_rows_are_chosen() -> None:
+    table, schema = load_sample("clinic")
+    draft = SchemaDraft.of(schema, table.names)
+    assert draft.without_read() == draft
+
+
+def test_filling_in_never_overwrites_a_declared_value() -> None:
+    mine = SchemaDraft((ColumnDraft("x", Use.NUMBER, low=-9.0), ColumnDraft("z"), ColumnDraft("y")), "y", n_public=50)
+    table = RawTable(tuple(RawColumn(name, ("1", "2", "3"), np.array([0, 1, 2], dtype=np.int32)) for name in "xzy"))
+    schema = Schema(
+        (NumericFeature("x", 1, 3, read_from_data=("kind", "low", "high")),), ClassTarget("y", ("1", "2"), ("classes",)), 3
+    )
+    filled = mine.filled(SchemaDraft.of(schema, table.names))
+    x = filled.column("x")
+    assert (x.low, x.high, x.read) == (-9.0, 3.0, {"high"})
+    assert filled.column("z").use is Use.LEFT_OUT
+    assert filled.column("y").read == {"categories"}
+    assert (filled.n_public, filled.n_public_read) == (50, False)
+
+
+def test_a_kind_chosen_by_a_person_stays_when_filling_in() -> None:
+    mine = ColumnDraft("x", Use.CATEGORIES)
+    assert mine.filled(ColumnDraft("x", Use.NUMBER, 1.0, 2.0, read=READ)) is mine
+
+
+def test_a_left_out_column_can_become_the_target() -> None:
+    draft = SchemaDraft((ColumnDraft("a", Use.LEFT_OUT), ColumnDraft("b"))).with_target("a")
+    assert draft.column("a").use is None
+    assert draft.gaps()[0] == ("how to use it", "a")
+
+
+def test_another_row_count_is_a_declared_one() -> None:
+    draft = SchemaDraft((), n_public=700, n_public_read=True)
+    assert draft.with_row_count(700) is draft
+    assert draft.with_row_count(650).n_public_read is False

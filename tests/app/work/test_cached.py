@@ -1,0 +1,174 @@
+from dataclasses import replace
+from threading import Event
+
+import pytest
+
+from dpviz.app.controls import Asked
+from dpviz.app.work import cached
+from dpviz.app.work.jobs import shared_jobs
+from dpviz.errors import SchemaError
+from dpviz.table.role import DataRole
+from tests.pages.opened import in_use, opened, said_in_boxes, texts
+
+SOON = 60.0
+ASKED = Asked("pf-tree", {"epsilon": 1.0, "max_depth": 2, "depth": 2}, {}, 1, {})
+
+
+class SlowFit:
+    """`fit` that waits to be let go, and says when it began."""
+
+    def __init__(self, fit) -> None:
+        self.fit, self.began, self.go = fit, Event(), Event()
+
+    def __call__(self, *args, **kwargs):
+        self.began.set()
+        assert self.go.wait(SOON)
+        return self.fit(*args, **kwargs)
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """A tree that should be there at once is waited for, however busy the machine is."""
+    monkeypatch.setattr(cached, "SHORT", SOON)
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """The next fits are slow, and no page waits for them."""
+    made = SlowFit(cached.fit)
+
+    def begin():
+        monkeypatch.setattr(cached, "fit", made)
+        monkeypatch.setattr(cached, "SHORT", 0.0)
+        return made
+
+    yield begin
+    made.go.set()
+
+
+def button(test, label):
+    (found,) = [one for one in test.button if one.label == label]
+    return found
+
+
+def job_of(test):
+    return shared_jobs()._jobs[test.session_state["_session_name"], "grow"]
+
+
+def test_the_last_tree_stays_marked_stale_until_the_new_one_is_there(slow):
+    test = opened("tree", depth="1")
+    old = test.session_state["_last_good"][1]
+    gate = slow()
+    test.select_slider(key="depth").set_value("2").run()
+    assert gate.began.wait(SOON)
+    assert test.session_state["_last_good"][1] is old
+    assert len(test.get("bidi_component")) == 1
+    assert any("Tree for the settings before; the new one is growing" in bar.proto.text for bar in test.get("progress"))
+    gate.go.set()
+    assert job_of(test).wait(SOON)
+    texts(test.run())
+    new = test.session_state["_last_good"][1]
+    assert new.asked.settings["depth"] == 2
+    assert not test.get("progress")
+
+
+def test_cancel_keeps_the_last_tree_and_it_can_be_grown_after_all(slow):
+    test = opened("tree", depth="1")
+    gate = slow()
+    test.select_slider(key="depth").set_value("2").run()
+    assert gate.began.wait(SOON)
+    button(test, "Cancel").click().run()
+    assert any("Stopped." in text for kind, text in said_in_boxes(test) if kind == "warning")
+    assert test.session_state["_last_good"][1].asked.settings["depth"] == 1
+    assert not test.get("progress")
+    gate.go.set()
+    button(test, "Grow it after all").click().run()
+    assert job_of(test).wait(SOON)
+    texts(test.run())
+    assert test.session_state["_last_good"][1].asked.settings["depth"] == 2
+
+
+def test_only_the_latest_settings_are_grown(slow):
+    test = opened("tree", depth="1")
+    gate = slow()
+    test.select_slider(key="depth").set_value("2").run()
+    assert gate.began.wait(SOON)
+    first = job_of(test)
+    test.select_slider(key="depth").set_value("3").run()
+    assert first.is_stopped
+    gate.go.set()
+    assert job_of(test).wait(SOON)
+    texts(test.run())
+    assert test.session_state["_last_good"][1].asked.settings["depth"] == 3
+
+
+def test_a_tree_grown_before_is_shown_again_without_growing(monkeypatch):
+    test = opened("tree", depth="1")
+    first = test.session_state["_last_good"][1]
+    test.select_slider(key="depth").set_value("2").run()
+    monkeypatch.setattr(cached, "fit", None)
+    test.select_slider(key="depth").set_value("1").run()
+    texts(test)
+    assert test.session_state["_last_good"][1] is first
+
+
+def test_sessions_have_jobs_of_their_own(slow):
+    mine, yours = opened("tree", depth="1"), opened("tree", depth="1")
+    gate = slow()
+    mine.select_slider(key="depth").set_value("2").run()
+    assert gate.began.wait(SOON)
+    yours.select_slider(key="depth").set_value("2").run()
+    assert job_of(mine) is not job_of(yours)
+    assert job_of(mine).key == job_of(yours).key
+    assert not job_of(mine).is_stopped
+
+
+def test_the_key_tells_rows_roles_settings_parameters_and_draws_apart():
+    simulated, public = in_use(DataRole.SIMULATED), in_use(DataRole.PUBLIC)
+    private = replace(simulated, role=DataRole.PRIVATE)
+    keys = [
+        cached.canonical_key(simulated, ASKED, draw=1),
+        cached.canonical_key(public, ASKED, draw=1),
+        cached.canonical_key(private, ASKED, draw=1),
+        cached.canonical_key(simulated, ASKED, draw=2),
+        cached.canonical_key(simulated, replace(ASKED, learner="cart"), draw=1),
+        cached.canonical_key(simulated, replace(ASKED, settings={**ASKED.settings, "epsilon": 2.0}), draw=1),
+        cached.canonical_key(simulated, replace(ASKED, params={"level_shares": (1.0, 2.0)}), draw=1),
+    ]
+    assert len(set(keys)) == len(keys)
+
+
+def test_the_key_does_not_depend_on_the_order_of_settings():
+    loaded = in_use(DataRole.SIMULATED)
+    turned = replace(ASKED, settings=dict(reversed(ASKED.settings.items())))
+    assert cached.canonical_key(loaded, ASKED) == cached.canonical_key(loaded, turned)
+
+
+def test_one_changed_cell_changes_the_key_however_many_rows_there_are():
+    loaded = in_use(DataRole.SIMULATED)
+    target = loaded.data.target.copy()
+    target[0] = 1 - target[0]
+    changed = replace(loaded, data=replace(loaded.data, target=target))
+    assert cached.canonical_key(changed, ASKED) != cached.canonical_key(loaded, ASKED)
+
+
+def test_rows_kept_aside_are_not_trained_on():
+    data = in_use(DataRole.SIMULATED).data
+    train, test = data.split(0.2, seed=0)
+    found = cached.held_out(ASKED, train, test)
+    assert found.n_rows == test.n_rows
+    label = train.schema.classes.index(found.majority_class)
+    assert found.majority == pytest.approx((test.target == label).mean())
+    assert 0 <= found.accuracy <= 1
+
+
+def test_what_redraws_cannot_do_is_said_on_the_card(monkeypatch):
+    def refuse(*args, **kwargs):
+        raise SchemaError("No draws today.", remedy="Come back tomorrow.")
+
+    monkeypatch.setattr(cached, "redraws", refuse)
+    test = opened("tree", depth="1")
+    button(test, "Draw 100 times").click().run()
+    job = shared_jobs()._jobs[test.session_state["_session_name"], "redraws"]
+    assert job.wait(SOON)
+    assert "No draws today" in texts(test.run())

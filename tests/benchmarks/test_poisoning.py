@@ -1,0 +1,137 @@
+"""`bench poisoning`: published guarantees beside measured and proved ones, and the figures' data."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.poisoning import PublishedRow, Repeated, covered, figure_4, mnist, read_published, rows_at
+from dpviz.__main__ import main
+from dpviz.errors import DpvizError
+from dpviz.randomness import generator
+
+HEAD = "version,table,dataset,method,epsilon,accuracy,guarantee_0_1pct,guarantee_0_5pct,guarantee_1pct"
+PUBLISHED = f"""{HEAD}
+arXiv,III (numerical),toy,PrivaTree,.01,.700,.699,.690,.680
+arXiv,III (numerical),toy,PrivaTree,.1,.90,-,.73,.54
+arXiv,III (numerical),toy,DiffPrivLib LR,.1,.550,-,.45,.333
+arXiv,VIII (categorical),elsewhere,PrivaTree,.1,.61,.46,.09,.01
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rng = generator(0)
+    lines = [f"{u},{rng.integers(0, 2)},{'b' if u < 5 else 'a'}" for u in rng.integers(0, 9, 400)]
+    (tmp_path / "toy.csv.gz").write_bytes(gzip.compress("\n".join(["u,v,target", *lines]).encode()))
+    for name, rows in (("mnist01_train", 60), ("mnist01_test", 30)):
+        (tmp_path / f"{name}.csv.gz").write_bytes(gzip.compress(pictures(rows).encode()))
+    entries = ["toy,toy.csv.gz,target", *(f"{name},{name}.csv.gz,label" for name in ("mnist01_train", "mnist01_test"))]
+    (tmp_path / "MANIFEST.csv").write_text("\n".join(["name,file,target", *entries]) + "\n")
+    (tmp_path / "published.csv").write_text(PUBLISHED)
+    return tmp_path
+
+
+def pictures(rows: int) -> str:
+    """Pictures of 6 by 6 pixels: a bright left half is a 0, a bright right half a 1."""
+    rng = generator(rows)
+    lines = [",".join([*(f"p{i}" for i in range(36)), "label"])]
+    for row in range(rows):
+        pixels = rng.integers(0, 60, (6, 6))
+        pixels[:, :3] += 150 * (row % 2 == 0)
+        pixels[:3, 3:] += 150 * (row % 2)
+        lines.append(",".join(map(str, [*pixels.ravel(), row % 2])))
+    return "\n".join(lines)
+
+
+def line(*guarantees: float | None, epsilon: float = 0.1) -> PublishedRow:
+    return PublishedRow("III (numerical)", "toy", "PrivaTree", epsilon, 0.8, guarantees, 3)
+
+
+def test_gaps_in_the_published_tables_are_none(folder: Path) -> None:
+    rows = read_published(folder / "published.csv")
+    assert rows[0] == PublishedRow("III (numerical)", "toy", "PrivaTree", 0.01, 0.7, (0.699, 0.69, 0.68), 3)
+    assert rows[1].guarantees == (None, 0.73, 0.54)
+    assert rows[1].digits == 2
+
+
+def test_a_file_without_guarantees_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(HEAD + "\n")
+    with pytest.raises(DpvizError):
+        read_published(path)
+
+
+def test_table_viii_is_about_the_version_with_categories_where_there_is_one() -> None:
+    rows = [
+        PublishedRow("III (numerical)", "electricity", "PrivaTree", 0.1, 0.7, (None,) * 3, 3),
+        PublishedRow("VIII (categorical)", "electricity", "PrivaTree", 0.1, 0.7, (None,) * 3, 2),
+        PublishedRow("VIII (categorical)", "adult", "PrivaTree", 0.1, 0.8, (None,) * 3, 2),
+        PublishedRow("VIII (categorical)", "albert", "PrivaTree", 0.1, 0.6, (None,) * 3, 2),
+    ]
+    found = covered(rows, ["adult", "electricity", "electricity_cat"])
+    assert found == {"electricity": [rows[0]], "electricity_cat": [rows[1]], "adult": [rows[2]]}
+
+
+def test_rows_are_rounded_down_as_published() -> None:
+    # adult: 36,177 training rows; .77 e^(-.01 * 361) = .02, as printed
+    assert rows_at(0.01, 36_178) == 361
+    assert round(0.77 * math.exp(-0.01 * 361), 2) == 0.02
+    assert rows_at(0.001, 546) == 0
+
+
+@pytest.mark.parametrize(
+    ("published", "agrees"),
+    [((0.80, 0.79, 0.75), True), ((None, None, 0.75), True), ((0.80, 0.79, 0.70), False), ((0.86, None, None), False)],
+)
+def test_agreement_is_two_errors_of_the_difference_and_rounding(published: tuple[float | None, ...], agrees: bool) -> None:
+    measured = Repeated(0.8, 0.01, (0, 0, 0), (0.8, 0.79, 0.75))
+    assert measured.agrees(line(*published)) is agrees
+
+
+def test_an_error_shrinks_with_the_guarantee() -> None:
+    measured = Repeated(0.8, 0.01, (0, 10, 40), (0.8, 0.29, 0.015))
+    assert measured.agrees(line(0.82, 0.30, 0.0155))
+    assert not measured.agrees(line(None, None, 0.02))
+
+
+def test_the_page_holds_published_measured_and_proved_guarantees(
+    folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "out" / "page.md"
+    out.parent.mkdir()
+    few = ["--only", "toy", "--splits", "2", "--hundreds", "1", "--published", str(folder / "published.csv")]
+    assert main(["bench", "poisoning", "--data", str(folder), "--out", str(out), *few]) == 0
+    page = out.read_text()
+    assert page.strip() == capsys.readouterr().out.strip()
+    assert page.count("\n| toy |") >= 8
+    row = next(text for text in page.split("## Epsilon 0.1 ")[1].splitlines() if text.startswith("| toy | 1.0% | 3 |"))
+    cells = [cell.strip() for cell in row.split("|")[4:-1]]
+    assert (cells[0], cells[2]) == (".54", ".333")
+    assert 0 < float(cells[3]) < float(cells[4].split()[0])
+    assert "not* proved" in page
+    with (out.parent / "page_figure_3.csv").open() as file:
+        curve = list(csv.DictReader(file))
+    assert {entry["learner"] for entry in curve} == {"pf-tree", "dpa"}
+    assert {entry["poisoned_rows"] for entry in curve} == {"0", "1", "2", "3"}
+    assert not (out.parent / "page_figure_4.csv").exists()
+
+
+def test_the_backdoor_is_tried_on_declared_pixels(folder: Path) -> None:
+    train = mnist(folder, "mnist01_train")
+    assert (train.n_rows, train.schema.features[0].high, train.schema.classes) == (60, 255, ("0", "1"))
+    frame = figure_4(folder, runs=1, draws=2, bound_draws=20, workers=1)
+    assert list(dict.fromkeys(zip(frame.learner, frame.epsilon, strict=True))) == [
+        ("cart", 1.0),
+        ("pf-tree", 0.1),
+        ("privatree", 0.1),
+        ("pf-tree", 0.01),
+        ("privatree", 0.01),
+    ]
+    assert np.isnan(frame[frame.learner == "privatree"].tight).all()
+    assert frame[frame.learner == "pf-tree"].tight.notna().all()

@@ -1,0 +1,104 @@
+"""`bench tables`: measured accuracy beside the published, and the page made of it."""
+
+from __future__ import annotations
+
+import gzip
+import math
+from pathlib import Path
+
+import pytest
+
+from benchmarks.data import bench_data
+from benchmarks.page import markdown_table
+from benchmarks.tables import Cell, lead, read_published
+from dpviz.__main__ import main
+from dpviz.errors import DpvizError
+from dpviz.randomness import generator
+from dpviz.table.schema import CategoricalFeature, NumericFeature
+
+PUBLISHED = """version,epsilon,group,dataset,method,mean,stderr
+arXiv,0.1,uci,toy,PrivaTree,.9,.01
+arXiv,0.1,uci,toy,DPGDF,-,
+arXiv,runtime,uci,toy,PrivaTree,<1,0
+arXiv,1,uci,toy,decision tree,.20,.001
+arXiv,1,numerical,both,PrivaTree,.7,.01
+arXiv,1,mixed,both,PrivaTree,.8,.01
+arXiv,1,mixed,one,PrivaTree,.9,.01
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rng = generator(0)
+    rows = [f"{rng.integers(0, 9)},{rng.integers(0, 2)},{rng.integers(0, 3)},{'ab'[int(i % 3 == 0)]}" for i in range(400)]
+    rows = [f"{row[:-1]}{'b' if row[0] in '01234' else 'a'}" for row in rows]
+    (tmp_path / "toy.csv.gz").write_bytes(gzip.compress("\n".join(["u,v,w,target", *rows]).encode()))
+    (tmp_path / "MANIFEST.csv").write_text("name,file,target,categorical_features\ntoy,toy.csv.gz,target,1\n")
+    (tmp_path / "published.csv").write_text(PUBLISHED)
+    return tmp_path
+
+
+def cell(learner: str, mean: float, error: float = 0.01, published: tuple[float, float] | None = None) -> Cell:
+    return Cell("toy", 0.1, learner, mean, error, published)
+
+
+def test_the_manifest_says_how_many_features_are_categories(folder: Path) -> None:
+    (_, data), *_ = bench_data(folder, None)
+    kinds = {feature.name: type(feature) for feature in data.schema.features}
+    assert kinds == {"u": NumericFeature, "v": CategoricalFeature, "w": NumericFeature}
+
+
+def test_runtimes_and_gaps_are_no_published_accuracy(folder: Path) -> None:
+    assert read_published(folder / "published.csv") == {
+        ("arXiv", 0.1, "toy", "PrivaTree"): (0.9, 0.01),
+        ("arXiv", 1.0, "toy", "decision tree"): (0.2, 0.001),
+        ("arXiv", 1.0, "both", "PrivaTree"): (0.7, 0.01),
+        ("arXiv", 1.0, "both_cat", "PrivaTree"): (0.8, 0.01),
+        ("arXiv", 1.0, "one", "PrivaTree"): (0.9, 0.01),
+    }
+
+
+def test_a_file_without_published_accuracy_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(PUBLISHED.splitlines()[0] + "\narXiv,0.1,uci,toy,DPGDF,-,\n")
+    with pytest.raises(DpvizError, match="no published accuracy"):
+        read_published(path)
+
+
+@pytest.mark.parametrize(
+    ("mean", "published", "off"),
+    [(0.80, None, False), (0.80, (0.814, 0.0), False), (0.80, (0.83, 0.001), True), (0.80, (0.83, 0.02), False)],
+)
+def test_a_cell_is_off_beyond_two_errors_and_015(mean: float, published: tuple[float, float] | None, off: bool) -> None:
+    assert cell("privatree", mean, 0.001, published).is_off is off
+
+
+def test_leading_means_within_one_error_of_every_learner_that_spends_epsilon() -> None:
+    ours = cell("pf-tree", 0.80)
+    assert not list(lead([ours, cell("privatree", 0.80 + 0.99 * math.hypot(0.01, 0.01)), cell("cart", 0.99)]))
+    (found,) = lead([ours, cell("privatree", 0.80 + 1.01 * math.hypot(0.01, 0.01))])
+    assert found[3].learner == "privatree"
+
+
+def test_cells_with_bars_stay_one_cell() -> None:
+    assert markdown_table(["a|b"], [["c|d"]]).splitlines()[2] == "| c\\|d |"
+
+
+def test_the_page_holds_every_learner_beside_what_was_published(
+    folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "page.md"
+    arguments = ["--data", str(folder), "--published", str(folder / "published.csv"), "--repeats", "1", "--out", str(out)]
+    names = ["--learner", "pf-tree", "--learner", "privatree", "--learner", "cart"]
+    assert main(["bench", "tables", *arguments, *names]) == 0
+    page = out.read_text()
+    assert page.strip() == capsys.readouterr().out.strip()
+    assert "(.900 ± .010)" in page
+    assert "(.200 ± .001) †" in page  # nothing like the toy's real accuracy
+    assert "PrivaTree: violated" in page
+    assert page.count("\n| toy |") >= 4  # three epsilons and the times
+
+
+def test_an_unknown_learner_is_one_line_and_exit_code_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "tables", "--data", str(folder), "--learner", "nope"]) == 2
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1

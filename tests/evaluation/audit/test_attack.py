@@ -1,0 +1,88 @@
+"""Confidence bounds: what they are, and how often they are wrong."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpviz.evaluation.audit.attack import attack, lower_bound, most_that_shows
+
+BETA = 0.2
+
+
+@pytest.mark.parametrize(("up", "down", "n"), [(50, 5, 100), (1, 0, 10), (100, 0, 100), (99, 98, 100)])
+def test_the_bound_is_that_of_clopper_and_pearson(up, down, n):
+    at_least = stats.binomtest(up, n).proportion_ci(1 - 0.05, "exact").low
+    at_most = stats.binomtest(down, n).proportion_ci(1 - 0.05, "exact").high
+    expected = max(0.0, math.log((at_least - 1e-3) / at_most)) if at_least > 1e-3 else 0.0
+    assert float(lower_bound(up, down, n, beta=0.05, delta=1e-3)) == pytest.approx(expected, rel=1e-9)
+
+
+def test_an_event_that_never_happens_shows_nothing():
+    assert lower_bound(0, 0, 10, beta=0.05) == lower_bound(0, 10, 10, beta=0.05) == 0
+
+
+def test_the_largest_bound_needs_an_event_that_always_and_never_happens():
+    assert most_that_shows(1000, beta=0.05) == pytest.approx(math.log(0.025 ** (1 / 1000) / (1 - 0.025 ** (1 / 1000))))
+    assert most_that_shows(0, beta=0.05) == 0
+    assert most_that_shows(1000, beta=0.05, delta=0.1) < most_that_shows(1000, beta=0.05)
+
+
+def coin(epsilon, side, n, rng):
+    """Randomised response: shows the side it is on with the odds exp(epsilon)."""
+    right = rng.random(n) < 1 / (1 + math.exp(-epsilon))
+    noise = rng.integers(0, 9, n).tolist()
+    return [{"coin": side if right[i] else 1 - side, "noise": noise[i]} for i in range(n)]
+
+
+def many_bounds(epsilon, n, runs, seed):
+    rng = np.random.default_rng(seed)
+    return np.array([attack(coin(epsilon, 0, n, rng), coin(epsilon, 1, n, rng), beta=BETA).bound for _ in range(runs)])
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0])
+def test_the_bound_is_above_the_truth_at_most_as_often_as_stated_and_often_enough_close_to_it(epsilon):
+    bounds = many_bounds(epsilon, 1000, 400, seed=1)
+    assert stats.binomtest(int((bounds > epsilon).sum()), 400, BETA, alternative="greater").pvalue > 1e-6
+    assert (bounds > 0.5 * epsilon).mean() > 0.5
+    # the same bounds, held against two thirds of the truth, are wrong more often than stated
+    assert stats.binomtest(int((bounds > epsilon * 2 / 3).sum()), 400, BETA, alternative="greater").pvalue < 1e-6
+
+
+def test_where_there_is_nothing_to_find_the_bound_is_hardly_ever_positive():
+    bounds = many_bounds(0.0, 400, 400, seed=2)
+    assert stats.binomtest(int((bounds > 0).sum()), 400, BETA, alternative="greater").pvalue > 1e-6
+
+
+def test_an_event_chosen_on_the_draws_that_bound_it_would_be_wrong_too_often():
+    # a test of the test: noise with many values, the best-looking one picked on the very draws that are counted
+    rng, wrong = np.random.default_rng(3), 0
+    for _ in range(200):
+        counts = [np.bincount(rng.integers(0, 200, 2000), minlength=200) for _ in range(2)]
+        wrong += bool((lower_bound(counts[0], counts[1], 2000, beta=BETA) > 0).any())
+    assert stats.binomtest(wrong, 200, BETA, alternative="greater").pvalue < 1e-6
+
+
+def test_both_orders_are_tried():
+    rng = np.random.default_rng(4)
+    usual = [{"seen": 0} for _ in range(200)]
+    sometimes = [{"seen": int(rng.random() < 0.5)} for _ in range(200)]
+    for first, second, likelier_on in ((usual, sometimes, 1), (sometimes, usual, 0)):
+        found = attack(first, second, beta=0.05)
+        assert found.likelier_on == likelier_on
+        assert found.outcomes == {1}
+        assert found.bound > 1
+
+
+def test_the_event_that_tells_most_is_chosen_among_all_that_is_looked_at():
+    rng = np.random.default_rng(5)
+    found = attack(coin(3.0, 0, 1000, rng), coin(3.0, 1, 1000, rng), beta=0.05)
+    assert found.looks_at == "coin"
+    assert found.n_draws == 500
+    assert sum(found.hits) > 0
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_too_few_draws_bound_nothing(n):
+    assert attack([{"x": 0}] * n, [{"x": 1}] * n, beta=0.05).bound == 0

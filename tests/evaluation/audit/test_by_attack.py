@@ -1,0 +1,157 @@
+"""Audits by attack: they find what is broken, and say no more than they know."""
+
+import sys
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from joblib.externals.loky import get_reusable_executor
+
+import dpviz
+from dpviz.errors import DpvizError, ParameterError, UnknownName, WrongTask
+from dpviz.evaluation.audit.by_attack import audit, canary_pair, small_pair
+from dpviz.evaluation.audit.findings import SEVERITY
+from dpviz.evaluation.audit.named_pairs import require_neighbours, verify_pair
+from dpviz.learners import get_learner
+from tests.contract.tables import schema_of, table
+from tests.evaluation.planted import HALF_NOISE
+
+
+def test_half_the_noise_is_caught():
+    found = audit(HALF_NOISE, epsilon=1.0, seed=1, draws=2000)
+    assert (found.claimed, found.composed, found.verdict) == (1.0, 1.0, "ledger violated")
+    assert 1.0 < found.bound < 2.0
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_what_is_sound_is_not_accused(seed):
+    found = audit("pf-tree", epsilon=1.0, seed=seed, draws=2000)
+    assert found.verdict == "holds"
+    assert 0.4 < found.bound <= 1.0
+
+
+def test_the_bound_stays_below_the_exact_loss_of_the_pair():
+    exact = verify_pair("majority", *small_pair(), epsilon=1.0).log_ratio
+    bounds = np.array([audit("majority", epsilon=1.0, seed=seed, draws=1500, beta=0.1).bound for seed in range(20)])
+    assert (bounds <= exact).mean() >= 0.9
+    assert np.median(bounds) > exact / 5
+
+
+def test_a_stopping_rule_is_seen_as_clearly_as_the_draws_allow():
+    found = audit("privatree", epsilon=1.0, seed=1, draws=400)
+    assert found.bound == pytest.approx(found.largest)
+    assert found.verdict == "violated"
+    assert found.event == "the rule at the root"
+    assert sorted(found.hits) == [0, found.n_tested]
+
+
+def test_no_privacy_is_no_claim():
+    assert audit("cart", epsilon=1.0, seed=1, draws=40).verdict == "none"
+
+
+@pytest.mark.parametrize("name", dpviz.learner_names())
+def test_every_learner_can_be_audited(name):
+    spec = get_learner(name)
+    found = audit(name, epsilon=1.0, seed=3, draws=20, pair=small_pair(spec.tasks[0]))
+    assert found.n_done == found.n_asked == 20
+    assert found.n_tested == 10
+    assert 0 <= found.bound <= found.largest
+    assert found.verdict in SEVERITY
+    assert found.verdict != "ledger violated"
+    assert dict(found.canary)[found.canary[0][0]]
+
+
+def test_the_same_seed_finds_the_same_whoever_draws():
+    one, other, two = (audit("pf-tree", epsilon=1.0, seed=5, draws=300, workers=workers) for workers in (1, 1, 2))
+    assert replace(one, seconds=0) == replace(other, seconds=0) == replace(two, seconds=0)
+    assert audit("pf-tree", epsilon=1.0, seed=6, draws=300).hits != one.hits
+
+
+def test_workers_need_nothing_of_the_program_that_asks(monkeypatch, tmp_path):
+    """A program may be a script that runs once, or no file at all; starting workers must not run it again."""
+    once = tmp_path / "once.py"
+    once.write_text("raise SystemExit('this program was run a second time')")
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", str(once), raising=False)
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None, raising=False)
+    get_reusable_executor().shutdown()
+    assert audit("pf-tree", epsilon=1.0, seed=5, draws=100, workers=2).n_done == 100
+
+
+def test_a_stop_keeps_what_is_done():
+    stop = threading.Event()
+    told = []
+
+    def progress(share):
+        told.append(share)
+        if share >= 0.5:
+            stop.set()
+
+    found = audit("majority", epsilon=1.0, seed=1, draws=400, progress=progress, stop=stop.is_set)
+    assert (found.n_asked, found.n_done, found.n_tested) == (400, 200, 100)
+    assert told == [0.125, 0.25, 0.375, 0.5]
+    nothing = audit("majority", epsilon=1.0, seed=1, draws=400, stop=lambda: True)
+    assert (nothing.n_done, nothing.bound, nothing.verdict, nothing.event) == (0, 0.0, "holds", "")
+
+
+def test_progress_ends_at_one():
+    told = []
+    audit("majority", epsilon=1.0, seed=1, draws=120, progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+
+
+@pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
+def test_a_canary_is_one_outlying_row_more(kind):
+    data = table(schema_of(kind, 3), 50)
+    first, second = canary_pair(data)
+    assert first is data
+    require_neighbours(first, second)
+    last = second.take(np.array([50]), share=1.0)
+    for feature, column, value in zip(data.schema.features, data.columns, last.columns, strict=True):
+        if hasattr(feature, "categories"):
+            counts = np.bincount(column, minlength=len(feature.categories))
+            assert counts[value[0]] == counts.min()
+        else:
+            assert value[0] in (feature.low, feature.high)
+            assert abs(value[0] - column.mean()) >= abs(feature.low + feature.high - value[0] - column.mean())
+    assert data.class_counts()[last.target[0]] == data.class_counts().min()
+    found = audit("pf-tree", epsilon=1.0, seed=1, draws=20, pair=(first, second), max_depth=2)
+    assert found.n_tested == 10
+
+
+def test_no_rows_have_a_canary_too():
+    first, second = canary_pair(table(schema_of("mixed"), 0))
+    assert (first.n_rows, second.n_rows) == (0, 1)
+
+
+@pytest.mark.parametrize("task", ["classes", "number"])
+def test_the_small_pair_differs_in_its_last_row(task):
+    first, second = small_pair(task)
+    require_neighbours(first, second)
+    assert (first.n_rows, second.n_rows) == (3, 4)
+
+
+def test_wrong_questions_are_refused():
+    with pytest.raises(UnknownName, match="no learner"):
+        audit("pf-treee", seed=1)
+    with pytest.raises(UnknownName, match="no parameter"):
+        audit("pf-tree", seed=1, draws=10, colour=1)
+    with pytest.raises(ParameterError, match="'draws' parameter of audit must be a whole number of at least 2"):
+        audit("pf-tree", seed=1, draws=1)
+    with pytest.raises(ParameterError, match="'beta'"):
+        audit("pf-tree", seed=1, beta=0.0)
+    for workers, learner in ((0, "pf-tree"), (2, HALF_NOISE)):
+        with pytest.raises(ParameterError, match="'workers' parameter of audit must be 1, or more for a learner given by name"):
+            audit(learner, seed=1, draws=10, workers=workers)
+    with pytest.raises(WrongTask):
+        audit("pf-tree", seed=1, draws=10, pair=small_pair("number"))
+    first, second = small_pair()
+    with pytest.raises(DpvizError, match="Swap the two data sets"):
+        audit("pf-tree", seed=1, draws=10, pair=(second, first))
+    with pytest.raises(DpvizError, match="no neighbours"):
+        audit("pf-tree", seed=1, draws=10, pair=(first, first))
+
+
+def test_audit_is_a_public_name():
+    assert dpviz.audit is audit

@@ -1,0 +1,319 @@
+"""Verification: exact against brute force, and every planted bug is caught."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.accounting.claim import Claim
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.errors import Cancelled, DpvizError, NotListed, UnknownName
+from dpviz.evaluation.audit.findings import AuditResult, exceeds, judge, worst_of
+from dpviz.evaluation.audit.named_pairs import NAMED_PAIRS, NamedPair, verify_pair
+from dpviz.evaluation.audit.universe import Universe
+from dpviz.evaluation.audit.verify import QUICK_UNIVERSES, UNIVERSES, verify, verify_each
+from dpviz.learners import get_learner
+from dpviz.privacy.source import Simulation
+from tests.evaluation.planted import EXACT_LABELS, FREE, HALF_NOISE, LOOKS_AT_ALL_ROWS, MODEST
+
+TINY = (
+    Universe((2,), depth=1, max_rows=4),
+    Universe((2,), depth=2, max_rows=3),
+    Universe((2, 2), depth=2, max_rows=2),
+    Universe((3,), numeric=True, depth=2, max_rows=2),
+)
+SMALL = Universe((2, 2), depth=1, max_rows=3)
+PAIRS = {pair.title: pair for pair in NAMED_PAIRS}
+ROWS_1_2, ROWS_1_2_DEEP = (PAIRS[f"one row against two rows of different classes, depth {depth}"] for depth in (1, 4))
+TWELVE = PAIRS["12 against 13 rows in 4 identical columns, depth 1"]
+
+
+def whole(name):
+    """The learner as one black box: `fit` is listed, not its steps."""
+    return replace(get_learner(name), prepare=None)
+
+
+# --- exact
+
+
+@pytest.mark.parametrize("universe", TINY, ids=lambda universe: universe.title)
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+def test_level_by_level_is_the_same_as_listing_whole_trees(universe, epsilon):
+    levels, trees = (verify(learner, epsilon=epsilon, universes=(universe,)) for learner in ("pf-tree", whole("pf-tree")))
+    assert levels.log_ratio == pytest.approx(trees.log_ratio, rel=1e-9)
+    assert levels.n_pairs == trees.n_pairs
+    assert math.isfinite(levels.log_ratio)
+    assert levels.log_ratio > 0
+
+
+@pytest.mark.parametrize("learner", ["pf-tree", "privatree-corrected", "majority"])
+@pytest.mark.parametrize("universe", [TINY[1], SMALL], ids=lambda universe: universe.title)
+def test_the_worst_pair_is_a_pair_of_neighbours_and_its_chances_give_the_ratio(learner, universe):
+    found = verify(learner, epsilon=1.0, universes=(universe,))
+    pair = found.worst_pair
+    more, fewer = list(pair.second), list(pair.first)
+    assert len(more) == len(fewer) + 1
+    for row in fewer:
+        more.remove(row)
+    assert len(more[0]) == len(pair.columns)
+    low, high = sorted(pair.probabilities)
+    assert math.log(high / low) == pytest.approx(found.log_ratio, rel=1e-9)
+
+
+def test_the_worst_output_has_its_printed_chances_in_the_learners_own_fit():
+    found = verify("pf-tree", epsilon=2.0, universes=(TINY[1],))
+    pair, schema = found.worst_pair, TINY[1].schema
+    for rows, chance in zip((pair.first, pair.second), pair.probabilities, strict=True):
+        table = dpviz.read_csv("\n".join(",".join(row) for row in (pair.columns, *rows, *[])).encode() + b"\n")
+        data = dpviz.encode(table, schema)
+        draws = 4000
+        hits = sum(
+            json.loads(dpviz.fit("pf-tree", data, epsilon=2.0, depth=2, source=source).to_json())["root"] == found.output["root"]
+            for source in map(Simulation, range(draws))
+        )
+        spread = math.sqrt(draws * chance * (1 - chance))
+        assert abs(hits - draws * chance) < 5 * spread + 1
+
+
+# --- what is known of the learners
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+@pytest.mark.parametrize("universe", [*UNIVERSES, *NAMED_PAIRS], ids=lambda place: place.title)
+def test_pf_tree_holds_on_every_default_universe(universe, epsilon):
+    found = verify("pf-tree", epsilon=epsilon, universes=(universe,))
+    assert found.verdict == "holds"
+    assert 0 < found.log_ratio <= epsilon * (1 + 1e-9)
+    assert found.composed <= found.claimed == epsilon
+
+
+def test_the_bound_of_pf_tree_is_nearly_reached():
+    assert verify("pf-tree", epsilon=1.0, universes=(UNIVERSES[0],)).log_ratio > 0.99
+    assert verify("pf-tree", epsilon=1.0, universes=(TWELVE,)).log_ratio > 0.9999
+
+
+def test_privatree_as_published_has_an_infinite_loss_by_its_stopping_rule():
+    found = verify("privatree", epsilon=1.0, universes=(SMALL,))
+    assert (found.log_ratio, found.composed, found.verdict) == (math.inf, math.inf, "violated")
+    assert min(found.worst_pair.probabilities) == 0 < max(found.worst_pair.probabilities)
+    assert len(found.worst_pair.first) == 1
+
+
+@pytest.mark.parametrize(
+    ("universe", "least", "composed"), [(UNIVERSES[0], 1.42, 1.5), (UNIVERSES[5], 2.09, 2.5), (UNIVERSES[6], 2.35, 4.5)]
+)
+def test_privatree_grown_complete_violates_its_claim_by_certified_amounts(universe, least, composed):
+    found = verify("privatree", epsilon=1.0, universes=(universe,), grow_complete=True)
+    assert found.verdict == "violated"
+    assert least < found.log_ratio < least + 0.02
+    assert found.log_ratio < found.composed == pytest.approx(composed)
+
+
+def test_privatree_tells_twelve_rows_from_thirteen_by_three_node_budgets():
+    found = verify("privatree", epsilon=1.0, universes=(TWELVE,), grow_complete=True, shares=(0.0, 1.0, 1e-9))
+    assert found.verdict == "violated"
+    assert 1.72 < 3.02 < found.log_ratio < found.composed  # a node budget is 1 here, the leaf costs nothing
+
+
+def test_privatree_on_one_feature_holds():
+    one = Universe((2,), depth=2, max_rows=4)
+    assert verify("privatree", epsilon=1.0, universes=(one,), grow_complete=True).verdict == "holds"
+
+
+def test_the_corrected_privatree_breaks_at_small_budgets_and_is_unproven_at_large_ones():
+    assert verify("privatree-corrected", epsilon=0.025, universes=(SMALL,)).verdict == "violated"
+    found = verify("privatree-corrected", epsilon=1.0, universes=(SMALL,))
+    assert (found.verdict, found.composed) == ("unproven", math.inf)
+    assert found.log_ratio < 1
+
+
+def test_one_row_against_two_rows_costs_the_corrected_privatree_nearly_five_node_budgets():
+    found = verify("privatree-corrected", epsilon=0.025, universes=(ROWS_1_2,), shares=(1.0, 1e-9))
+    node = 0.025
+    assert found.log_ratio == pytest.approx(0.0634, abs=2e-4)  # at node epsilon .025; .0603 at .0125
+    assert found.log_ratio > 2.5 * node
+    halved = verify("privatree-corrected", epsilon=0.0125, universes=(ROWS_1_2,), shares=(1.0, 1e-9))
+    assert halved.log_ratio == pytest.approx(4.8 * 0.0125, abs=5e-4)
+
+
+def test_four_levels_of_the_corrected_privatree_exceed_the_claim_of_its_paper():
+    found = verify("privatree-corrected", epsilon=0.1, universes=(ROWS_1_2_DEEP,))
+    assert found.verdict == "violated"
+    assert found.log_ratio > 0.28
+
+
+def test_no_privacy_is_no_claim():
+    found = verify("cart", universes=(SMALL,))
+    assert (found.verdict, found.log_ratio, found.claimed) == ("none", math.inf, math.inf)
+
+
+# --- bugs planted
+
+
+def test_half_the_noise_is_a_violated_ledger():
+    found = verify(HALF_NOISE, epsilon=1.0, universes=(SMALL,))
+    assert found.verdict == "ledger violated"
+    assert found.composed == pytest.approx(1.0)
+    assert 1.5 < found.log_ratio <= 2.0
+
+
+def test_half_the_noise_at_a_single_level_is_caught_deeper_down():
+    assert verify(HALF_NOISE, epsilon=1.0, universes=(Universe((2, 2), depth=2, max_rows=4),)).verdict == "ledger violated"
+
+
+@pytest.mark.parametrize("broken", [EXACT_LABELS, LOOKS_AT_ALL_ROWS], ids=lambda spec: spec.name)
+@pytest.mark.parametrize("place", [SMALL, TWELVE], ids=lambda place: place.title)
+def test_rows_read_past_the_ledger_are_an_infinite_loss(broken, place):
+    if place is TWELVE:
+        place = NamedPair("a tie broken", ((0, 0), (1, 1), (1, 1)))
+    found = verify(broken, epsilon=1.0, universes=(place,))
+    assert (found.log_ratio, found.verdict) == (math.inf, "ledger violated")
+
+
+def test_a_claim_below_the_ledger_is_violated_and_the_ledger_stands():
+    found = verify(MODEST, epsilon=1.0, universes=(SMALL,))
+    assert (found.claimed, found.verdict) == (0.5, "violated")
+    assert found.log_ratio < found.composed
+
+
+def test_what_reads_nothing_loses_nothing():
+    found = verify(FREE, epsilon=1.0, universes=(SMALL, TWELVE))
+    assert (found.log_ratio, found.composed, found.verdict) == (0.0, 0.0, "holds")
+    assert found.worst_pair is None
+    assert found.output == {}
+
+
+# --- verdicts
+
+
+@pytest.mark.parametrize(
+    ("ratio", "claimed", "composed", "verdict"),
+    [
+        (0.9, 1.0, 1.0, "holds"),
+        (1.0, 1.0, 1.0, "holds"),
+        (1.0 + 1e-12, 1.0, 1.0, "holds"),
+        (0.9, 1.0, 1.5, "unproven"),
+        (0.9, 1.0, math.inf, "unproven"),
+        (1.2, 1.0, 1.5, "violated"),
+        (1.2, 1.0, math.inf, "violated"),
+        (math.inf, 1.0, math.inf, "violated"),
+        (1.6, 1.0, 1.5, "ledger violated"),
+        (1.2, 2.0, 1.0, "ledger violated"),
+        (math.inf, math.inf, 1.0, "ledger violated"),
+        (0.5, math.inf, 1.0, "none"),
+        (math.inf, math.inf, math.inf, "none"),
+    ],
+)
+def test_a_verdict_compares_with_the_ledger_first_and_the_claim_second(ratio, claimed, composed, verdict):
+    assert judge(ratio, Claim(claimed, "", "holds", ""), PrivacyLoss(composed)) == verdict
+
+
+def test_only_more_than_rounding_exceeds():
+    assert not exceeds(1.0 + 1e-10, 1.0)
+    assert exceeds(1.0 + 1e-8, 1.0)
+    assert not exceeds(0.0, 0.0)
+    assert exceeds(1e-9, 0.0)
+    assert not exceeds(math.inf, math.inf)
+
+
+def test_the_worst_result_is_the_most_severe_then_the_largest():
+    base = AuditResult("x", 1.0, {}, 0.1, 1.0, 1.0, "holds", "", None, {}, "", 1, 1, 0.0)
+    large, severe = replace(base, log_ratio=0.9), replace(base, log_ratio=0.2, verdict="unproven")
+    assert worst_of([base, large]) is large
+    assert worst_of([large, severe, base]) is severe
+
+
+# --- pairs
+
+
+def test_a_pair_alone_is_the_worst_pair_of_the_universe_it_comes_from():
+    universe = Universe((2, 2), depth=2, max_rows=3)
+    for name in ("pf-tree", "privatree-corrected"):
+        everywhere = verify(name, epsilon=1.0, universes=(universe,))
+        pair = everywhere.worst_pair
+        first, second = (dpviz.encode(_table(pair.columns, rows), universe.schema) for rows in (pair.first, pair.second))
+        alone = verify_pair(name, first, second, epsilon=1.0, depth=2)
+        assert alone.log_ratio == pytest.approx(everywhere.log_ratio, rel=1e-9)
+        swapped = verify_pair(name, second, first, epsilon=1.0, depth=2)
+        assert (swapped.log_ratio, swapped.worst_pair) == (alone.log_ratio, alone.worst_pair)
+
+
+def _table(columns, rows):
+    return dpviz.read_csv("\n".join(",".join(row) for row in (columns, *rows)).encode() + b"\n")
+
+
+def test_a_pair_of_numbers_is_followed_through_thresholds():
+    universe = Universe((3,), numeric=True, depth=2, max_rows=4)
+    first, second = universe.dataset(7), universe.dataset(int(universe.plus_one[7, 3]))
+    levels, trees = (verify_pair(learner, first, second, depth=2) for learner in ("pf-tree", whole("pf-tree")))
+    assert levels.log_ratio == pytest.approx(trees.log_ratio, rel=1e-9)
+    low, high = sorted(trees.worst_pair.probabilities)
+    assert math.log(high / low) == pytest.approx(trees.log_ratio)
+
+
+def test_data_sets_that_are_no_neighbours_are_refused():
+    universe = Universe((2,), max_rows=4)
+    empty, two = universe.dataset(0), next(universe.dataset(i) for i in range(9) if universe.counts[i].sum() == 2)
+    for first, second in ((empty, two), (two, two)):
+        with pytest.raises(DpvizError, match=r"The two data sets are no neighbours\. Add or remove exactly one row\."):
+            verify_pair("pf-tree", first, second)
+    with pytest.raises(DpvizError, match="different schemas"):
+        verify_pair("pf-tree", empty, SMALL.dataset(1))
+
+
+def test_named_pairs_are_neighbours_with_the_last_row_added():
+    for pair in NAMED_PAIRS:
+        assert pair.second.n_rows == pair.first.n_rows + 1
+        for smaller, larger in zip(pair.first.columns, pair.second.columns, strict=True):
+            np.testing.assert_array_equal(smaller, larger[:-1])
+
+
+# --- running it
+
+
+def test_universes_that_cannot_be_listed_are_left_out_and_all_of_them_raise():
+    numbers = Universe((3,), numeric=True, max_rows=2)
+    assert [found.searched for found in verify_each("privatree", universes=(numbers, SMALL))] == [SMALL.title]
+    with pytest.raises(NotListed):
+        verify("privatree", universes=(numbers,))
+
+
+def test_progress_grows_to_one():
+    told = []
+    verify("pf-tree", universes=(SMALL, TINY[0], ROWS_1_2), progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert len(told) > 100
+    assert any(0 < share < 1 / 3 for share in told)
+
+
+def test_a_stop_inside_a_universe_cancels():
+    asked = []
+
+    def stop():
+        asked.append(1)
+        return len(asked) > 20
+
+    with pytest.raises(Cancelled):
+        verify("pf-tree", universes=(SMALL,), stop=stop)
+    assert len(asked) == 21
+
+
+def test_wrong_questions_are_refused():
+    with pytest.raises(UnknownName, match="no learner"):
+        verify("pf-treee")
+    with pytest.raises(UnknownName, match="no parameter of 'pf-tree' called 'colour'"):
+        verify("pf-tree", universes=(SMALL,), colour=1)
+
+
+def test_quick_universes_are_parts_of_the_default_ones():
+    largest = {(u.bins, u.numeric, u.n_classes, u.depth): u.max_rows for u in UNIVERSES}
+    for quick in QUICK_UNIVERSES:
+        assert quick.max_rows <= largest[quick.bins, quick.numeric, quick.n_classes, quick.depth]
+
+
+def test_verify_is_a_public_name():
+    assert dpviz.verify is verify

@@ -1,0 +1,165 @@
+from dataclasses import replace
+from threading import Event
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpviz.errors import Cancelled, ParameterError
+from dpviz.evaluation.budget.lab import ShareMap, moved, one_step_more, share_map
+from dpviz.evaluation.budget.shares import GROWTHS, ShareQuestion, automatic_shares, level_shares, share_points
+from dpviz.learners import get_learner, learners_for
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from dpviz.training.params import Settings, make_params
+
+SCHEMA = Schema(
+    (NumericFeature("a", 0, 16), NumericFeature("b", 0, 16), CategoricalFeature("c", ("x", "y", "z"))),
+    ClassTarget("y", ("no", "yes")),
+    n_public=400,
+)
+SETTINGS = {"epsilon": 1.0, "max_depth": 3, "depth": 3}
+MOVABLE = [name for name in learners_for(SCHEMA) if ShareQuestion.of(name, SCHEMA, SETTINGS, {}) is not None]
+
+
+def rows(n: int = 400) -> EncodedDataset:
+    a = np.arange(n) % 16 + 0.5
+    return EncodedDataset(SCHEMA, (a, np.roll(a, 5), (np.arange(n) % 3).astype(np.uint8)), (a > 8).astype(np.uint8))
+
+
+def question(name: str = "privatree") -> ShareQuestion:
+    found = ShareQuestion.of(name, SCHEMA, SETTINGS, {})
+    assert found is not None
+    return found
+
+
+def made(scores) -> ShareMap:
+    points = share_points(3)[: len(scores)]
+    return ShareMap(question(), 400, points, np.array(scores, dtype=float), tuple(range(len(scores))), len(scores[0]))
+
+
+def test_learners_with_named_shares_and_with_level_shares_can_be_asked():
+    assert {"privatree", "privatree-corrected", "pf-tree"} <= set(MOVABLE)
+    assert question("pf-tree").by_level
+    assert question("privatree").parts == ("quantile", "node", "leaf")
+    assert ShareQuestion.of("majority", SCHEMA, SETTINGS, {}) is None
+    assert ShareQuestion.of("pf-tree", SCHEMA, {**SETTINGS, "depth": 1}, {}) is None
+
+
+@pytest.mark.parametrize("name", MOVABLE)
+def test_the_automatic_shares_given_by_hand_make_the_plan_of_the_rule(name):
+    asked = question(name)
+    spec = get_learner(name)
+    rule = spec.plan(SCHEMA, Settings(**SETTINGS), make_params(spec.Params, name, {}))
+    assert sum(asked.automatic) == pytest.approx(1)
+    by_hand = asked.plan(SCHEMA, asked.automatic)
+    counted = [share for share in rule.shares if share.group != "categorical"]
+    for share in counted:
+        assert by_hand.of(share.part, share.level, share.group) == pytest.approx(share.epsilon)
+
+
+@given(st.integers(2, 4), st.integers(4, 12))
+def test_points_divide_one_into_positive_shares_once_each(parts, steps):
+    points = share_points(parts, steps)
+    assert len(set(points)) == len(points)
+    assert all(len(point) == parts and min(point) > 0 and sum(point) == pytest.approx(1) for point in points)
+
+
+def test_a_triangle_has_every_point_of_the_grid():
+    assert len(share_points(3, 10)) == 36
+    assert (0.2, 0.3, 0.5) in share_points(3, 10)
+
+
+def test_more_than_three_levels_are_moved_by_one_factor():
+    deep = ShareQuestion.of("pf-tree", SCHEMA, {**SETTINGS, "depth": 5, "max_depth": 5}, {})
+    assert deep is not None
+    assert len(deep.points) == len(GROWTHS)
+    assert deep.automatic == pytest.approx(level_shares(1.4, 5))
+    assert deep.points[GROWTHS.index(1.4)] == pytest.approx(deep.automatic)
+
+
+@given(st.lists(st.floats(0.05, 1), min_size=3, max_size=3), st.integers(0, 2))
+def test_one_step_takes_from_the_others_in_proportion(weights, to):
+    start = tuple(weight / sum(weights) for weight in weights)
+    if start[to] + 0.1 >= 1:
+        return
+    after = moved(start, to, 0.1)
+    assert sum(after) == pytest.approx(1)
+    assert after[to] == pytest.approx(start[to] + 0.1)
+    first, second = (at for at in range(3) if at != to)
+    assert after[first] / after[second] == pytest.approx(start[first] / start[second])
+
+
+def test_the_map_repeats_and_more_draws_only_add():
+    few = share_map(question(), rows(), draws=3, seed=4)
+    more = share_map(question(), rows(), draws=5, seed=4)
+    assert np.array_equal(few.scores, more.scores[:, :3])
+    assert few.scores.shape == (36, 3)
+    assert not np.array_equal(share_map(question(), rows(), draws=3, seed=5).scores, few.scores)
+
+
+def test_workers_change_nothing():
+    alone = share_map(question("pf-tree"), rows(), draws=4, seed=1)
+    assert np.array_equal(share_map(question("pf-tree"), rows(), draws=4, seed=1, workers=2).scores, alone.scores)
+
+
+def test_a_stop_keeps_what_is_done_and_nothing_done_is_cancelled():
+    stop = Event()
+    found = share_map(question("pf-tree"), rows(), draws=8, seed=1, progress=lambda _: stop.set(), stop=stop.is_set)
+    assert 0 < found.n_draws < found.n_asked == 8
+    with pytest.raises(Cancelled):
+        share_map(question("pf-tree"), rows(), draws=8, seed=1, stop=lambda: True)
+
+
+def test_shares_that_lead_to_the_same_plan_are_fitted_once():
+    twins = share_map(question("privatree-star"), rows(), draws=2, seed=1)
+    assert twins.has_twins
+    for at, first in enumerate(twins.same_as):
+        assert np.array_equal(twins.scores[at], twins.scores[first])
+        assert twins.points[at][2] == pytest.approx(twins.points[first][2])
+    assert not share_map(question(), rows(), draws=1, seed=1).has_twins
+
+
+def test_points_the_draws_cannot_tell_from_the_best_are_as_good():
+    found = made([[0.9, 0.8, 0.85, 0.9], [0.89, 0.81, 0.84, 0.91], [0.2, 0.1, 0.2, 0.1]])
+    assert found.best in (0, 1)
+    assert found.as_good == (0, 1)
+    assert found.centre() == pytest.approx(np.mean(found.points[:2], axis=0))
+
+
+def test_one_draw_tells_nothing_apart():
+    assert made([[0.9], [0.2]]).as_good == (0, 1)
+
+
+def test_labels_for_many_leaves_are_worth_one_step_more():
+    """Hardly anything for the leaves: moving epsilon there must help, and is shown to."""
+    gains = {g.part: g for g in one_step_more(question(), rows(), (0.2, 0.795, 0.005), draws=60, seed=3)}
+    assert gains["leaf"].kind == "gain"
+    assert gains["leaf"].low < gains["leaf"].gain < gains["leaf"].high
+    assert gains["leaf"].shares[2] == pytest.approx(0.105)
+
+
+def test_a_share_that_has_nearly_all_cannot_take_a_step():
+    gains = one_step_more(question(), rows(), (0.02, 0.96, 0.02), draws=2, seed=3)
+    assert [gain.part for gain in gains] == ["quantile", "leaf"]
+
+
+def test_the_interval_of_a_step_holds_what_many_more_draws_say():
+    asked = question("pf-tree")
+    few = one_step_more(asked, rows(), asked.automatic, draws=60, seed=3)
+    many = one_step_more(asked, rows(), asked.automatic, draws=600, seed=4)
+    for first, second in zip(few, many, strict=True):
+        reach = 3 / 1.96 * np.hypot(first.high - first.gain, second.high - second.gain)
+        assert abs(first.gain - second.gain) <= max(reach, 1e-12)
+
+
+def test_wrong_questions_are_refused():
+    with pytest.raises(ParameterError, match="'draws'"):
+        share_map(question(), rows(), draws=0, seed=1)
+
+
+def test_a_plan_without_groups_counts_every_share():
+    plan = question("privatree-corrected").plan(SCHEMA, (0.7, 0.3))
+    assert automatic_shares(plan, ("node", "leaf")) == pytest.approx((0.7, 0.3))
+    assert automatic_shares(replace(plan, shares=plan.shares[:-1]), ("node", "leaf")) == (1.0, 0.0)

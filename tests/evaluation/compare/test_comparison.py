@@ -1,0 +1,210 @@
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from dpviz.evaluation.compare.comparison import (
+    curves,
+    difference,
+    is_better,
+    majority_level,
+    metrics_for,
+    quantile_dots,
+    rows_at,
+    shared_draws,
+    weighted_quantiles,
+    wilson,
+)
+from tests.contract.tables import schema_of
+from tests.contract.test_learners_of_numbers import schema_of_numbers
+
+
+def fits(learner, outcomes, *, epsilon=1.0, composed=None, verdict="holds", **more):
+    """Rows of a frame: `outcomes[fold]` holds the accuracies of its draws."""
+    return [
+        {
+            "learner": learner,
+            "epsilon": epsilon,
+            "max_depth": 4,
+            "n_rows": 0,
+            "fold": fold,
+            "repeat": repeat,
+            "composed": epsilon if composed is None else composed,
+            "verdict": verdict,
+            "accuracy": value,
+            "auc": math.nan,
+            "majority": 0.5 + fold / 10,
+            **more,
+        }
+        for fold, draws in enumerate(outcomes)
+        for repeat, value in enumerate(draws)
+    ]
+
+
+def frame(*groups):
+    return pd.DataFrame([row for group in groups for row in group])
+
+
+def plain(outcomes):
+    return fits("cart", [[value] for value in outcomes], epsilon=math.inf, verdict="none")
+
+
+def test_a_band_holds_nine_of_ten_outcomes_over_draws_and_folds_together(rng):
+    outcomes = rng.random((5, 40))
+    (curve,) = curves(frame(fits("pf-tree", outcomes)), "epsilon")
+    (point,) = curve.points
+    expected = np.quantile(outcomes, [0.05, 0.5, 0.95])
+    assert (point.low, point.median, point.high) == pytest.approx(tuple(expected))
+    assert point.n_fits == 200
+    assert curve.is_sound
+    assert curve.is_private
+
+
+def test_points_stand_in_order_and_learners_in_the_registrys():
+    many = frame(
+        plain([0.9]),
+        fits("privatree", [[0.4]], epsilon=3.0),
+        fits("pf-tree", [[0.7]], epsilon=10.0),
+        fits("pf-tree", [[0.6]], epsilon=2.0),
+    )
+    found = curves(many, "epsilon")
+    assert [curve.learner for curve in found] == ["pf-tree", "privatree", "cart"]
+    assert [point.x for point in found[0].points] == [2.0, 10.0]
+    assert found[0].at(10.0).median == 0.7
+    assert found[0].at(5.0) is None
+    assert found[2].at(5.0).median == 0.9
+    assert not found[2].is_private
+
+
+def test_the_worst_verdict_and_the_largest_composed_epsilon_count():
+    mixed = frame(
+        fits("privatree", [[0.5]], composed=4.0),
+        fits("privatree", [[0.6]], composed=7.0, verdict="violated"),
+        fits("privatree", [[0.6]], composed=5.0, verdict="unproven"),
+    )
+    (curve,) = curves(mixed, "epsilon")
+    assert curve.verdict == "violated"
+    assert not curve.is_sound
+    assert curve.points[0].composed == 7.0
+
+
+def test_learners_without_the_measure_are_left_out():
+    assert curves(frame(fits("pf-tree", [[0.5]])), "epsilon", "auc") == ()
+
+
+def test_the_majority_is_the_median_over_folds():
+    table = frame(fits("pf-tree", [[0.9, 0.8], [0.7, 0.9], [0.8, 0.8]]))
+    assert majority_level(table) == pytest.approx(0.6)
+    assert majority_level(table, "auc") == 0.5
+    assert majority_level(table, "balanced_accuracy") is None
+
+
+def test_rows_at_an_epsilon_bring_those_without_privacy():
+    table = frame(plain([0.9]), fits("pf-tree", [[0.7]], epsilon=10.0), fits("pf-tree", [[0.6]], epsilon=2.0))
+    assert rows_at(table, "epsilon", 2.0).accuracy.tolist() == [0.9, 0.6]
+    assert rows_at(table, "max_depth", 4).accuracy.tolist() == [0.9, 0.7, 0.6]
+    assert rows_at(table, "max_depth", 3).empty
+
+
+def test_the_probability_counts_all_pairs_within_a_fold_and_folds_alike():
+    ours = [[0.8, 0.7], [0.6, 0.6, 0.6, 0.6]]
+    theirs = [[0.7, 0.9], [0.5, 0.5, 0.5, 0.7]]
+    found = difference(frame(fits("pf-tree", ours), fits("privatree", theirs)), "pf-tree", "privatree")
+    first = (1 + 0 + 0.5 + 0) / 4
+    second = 0.75
+    assert found.probability == pytest.approx((first + second) / 2)
+    assert found.n_folds == 2
+    assert found.n_draws == 2 + 4
+    assert (found.probability_low, found.probability_high) == wilson(found.probability, 6)
+
+
+def test_a_probability_is_mann_whitneys_u_in_one_fold(rng):
+    ours, theirs = rng.integers(0, 6, (2, 30)) / 6
+    found = difference(frame(fits("pf-tree", [ours]), fits("privatree", [theirs])), "pf-tree", "privatree")
+    assert found.probability == pytest.approx(stats.mannwhitneyu(ours, theirs).statistic / 900)
+
+
+def test_swapping_the_two_turns_everything_round(rng):
+    table = frame(fits("pf-tree", rng.random((3, 11))), fits("privatree", rng.random((3, 11))))
+    here, there = difference(table, "pf-tree", "privatree"), difference(table, "privatree", "pf-tree")
+    assert here.probability + there.probability == pytest.approx(1)
+    assert here.probability_low + there.probability_high == pytest.approx(1)
+    assert here.median == pytest.approx(-there.median, abs=0.02)
+
+
+def test_equal_learners_tie_at_one_half():
+    table = frame(fits("pf-tree", [[0.5] * 4]), fits("privatree", [[0.5] * 4]))
+    found = difference(table, "pf-tree", "privatree")
+    assert found.probability == 0.5
+    assert (found.low, found.median, found.high) == (0, 0, 0)
+
+
+def test_a_learner_that_draws_nothing_does_not_limit_the_draws():
+    found = difference(frame(fits("pf-tree", [[0.5] * 7] * 2), plain([0.4, 0.6])), "pf-tree", "cart")
+    assert found.probability == 0.5
+    assert found.n_draws == 14
+
+
+def test_two_learners_that_draw_nothing_are_compared_exactly():
+    table = frame(plain([0.4, 0.6, 0.7]), fits("majority", [[0.3], [0.3], [0.9]], epsilon=math.inf, verdict="none"))
+    found = difference(table, "cart", "majority")
+    assert found.n_draws == 0
+    assert found.probability == found.probability_low == found.probability_high == pytest.approx(2 / 3)
+
+
+def test_without_a_common_split_there_is_no_comparison():
+    table = frame(fits("pf-tree", [[0.5]]), fits("privatree", [[], [0.5]]))
+    assert difference(table, "pf-tree", "privatree") is None
+
+
+@pytest.mark.parametrize(("share", "n"), [(0.0, 5), (0.3, 10), (1.0, 40), (0.93, 150)])
+def test_the_range_is_wilsons(share, n):
+    right = round(share * n)
+    expected = stats.binomtest(right, n).proportion_ci(0.95, method="wilson")
+    assert wilson(right / n, n) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_weighted_quantiles_of_equal_weights_are_inverted_cdf_quantiles(rng):
+    values = rng.random(37)
+    expected = np.quantile(values, [0.05, 0.5, 0.95], method="inverted_cdf")
+    assert weighted_quantiles(values, np.full(37, 1 / 37), (0.05, 0.5, 0.95)) == pytest.approx(tuple(expected))
+
+
+def test_each_dot_is_a_25th_and_an_outcome_that_happened(rng):
+    outcomes = rng.random(500)
+    dots = quantile_dots(outcomes)
+    assert len(dots) == 25
+    assert set(dots) <= set(outcomes)
+    assert [np.mean(outcomes <= dot) for dot in dots] == pytest.approx([(i + 0.5) / 25 for i in range(25)], abs=0.003)
+    assert quantile_dots(np.array([0.7])) == (0.7,) * 25
+
+
+def test_draws_side_by_side_share_their_split_and_repeat_what_is_not_drawn():
+    table = frame(fits("pf-tree", [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]), plain([0.8, 0.9]), fits("privatree", [[0.0, 0.7], [1, 1]]))
+    drawn = shared_draws(table, ["pf-tree", "privatree", "cart", "majority"])
+    assert drawn.learners == ("pf-tree", "privatree", "cart")
+    assert drawn.folds == (0, 1, 0, 1)
+    assert drawn.outcomes == ((0.1, 0.0, 0.8), (0.4, 1.0, 0.9), (0.2, 0.7, 0.8), (0.5, 1.0, 0.9))
+
+
+def test_nothing_drawn_is_no_draw():
+    assert shared_draws(frame(plain([0.5])), ["pf-tree"]).outcomes == ()
+    assert shared_draws(frame(plain([0.5, 0.6])), ["cart"]).outcomes == ((0.5,), (0.6,))
+
+
+def test_the_mean_is_at_r2_0_and_at_its_own_rmse():
+    table = frame(fits("dp-mean", [[0.1], [0.2]], mean_rmse=12.5))
+    assert majority_level(table, "r2") == 0.0
+    assert majority_level(table, "rmse") == 12.5
+    assert metrics_for(schema_of()) == ("accuracy", "balanced_accuracy", "auc")
+    assert metrics_for(schema_of_numbers()) == ("r2", "rmse")
+
+
+def test_less_error_is_ahead():
+    rows = [{**row, "rmse": row["accuracy"]} for row in (*fits("dp-mean", [[9.0, 9.0]]), *fits("s-gbdt", [[6.0, 7.0]]))]
+    found = difference(pd.DataFrame(rows), "s-gbdt", "dp-mean", "rmse")
+    assert (found.probability, found.low, found.high) == (1.0, 2.0, 3.0)
+    assert is_better("rmse", 6.0, 9.0)
+    assert is_better("r2", 0.4, 0.3)

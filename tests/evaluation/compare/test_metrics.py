@@ -1,0 +1,109 @@
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    f1_score,
+    r2_score,
+    roc_auc_score,
+    root_mean_squared_error,
+)
+
+import dpviz
+from dpviz.evaluation.compare.metrics import auc, balanced_accuracy, f1, metrics
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import ClassTarget, NumericFeature, Schema
+from tests.contract.test_learners_of_numbers import rows as rows_of_numbers
+from tests.contract.test_learners_of_numbers import schema_of_numbers
+
+
+@dataclass
+class Guess:
+    """Predicts what it was told to."""
+
+    labels: np.ndarray
+
+    def predict(self, data):
+        return self.labels
+
+
+@dataclass
+class Scorer(Guess):
+    values: np.ndarray
+
+    def scores(self, data):
+        return self.values
+
+
+def table(target, n_classes):
+    classes = tuple("abcdef"[:n_classes])
+    schema = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", classes), n_public=50)
+    return EncodedDataset(schema, (np.zeros(len(target)),), np.asarray(target, dtype=np.uint8))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_accuracies_are_those_of_scikit_learn(rng, n_classes):
+    for _ in range(20):
+        target, labels = rng.integers(0, n_classes, (2, 60))
+        found = metrics(Guess(labels), table(target, n_classes), table(target, n_classes))
+        assert found["accuracy"] == pytest.approx(accuracy_score(target, labels))
+        assert found["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(target, labels))
+
+
+def test_a_class_that_does_not_occur_does_not_count():
+    assert balanced_accuracy(np.array([0, 0, 1]), np.array([0, 2, 1]), 3) == pytest.approx(0.75)
+
+
+def test_the_majority_is_that_of_the_training_rows():
+    found = metrics(Guess(np.zeros(4)), table([1, 1, 1, 0], 2), table([0, 0, 0, 1], 2))
+    assert found["majority"] == 0.25
+
+
+def test_auc_is_that_of_scikit_learn_and_needs_scores(rng):
+    target = rng.integers(0, 2, 80)
+    scores = rng.random(80) + 0.3 * target
+    data = table(target, 2)
+    expected = pytest.approx(roc_auc_score(target, scores))
+    assert auc(Scorer(target, scores), data) == expected
+    assert auc(Scorer(target, np.column_stack([-scores, scores])), data) == expected
+    assert np.isnan(auc(Guess(target), data))
+
+
+def test_auc_of_more_classes_is_one_against_the_rest(rng):
+    target = rng.integers(0, 3, 90)
+    scores = rng.dirichlet(np.ones(3), 90)
+    expected = roc_auc_score(target, scores, multi_class="ovr", average="macro")
+    assert auc(Scorer(target, scores), table(target, 3)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("target", "n_classes"), [([1, 1, 1], 2), ([0, 1, 1], 3)])
+def test_auc_is_unknown_where_a_class_does_not_occur(target, n_classes):
+    assert np.isnan(auc(Scorer(np.zeros(3), np.zeros((3, n_classes))), table(target, n_classes)))
+
+
+def test_f1_is_that_of_scikit_learn_for_either_class(rng):
+    for positive in (0, 1):
+        target, labels = rng.integers(0, 2, (2, 60))
+        assert f1(target, labels, positive) == pytest.approx(f1_score(target, labels, pos_label=positive))
+    assert f1(np.zeros(5), np.zeros(5), 1) == 0.0
+
+
+def test_a_number_is_measured_by_r2_and_rmse_beside_the_mean_of_the_training_rows():
+    train, test = rows_of_numbers(schema_of_numbers(), 200), rows_of_numbers(schema_of_numbers(), 90, seed=8)
+    model = dpviz.fit("cart-regression", train, epsilon=1.0, max_depth=3, seed=0).model
+    found = metrics(model, train, test)
+    predicted = model.predict(test)
+    assert list(found) == ["r2", "rmse", "mean_rmse"]
+    assert found["r2"] == pytest.approx(r2_score(test.target, predicted))
+    assert found["rmse"] == pytest.approx(root_mean_squared_error(test.target, predicted))
+    assert found["mean_rmse"] == pytest.approx(np.sqrt(np.mean((test.target - train.target.mean()) ** 2)))
+
+
+def test_rows_that_are_all_alike_have_no_r2_and_no_training_rows_predict_the_middle():
+    empty, test = rows_of_numbers(schema_of_numbers(), 0), rows_of_numbers(schema_of_numbers(), 6)
+    same = EncodedDataset(test.schema, test.columns, np.full(6, 30.0))
+    found = metrics(dpviz.fit("cart-regression", empty, epsilon=1.0, seed=0).model, empty, same)
+    assert np.isnan(found["r2"])
+    assert found["rmse"] == found["mean_rmse"] == 10.0

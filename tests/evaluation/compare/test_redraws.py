@@ -1,0 +1,101 @@
+import threading
+
+import numpy as np
+import pytest
+
+from dpviz.errors import ParameterError, UnknownName
+from dpviz.evaluation.compare.redraws import Redraws, node_at, redraws
+from dpviz.models.constant import Constant
+from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import ClassTarget, NumericFeature, Schema
+
+SCHEMA = Schema((NumericFeature("a", 0, 16), NumericFeature("b", 0, 16)), ClassTarget("y", ("no", "yes")), n_public=400)
+
+
+def rows(n: int = 400) -> EncodedDataset:
+    a = np.arange(n) % 16 + 0.5
+    return EncodedDataset(SCHEMA, (a, np.roll(a, 5)), (a > 8).astype(np.uint8))
+
+
+def tree(feature: int, threshold: float, labels: tuple[int, int] = (0, 1)) -> Tree:
+    return Tree(SCHEMA, Branch(ThresholdRule(feature, threshold), Leaf(labels[0]), Leaf(labels[1])))
+
+
+THREE = Redraws((tree(0, 8.0), tree(0, 4.0), tree(1, 8.0, (1, 1))), 3)
+
+
+def test_a_rule_counts_only_with_its_feature_and_its_threshold():
+    assert THREE.same_node("", tree(0, 8.0).root) == 1
+    assert THREE.same_feature("", 0) == 2
+    assert THREE.same_feature("", 1) == 1
+
+
+def test_a_leaf_counts_when_its_label_stands_at_the_same_place():
+    assert THREE.same_node("L", Leaf(0)) == 2
+    assert THREE.same_node("R", Leaf(1)) == 3
+    assert THREE.same_node("LL", Leaf(0)) == 0
+
+
+def test_merged_draws_compare_with_a_merged_tree():
+    assert THREE.same_node("", Leaf(1)) == 0
+    assert THREE.merged().same_node("", Leaf(1)) == 1
+    assert THREE.merged().n_asked == 3
+
+
+def test_root_rules_come_most_frequent_first():
+    ranked = Redraws((*THREE.models, tree(0, 4.0)), 4).root_rules()
+    assert ranked[0] == (ThresholdRule(0, 4.0), 2)
+    assert sum(count for _, count in ranked) == 4
+
+
+def test_a_constant_is_one_leaf_without_a_rule():
+    constant = Redraws((Constant(SCHEMA, 1),) * 3, 3)
+    assert constant.same_node("", Leaf(1)) == 3
+    assert constant.root_rules() == ()
+    assert node_at(constant.models[0], "L") is None
+
+
+def test_a_strong_signal_comes_back_in_every_draw():
+    found = redraws("pf-tree", rows(), draws=8, seed=1, epsilon=100.0, depth=1)
+    assert found.n_done == found.n_asked == 8
+    assert found.same_node("", node_at(found.models[0], "")) == 8
+    assert found.root_rules()[0][0] == ThresholdRule(0, 8.0)
+
+
+def test_a_tiny_epsilon_gives_other_rules_in_other_draws():
+    found = redraws("pf-tree", rows(), draws=8, seed=1, epsilon=1e-4, depth=1)
+    assert len(found.root_rules()) > 1
+
+
+def test_the_same_seed_gives_the_same_draws_and_more_draws_only_add():
+    few = redraws("pf-tree", rows(), draws=3, seed=7, epsilon=0.01, depth=2)
+    more = redraws("pf-tree", rows(), draws=5, seed=7, epsilon=0.01, depth=2)
+    assert [m.root for m in more.models[:3]] == [m.root for m in few.models]
+    other = redraws("pf-tree", rows(), draws=3, seed=8, epsilon=0.01, depth=2)
+    assert [m.root for m in other.models] != [m.root for m in few.models]
+
+
+def test_progress_ends_at_one_and_never_goes_back():
+    told: list[float] = []
+    redraws("pf-tree", rows(), draws=4, seed=0, epsilon=1.0, depth=1, progress=told.append)
+    assert told == [0.25, 0.5, 0.75, 1.0]
+
+
+def test_a_stop_keeps_what_is_done():
+    stop = threading.Event()
+
+    def after_two(share: float) -> None:
+        if share >= 0.5:
+            stop.set()
+
+    found = redraws("pf-tree", rows(), draws=4, seed=0, epsilon=1.0, depth=1, progress=after_two, stop=stop)
+    assert (found.n_done, found.n_asked) == (2, 4)
+    assert redraws("pf-tree", rows(), draws=4, seed=0, epsilon=1.0, depth=1, stop=lambda: True).n_done == 0
+
+
+def test_wrong_questions_are_refused():
+    with pytest.raises(ParameterError, match="'draws'"):
+        redraws("pf-tree", rows(), draws=0, seed=0, epsilon=1.0)
+    with pytest.raises(UnknownName, match="no learner"):
+        redraws("pf-treee", rows(), seed=0, epsilon=1.0)

@@ -1,0 +1,180 @@
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from dpviz.errors import NotListed
+from dpviz.evaluation.learn.growing import N_ROWS, N_STEPS, growing_tree, lesson_rows
+from dpviz.evaluation.learn.lessons import adding_up, broken_proof, choice_laws, count_laws, guesses, poisoned_stump
+from dpviz.evaluation.robustness.certificates import tight_bound
+from dpviz.io.samples import load_sample
+from dpviz.learners import DEFAULT, fit
+from dpviz.models.tree import Branch, Leaf
+from dpviz.privacy.geometric import GeometricNoise
+from dpviz.table.encode import encode
+
+
+@pytest.fixture(scope="module")
+def clinic():
+    return encode(*load_sample("clinic")).split(seed=0)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 3.0])
+def test_guesses_are_odds_multiplied_by_e_to_the_epsilon(epsilon):
+    right = guesses(epsilon)
+    assert right / (100 - right) == pytest.approx(math.exp(epsilon))
+
+
+@pytest.mark.parametrize(("counts", "distance"), [((5, 4), 1), ((5, 5), 1), ((5, 3), 2), ((0, 0), 0)])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+def test_no_noisy_count_passes_its_bound_and_the_counts_decide_how_near_it_comes(counts, distance, epsilon):
+    laws = count_laws(counts, distance, epsilon)
+    assert laws.largest == pytest.approx(math.exp(abs(counts[0] - counts[1]) * epsilon))
+    assert laws.largest <= laws.bound * (1 + 1e-9)
+    assert laws.first == pytest.approx(GeometricNoise(epsilon).pmf(laws.outcomes - counts[0]))
+    assert np.diff(laws.outcomes).tolist() == [1] * (len(laws.outcomes) - 1)
+
+
+def test_the_drawn_counts_hold_nearly_all_probability():
+    laws = count_laws((5, 4), 1, 1.0)
+    assert 0.98 < laws.first.sum() <= 1
+    assert 0.98 < laws.second.sum() <= 1
+
+
+@pytest.mark.parametrize("counts", [(12, 10, 9, 3), (5, 5, 5, 5), (0, 0, 0, 9), (100, 99, 0, 0)])
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 3.0])
+def test_permute_and_flip_is_never_behind(counts, epsilon):
+    laws = choice_laws(counts, epsilon)
+    assert laws.flip.sum() == pytest.approx(1)
+    assert laws.exponential.sum() == pytest.approx(1)
+    assert laws.flip_best >= laws.exponential_best - 1e-12
+
+
+def test_permute_and_flip_is_ahead_between_the_extremes():
+    laws = choice_laws((12, 10, 9, 3), 0.5)
+    assert laws.flip_best > laws.exponential_best + 0.05
+
+
+def test_the_broken_proof_is_right_for_one_feature_and_refuted_for_four():
+    one, own_one = adding_up(1, 1.0)
+    four, own_four = adding_up(4, 1.0)
+    assert (one.verdict, four.verdict) == ("holds", "violated")
+    assert one.log_ratio <= 1 < four.log_ratio <= four.composed
+    assert four.worst_pair is not None
+    low, high = sorted(four.worst_pair.probabilities)
+    assert math.log(high / low) == pytest.approx(four.log_ratio)
+    assert abs(len(four.worst_pair.first) - len(four.worst_pair.second)) == 1
+    assert own_one.verdict == own_four.verdict == "holds"
+
+
+def test_the_learner_with_the_broken_proof_can_be_grown_complete():
+    assert broken_proof().Params(grow_complete=True).grow_complete
+
+
+def test_the_law_of_a_stump_is_what_fits_give(clinic):
+    train, test = clinic
+    stump = poisoned_stump(train, test, 0.1)
+    drawn = [fit(DEFAULT, train, epsilon=0.1, depth=1, max_depth=1, seed=seed).score(test) for seed in range(200)]
+    error = np.std(drawn) / math.sqrt(len(drawn))
+    assert abs(np.mean(drawn) - stump.accuracy) < 4 * error
+    assert set(np.round(drawn, 9)) <= set(np.round(stump.law[0], 9))
+
+
+def test_the_tight_bound_is_the_certificate_of_the_law_and_never_below_the_older_one(clinic):
+    stump = poisoned_stump(*clinic, 0.1)
+    for rows in (0, 1, 10, 100, 600):
+        assert stump.tight(rows) == tight_bound(stump.law, rows, 0.1)
+        assert stump.tight(rows) >= stump.published(rows) - 1e-12
+    assert stump.published(3) == pytest.approx(stump.accuracy * math.exp(-0.3))
+
+
+def test_protected_rows_are_the_last_above_the_majority_class(clinic):
+    stump = poisoned_stump(*clinic, 0.1)
+    assert stump.protected > stump.protected_as_published >= 1
+    assert stump.tight(stump.protected) > stump.majority >= stump.tight(stump.protected + 1)
+    assert poisoned_stump(*clinic, 0.01).protected == 0
+
+
+def test_no_outcome_is_lost_at_the_largest_epsilon_of_the_lesson(clinic):
+    small, large = (poisoned_stump(*clinic, epsilon) for epsilon in (0.01, 1.0))
+    assert np.array_equal(small.law[0], large.law[0])
+
+
+def test_a_stump_whose_unlikely_trees_would_round_to_impossible_ones_is_refused(clinic):
+    with pytest.raises(NotListed, match="round to 0"):
+        poisoned_stump(*clinic, 2.0)
+
+
+# --- growing
+
+
+def test_thirty_rows_are_made_up_the_same_each_time():
+    data = lesson_rows()
+    assert data.n_rows == N_ROWS == 30
+    assert min(data.class_counts()) >= 5
+    lesson_rows.cache_clear()
+    assert lesson_rows().fingerprint == data.fingerprint
+
+
+def test_before_the_first_draw_the_root_waits_with_all_rows():
+    now = growing_tree(2.0, 1, 0)
+    (root,) = now.waiting
+    assert root.rows == tuple(range(N_ROWS))
+    assert sum(option.probability for option in root.options) == pytest.approx(1)
+    assert not any(option.drawn for option in root.options)
+    assert now.spent == 0
+    assert now.tree.root == Leaf(2)
+    assert now.tree.schema.classes[2] == "not grown yet"
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_a_step_adds_a_node_and_leaves_the_others_alone(seed):
+    trees = [growing_tree(2.0, seed, steps) for steps in range(N_STEPS + 1)]
+    for before, after in pairwise(trees):
+        assert after.nodes[:-1] == before.nodes
+        assert after.nodes[-1].path == before.waiting[0].path
+        assert after.nodes[-1].without_draw() == before.waiting[0]
+        assert after.nodes[-1].drawn.probability > 0
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_a_complete_tree_has_spent_epsilon_and_its_children_share_the_rows(seed):
+    now = growing_tree(2.0, seed, N_STEPS)
+    root, left, right = now.nodes
+    assert now.waiting == ()
+    assert now.spent == pytest.approx(2.0)
+    assert sorted(left.rows + right.rows) == sorted(root.rows)
+    assert isinstance(now.tree.root, Branch)
+    assert all(placed.node.label < 2 for placed in now.tree.nodes() if isinstance(placed.node, Leaf))
+
+
+def test_the_rows_at_a_child_are_those_its_rule_sends_there():
+    now = growing_tree(2.0, 1, 1)
+    left, right = now.waiting
+    rule = now.tree.root.rule
+    goes_left = rule.goes_left(lesson_rows().columns[rule.feature])
+    assert left.rows == tuple(np.flatnonzero(goes_left))
+    assert right.rows == tuple(np.flatnonzero(~goes_left))
+
+
+def test_roots_are_drawn_by_their_listed_law():
+    (root,) = growing_tree(4.0, 1, 0).waiting
+    chances = {option.words: option.probability for option in root.options}
+    drawn = [growing_tree(4.0, seed, 1).nodes[0].drawn.words for seed in range(1, 301)]
+    best = max(chances, key=chances.__getitem__)
+    error = math.sqrt(chances[best] * (1 - chances[best]) / len(drawn))
+    assert abs(drawn.count(best) / len(drawn) - chances[best]) < 4 * error
+    assert set(drawn) <= set(chances)
+
+
+def test_agreement_is_the_chance_that_two_draws_are_the_same():
+    (root,) = growing_tree(2.0, 1, 0).waiting
+    assert root.agreement == pytest.approx(sum(option.probability**2 for option in root.options))
+    assert 1 / len(root.options) <= root.agreement <= root.options[0].probability
+
+
+def test_a_leaf_shows_the_choice_it_came_with():
+    now = growing_tree(2.0, 1, N_STEPS)
+    assert now.at("").path == ""
+    assert now.at("LR").path == "L"

@@ -1,0 +1,154 @@
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from dpviz.errors import DpvizError, NeedsClasses, ParameterError
+from dpviz.evaluation.plan.consequences import consequences, guesses_right
+from dpviz.evaluation.plan.planner import DEPTHS, EPSILONS, ROWS, Setup, Wish, check, outcomes, plan, reliability
+from dpviz.evaluation.plan.simulate import plant
+from dpviz.learners import fit
+from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+
+SCHEMA = Schema(
+    (NumericFeature("a", 0, 8, whole=True), CategoricalFeature("c", ("x", "y", "z")), NumericFeature("b", 0, 8, whole=True)),
+    ClassTarget("y", ("no", "yes")),
+)
+WORLD = plant(SCHEMA, n_rows=800, strength=0.8, depth=1, seed=4)
+SETUP = Setup("pf-tree", {"epsilon": 0.1, "max_depth": 2, "depth": 2})
+WISH = Wish("accuracy", 0.85)
+
+
+@pytest.mark.parametrize(
+    ("along", "wish"),
+    [
+        ("epsilon", WISH),
+        ("n_rows", WISH),
+        ("epsilon", Wish("labels", 0.9)),
+        ("max_depth", Wish("labels", 0.7, 0.8)),
+    ],
+)
+def test_answers_hold_on_fresh_simulations(along, wish):
+    ladder = {"epsilon": EPSILONS[5:], "n_rows": ROWS[:7], "max_depth": DEPTHS[4:]}[along]
+    answer = plan(WORLD, SETUP, along, wish, seed=1, ladder=ladder)
+    assert answer.reached is not None
+    fresh = check(WORLD, SETUP, along, answer.reached.place, wish, seed=2, draws=200)
+    assert fresh.successes >= binom.ppf(0.001, 200, wish.sureness)
+    if answer.missed is not None:
+        short = check(WORLD, SETUP, along, answer.missed.place, wish, seed=2, draws=200)
+        assert short.successes <= binom.ppf(0.999, 200, wish.sureness)
+
+
+def test_answers_of_many_searches_hold_as_often_as_promised():
+    """Coverage: the truth at each epsilon comes from draws that no search saw."""
+    ladder, wish, trials, wrong = (0.01, 0.03, 0.1, 0.3), Wish("accuracy", 0.82, 0.8), 12, 0
+    truth = {e: check(WORLD, SETUP, "epsilon", e, wish, seed=99, draws=300).share for e in ladder}
+    margin = 3 * math.sqrt(0.25 / 300)
+    for seed in range(trials):
+        answer = plan(WORLD, SETUP, "epsilon", wish, seed=seed, ladder=ladder)
+        too_early = answer.reached is not None and truth[answer.reached.place] < 0.8 - margin
+        too_late = answer.missed is not None and truth[answer.missed.place] > 0.8 + margin
+        wrong += too_early or too_late
+    assert wrong <= binom.ppf(0.999, trials, 0.05)
+
+
+def test_more_than_the_world_allows_is_not_reachable():
+    answer = plan(WORLD, SETUP, "epsilon", Wish("accuracy", WORLD.follows + 0.05), seed=1)
+    assert answer.is_refuted
+    assert answer.reached is None
+
+
+def test_outcomes_repeat_and_do_not_depend_on_workers():
+    first = outcomes(WORLD, SETUP, "accuracy", range(12))
+    assert np.array_equal(first, outcomes(WORLD, SETUP, "accuracy", range(12), workers=2))
+    assert np.array_equal(first[:5], outcomes(WORLD, SETUP, "accuracy", range(5)))
+
+
+def test_rows_that_are_asked_for_are_trained_on():
+    assert SETUP.at("n_rows", 200).n_rows == 200
+    assert SETUP.at("max_depth", 3).settings == {"epsilon": 0.1, "max_depth": 3, "depth": 3}
+    assert SETUP.at("epsilon", 0.5).settings["epsilon"] == 0.5
+
+
+def labelled(left: int, right: int) -> float:
+    values = np.array([1, 1, 1, 5, 5, 5, 5], dtype=np.int16)
+    schema = Schema((NumericFeature("a", 0, 8, whole=True),), SCHEMA.target, n_public=7)
+    data = EncodedDataset(schema, (values,), np.array([0, 0, 1, 1, 1, 0, 0], dtype=np.uint8))
+    result = fit("pf-tree", data, epsilon=1, depth=1, seed=0)
+    object.__setattr__(result, "model", Tree(schema, Branch(ThresholdRule(0, 3.5), Leaf(left), Leaf(right))))
+    return reliability(result, data)
+
+
+def test_a_label_is_right_when_it_is_a_most_frequent_class_there():
+    assert labelled(0, 0) == labelled(0, 1) == 1.0  # a tie is right either way
+    assert labelled(1, 1) == 0.5
+
+
+def test_a_vote_has_no_leaf_labels():
+    train, _ = WORLD.draw(seed=1)
+    result = fit("dpa", train, epsilon=1, seed=0)
+    with pytest.raises(DpvizError, match="not a single tree"):
+        reliability(result, train)
+
+
+def test_wishes_and_targets_that_make_no_sense_are_refused():
+    with pytest.raises(ParameterError, match="'target'"):
+        Wish("accuracy", 1.2)
+    with pytest.raises(ParameterError, match="'sureness'"):
+        Wish("accuracy", 0.8, 1.0)
+
+    class Numbers:
+        schema = Schema(SCHEMA.features, NumericTarget("y", 0, 1))
+
+    with pytest.raises(NeedsClasses, match="A plan needs a target of classes"):
+        plan(Numbers(), SETUP, "epsilon", WISH, seed=1)
+
+
+def test_guesses_right_are_those_of_the_two_attack_models():
+    assert [round(100 * guesses_right(e)) for e in (0.1, 0.5, 1, 2)] == [52, 62, 73, 88]
+    assert guesses_right(5, 48_842) == pytest.approx(0.003, abs=1e-4)
+    assert guesses_right(0, 1_000) == pytest.approx(1 / 1_000)
+    assert guesses_right(math.inf) == 1
+    with pytest.raises(ParameterError, match="'candidates'"):
+        guesses_right(1, 1)
+
+
+class TestConsequences:
+    found = consequences(WORLD, SETUP, seed=1, epsilons=(0.02, 0.1, 1.0), draws=100)
+
+    def test_each_epsilon_has_its_draws_and_certificate(self):
+        assert [item.epsilon for item in self.found.found] == [0.02, 0.1, 1.0]
+        assert all(len(item.accuracies) == 100 for item in self.found.found)
+        assert self.found.found[0].accuracy(0.05) <= self.found.found[0].accuracy(0.5)
+
+    def test_certificates_share_the_failure_probability(self):
+        assert sum(item.certificate.beta for item in self.found.found) == pytest.approx(self.found.beta)
+
+    def test_more_epsilon_withstands_fewer_rows_once_it_is_accurate(self):
+        middle, high = (item.protected(self.found.majority) for item in self.found.found[1:])
+        assert middle is not None
+        assert high is not None
+        assert middle > high
+
+    def test_protecting_epsilons_are_those_whose_certificate_says_so(self):
+        rows = self.found.found[1].protected(self.found.majority)
+        good = self.found.protecting(rows, self.found.majority)
+        assert self.found.found[1] in good
+        assert self.found.found[2] not in good
+        assert self.found.protecting(10_000, self.found.majority) == ()
+
+    def test_the_cursor_takes_the_nearest_epsilon(self):
+        assert self.found.at(0.12).epsilon == 0.1
+
+    def test_what_is_not_private_proves_nothing(self):
+        found = consequences(WORLD, Setup("cart", SETUP.settings), seed=1, epsilons=(0.1,), draws=5)
+        assert found.reason
+        assert math.isinf(found.found[0].proven)
+        assert found.found[0].protected(0.5) is None
+
+    def test_a_stop_keeps_what_is_done(self):
+        found = consequences(WORLD, SETUP, seed=1, epsilons=(0.1, 1.0), draws=20, stop=lambda: True)
+        assert len(found.found) == 1

@@ -1,0 +1,284 @@
+"""The audit's figures, tables and sentences, looked into."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from dpviz.evaluation.audit.findings import AuditResult, WorstPair
+from dpviz.figures.audit import worst_pair as audit
+from dpviz.figures.audit.html import extra_row, pair_tables, verdict_table
+from dpviz.figures.audit.output import output_in_words, output_tree
+from dpviz.figures.audit.text import LOOKS, AuditLine, chance_text, lead_sentence, pair_sentence, setting_text, times_text
+from dpviz.figures.theme import DARK, LIGHT, contrast
+from dpviz.figures.tree.svg import tree_svg
+from dpviz.models.tree import ThresholdRule
+from tests.figures.audits import BUG, EVERY, HOLDS, IMPOSSIBLE, NONE, NOTHING, UNPROVEN, VIOLATED, pair, split
+
+NEIGHBOURS = "add/remove one row"
+
+
+def line(verdict: str, setting: str = "", **numbers: float | None) -> AuditLine:
+    given = {"claimed": 1.0, "composed": 1.0, "verified": 0.5, "audited": None, **numbers}
+    return AuditLine(f"key {verdict} {setting}", f"A {verdict}", setting, **given, verdict=verdict, because="So.", note="")
+
+
+class Reader(HTMLParser):
+    """Checks that every element is closed, and keeps tags and texts."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(markup)
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open.append(tag)
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    def named(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+class TestSentences:
+    def test_the_lead_counts_learners_by_verdict(self) -> None:
+        lines = [line("holds"), line("violated"), line("violated"), line("unproven"), line("none")]
+        assert lead_sentence(lines) == (
+            "1 of 4 private learners keep the ε they claim, on everything that was searched: 1 unproven, 2 violated."
+        )
+
+    def test_the_lead_leaves_out_settings_that_are_not_the_default(self) -> None:
+        lines = [line("holds"), line("violated", "grow complete")]
+        assert lead_sentence(lines) == "1 of 1 private learner keeps the ε it claims, on everything that was searched."
+
+    def test_the_lead_says_when_nothing_was_searched_and_when_dpviz_is_wrong(self) -> None:
+        assert lead_sentence([line("none"), line("not searched")]) == "Nothing was searched yet."
+        assert lead_sentence([line("holds"), line("not searched")]).endswith("searched. 1 more was not searched.")
+        assert lead_sentence([line("ledger violated")]).endswith("that is a bug in dpviz.")
+
+    @pytest.mark.parametrize(
+        ("chance", "words"),
+        [
+            (0.0, "impossible"),
+            (1.0, "certain"),
+            (0.0947, "9.47 %"),
+            (0.01, "1 %"),
+            (1 / 199, "1 in 199"),
+            (0.00047704864812695607, "1 in 2,100"),
+            (2.8474029794758807e-10, "1 in 3,510,000,000"),
+        ],
+    )
+    def test_a_probability_is_said_for_people(self, chance: float, words: str) -> None:
+        assert chance_text(chance) == words
+
+    def test_a_pair_is_told_by_its_ratio_and_what_the_claim_allows(self) -> None:
+        said = f"Adding the marked row makes this tree 4 times as likely; ε = 1 ({NEIGHBOURS}) allows 2.72 times."
+        assert pair_sentence(VIOLATED) == said
+        assert pair_sentence(BUG).startswith("Taking the marked row away makes this tree 3.49 times as likely;")
+
+    def test_infinity_is_words(self) -> None:
+        assert pair_sentence(IMPOSSIBLE).startswith(
+            "This tree is possible with the marked row and impossible without it. No finite ε"
+        )
+        other = replace(IMPOSSIBLE, worst_pair=pair(0.25, 0.0))
+        assert pair_sentence(other).startswith("This tree is possible without the marked row and impossible with it.")
+        assert pair_sentence(NONE).endswith("Nothing was promised.")
+        assert times_text(math.inf) == times_text(1e6) == "without limit"
+
+    def test_nothing_found_is_said(self) -> None:
+        assert pair_sentence(NOTHING) == "No difference between neighbouring data sets could be certified here."
+
+    @pytest.mark.parametrize("name", EVERY)
+    def test_an_epsilon_in_a_sentence_has_its_neighbours(self, name: str) -> None:
+        for said in (pair_sentence(EVERY[name]), audit.ratio_sentence(EVERY[name])):
+            assert "ε" not in said or NEIGHBOURS in said
+
+    def test_settings_are_called_as_on_screen(self) -> None:
+        assert setting_text({"grow_complete": True, "bins": 5}, {"grow_complete": "Grow complete"}) == "grow complete, bins: 5"
+        assert setting_text({}, {}) == ""
+
+
+class TestFigures:
+    @pytest.mark.parametrize("name", EVERY)
+    def test_bars_are_as_long_as_the_probabilities(self, name: str) -> None:
+        figure = audit.probability_figure(EVERY[name])
+        bars = [trace for trace in figure.data if trace.type == "bar"]
+        assert tuple(bar.x[0] for bar in bars) == EVERY[name].worst_pair.probabilities  # type: ignore[union-attr]
+        assert [bar.y[0] for bar in bars] == ["without the row", "with the row"]
+        assert figure.layout.xaxis.range[1] > max(bar.x[0] for bar in bars)
+
+    def test_the_mark_stands_at_what_the_claim_allows(self) -> None:
+        (mark,) = [trace for trace in audit.probability_figure(VIOLATED).data if trace.type == "scatter"]
+        assert mark.x[0] == pytest.approx(0.0016 * math.e)
+        assert mark.y[0] == "with the row"
+        assert "1 in 230" in audit.limit_note(VIOLATED)
+        assert audit.allowed_chance(IMPOSSIBLE) == 0
+        assert "0 %" in audit.limit_note(IMPOSSIBLE)
+
+    def test_there_is_no_mark_where_the_claim_forbids_nothing(self) -> None:
+        likely = replace(HOLDS, worst_pair=pair(0.5, 0.6))
+        for result in (NONE, likely):
+            assert audit.allowed_chance(result) is None
+            assert audit.limit_note(result) == ""
+            assert all(trace.type == "bar" for trace in audit.probability_figure(result).data)
+
+    def test_ticks_are_left_out_where_they_would_be_rows_of_zeros(self) -> None:
+        tiny = replace(VIOLATED, worst_pair=pair(1e-9, 4e-9))
+        assert audit.probability_figure(tiny).layout.xaxis.showticklabels is False
+        assert audit.probability_figure(VIOLATED).layout.xaxis.showticklabels is True
+
+    def test_only_too_much_is_hatched(self) -> None:
+        hatched = {name: [bar.marker.pattern.shape for bar in audit.ratio_figure(result).data] for name, result in EVERY.items()}
+        assert hatched["holds"] == hatched["unproven"] == ["", "", ""]
+        assert hatched["violated"] == hatched["bug"] == ["/", "", ""]
+        found = audit.probability_figure(VIOLATED).data
+        assert [bar.marker.pattern.shape for bar in found if bar.type == "bar"] == ["", "/"]
+
+    def test_the_second_chart_holds_found_claimed_and_composed(self) -> None:
+        bars = audit.ratio_figure(VIOLATED).data
+        assert [bar.y[0] for bar in bars] == ["found", "claimed", "composed"]
+        assert [bar.x[0] for bar in bars] == pytest.approx([math.log(4), 1.0, 1.5])
+        assert [bar.text[0].strip() for bar in bars] == ["1.39: 4 times", "1: 2.72 times", "1.5: 4.48 times"]
+
+    def test_an_infinite_bar_is_open_finite_in_length_and_says_so(self) -> None:
+        found, claimed, composed = audit.ratio_figure(IMPOSSIBLE).data
+        assert claimed.x[0] < found.x[0] < math.inf
+        assert found.marker.pattern.fillmode == "replace"
+        assert "impossible there" in found.text[0]
+        assert composed.text[0].strip() == "∞: no bound"
+        assert all(math.isfinite(bar.x[0]) and "∞" in bar.text[0] for bar in audit.ratio_figure(NONE).data)
+
+    def test_the_axis_of_epsilon_names_the_neighbours(self) -> None:
+        assert NEIGHBOURS in audit.ratio_figure(HOLDS).layout.xaxis.title.text
+
+    @pytest.mark.parametrize("name", EVERY)
+    def test_tables_say_what_the_charts_say(self, name: str) -> None:
+        result = EVERY[name]
+        chances = [row["probability of this tree"] for row in audit.probability_rows(result)]
+        bars = [trace for trace in audit.probability_figure(result).data if trace.type == "bar"]
+        assert chances == [bar.text[0].strip() for bar in bars]
+        assert all(chance in audit.probability_sentence(result) for chance in chances)
+        ratios = [row[f"ε ({NEIGHBOURS})"] for row in audit.ratio_rows(result)]
+        assert [bar.text[0].strip().split(":")[0] for bar in audit.ratio_figure(result).data] == ratios
+
+    @pytest.mark.parametrize("name", EVERY)
+    def test_bars_show_on_both_grounds(self, name: str) -> None:
+        bars = [*audit.ratio_figure(EVERY[name]).data, *audit.probability_figure(EVERY[name]).data]
+        colours = {bar.marker.color for bar in bars if bar.type == "bar"}
+        assert all(contrast(colour, theme.ground) >= 3 for colour in colours for theme in (LIGHT, DARK))
+
+
+class TestTables:
+    def test_every_verdict_has_its_own_icon_and_word(self) -> None:
+        assert len({look.icon for look in LOOKS.values()}) == len({look.word for look in LOOKS.values()}) == len(LOOKS)
+
+    @pytest.mark.parametrize("verdict", LOOKS)
+    def test_a_line_shows_icon_word_numbers_and_reason(self, verdict: str) -> None:
+        table = Reader(verdict_table([line(verdict, composed=math.inf, audited=0.25)], selected="", caption="All"))
+        assert LOOKS[verdict].icon in table.texts
+        assert f" {LOOKS[verdict].word}" in table.texts
+        assert {"1", "∞", "≥ 0.5", "≥ 0.25", "So."} <= set(table.texts)
+
+    def test_one_button_per_line_and_the_chosen_one_is_pressed(self) -> None:
+        lines = [line("holds"), line("violated")]
+        table = Reader(verdict_table(lines, selected=lines[1].key, caption="All"))
+        assert [button["data-key"] for button in table.named("button")] == [item.key for item in lines]
+        assert [button["aria-pressed"] for button in table.named("button")] == ["false", "true"]
+
+    def test_what_was_not_searched_is_a_dash_with_words(self) -> None:
+        nothing = dict.fromkeys(("claimed", "composed", "verified"))
+        table = Reader(verdict_table([line("not searched", **nothing)], selected="", caption="All"))
+        assert [cell["aria-label"] for cell in table.named("span") if cell.get("class") == "dpa-none"] == [
+            "not searched this way"
+        ] * 4
+
+    def test_an_infinite_bound_is_not_called_at_least(self) -> None:
+        assert "≥ ∞" not in verdict_table([line("violated", verified=math.inf)], selected="", caption="All")
+
+    def test_names_are_escaped(self) -> None:
+        bad = replace(line("holds"), title="<img src=x onerror=alert(1)>", because='"&', key='"><script>')
+        table = Reader(verdict_table([bad], selected="", caption="<b>"))
+        assert not table.named("img")
+        assert not table.named("script")
+        assert not table.named("b")
+        assert bad.title in table.texts
+        cells = WorstPair(("<i>", "class"), (), (("<i>=<u>", "<s>"),), (0.0, 1.0))
+        assert not {"i", "u", "s"} & {tag for tag, _ in Reader(pair_tables(cells)).tags}
+
+    def test_only_the_extra_row_is_marked_and_it_stands_last(self) -> None:
+        shown = pair(0.1, 0.2)
+        assert extra_row(shown) == ("a=0", "b=0", "y")
+        markup = pair_tables(shown)
+        assert markup.count("+ added") == markup.count("dpa-extra") == 1
+        rows = re.findall(r"<tr class=\"(.*?)\">(.*?)</tr>", markup)
+        assert [kind for kind, _ in rows] == ["", "", "", "", "dpa-extra"]
+        assert re.findall(r"<td>(.*?)</td>", rows[-1][1]) == ["0", "0", "y"]
+
+    def test_an_extra_row_equal_to_others_is_found(self) -> None:
+        row = ("a=0", "x")
+        assert extra_row(WorstPair(("a", "class"), (row,), (row, row), (0.1, 0.2))) == row
+
+    def test_an_empty_data_set_says_so(self) -> None:
+        assert "no rows" in pair_tables(WorstPair(("a", "class"), (), (("a=0", "x"),), (0.1, 0.2)))
+
+    def test_identical_columns_stand_once(self) -> None:
+        columns = ("a0", "a1", "b0", "b1", "class")
+        row = ("a0=1", "a1=1", "b0=1", "b1=1", "x")
+        heads = re.findall(r'<th scope="col">([^<]+)</th>', pair_tables(WorstPair(columns, (), (row,), (0.1, 0.2))))
+        assert heads == ["a0 to a1 (identical)", "b0 to b1 (identical)", "class"] * 2
+
+    def test_columns_that_differ_somewhere_stand_apart(self) -> None:
+        rows = (("a0=1", "a1=1", "x"), ("a0=0", "a1=1", "x"))
+        assert "identical" not in pair_tables(WorstPair(("a0", "a1", "class"), rows[:1], rows, (0.1, 0.2)))
+
+    def test_many_equal_rows_are_counted(self) -> None:
+        row, other = ("a=0", "x"), ("a=1", "y")
+        markup = pair_tables(WorstPair(("a", "class"), (row,) * 6 + (other,) * 6, (row,) * 7 + (other,) * 6, (0.1, 0.2)))
+        assert markup.count("× 6") == 4
+        assert "(12 rows)" in markup
+        assert "(13 rows)" in markup
+
+
+class TestOutput:
+    def test_the_tree_that_separates_can_be_drawn_with_short_names(self) -> None:
+        tree = output_tree(VIOLATED)
+        assert tree is not None
+        drawing = tree_svg(tree, widths=None, selected=None, title="t")
+        assert "is 0" in drawing
+        assert "a=0" not in drawing
+        assert output_in_words(VIOLATED) == "If a is 0: x; otherwise: y."
+
+    def test_nested_rules_and_numbers_are_read(self) -> None:
+        inner = {"feature": "b", "op": "<=", "threshold": 0.5, "left": {"leaf": "x"}, "right": {"leaf": "z"}}
+        body = split("x", "y")["root"] | {"right": inner}
+        rows = (("a=0", "0", "x"), ("a=1", "1", "y"))
+        result = replace(VIOLATED, output={"root": body}, worst_pair=WorstPair(("a", "b", "class"), rows[:1], rows, (0.1, 0.2)))
+        tree = output_tree(result)
+        assert tree is not None
+        assert tree.schema.classes == ("x", "y", "z")
+        assert tree.root.right.rule == ThresholdRule(1, 0.5)  # type: ignore[union-attr]
+        assert output_in_words(result) == "If a is 0: x; otherwise: (If b ≤ 0.5: x; otherwise: z)."
+
+    def test_a_single_label_is_a_leaf(self) -> None:
+        result = replace(NONE, output={"leaf": "y"})
+        tree = output_tree(result)
+        assert tree is not None
+        assert tree.n_leaves == 1
+        assert output_in_words(result) == "Always y."
+
+    @pytest.mark.parametrize("result", [NOTHING, replace(HOLDS, output={"counts": "3"}), replace(UNPROVEN, output={"root": 3})])
+    def test_what_is_no_tree_is_not_drawn(self, result: AuditResult) -> None:
+        assert output_tree(result) is None
+        assert "If" not in output_in_words(result)

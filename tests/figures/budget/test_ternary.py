@@ -1,0 +1,149 @@
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from dpviz.evaluation.budget.lab import ShareMap, StepGain
+from dpviz.evaluation.budget.shares import ShareQuestion
+from dpviz.figures.budget.gains import gain_rows, gains_figure, gains_sentence
+from dpviz.figures.budget.ternary import (
+    NARROW,
+    WIDE,
+    Frame,
+    crossover_sentence,
+    line_figure,
+    map_rows,
+    map_sentence,
+    triangle_svg,
+)
+from dpviz.randomness import generator
+from dpviz.table.schema import ClassTarget, NumericFeature, Schema
+
+SCHEMA = Schema((NumericFeature("a", 0, 16),), ClassTarget("y", ("no", "yes")), n_public=400)
+NS = "{http://www.w3.org/2000/svg}"
+
+
+def question(name: str, depth: int = 3) -> ShareQuestion:
+    found = ShareQuestion.of(name, SCHEMA, {"epsilon": 1.0, "max_depth": depth, "depth": depth}, {})
+    assert found is not None
+    return found
+
+
+def made(name: str = "privatree", depth: int = 3, n_rows: int = 400, peak: float = 0.5) -> ShareMap:
+    """Accuracy falls with the distance of the last share from `peak`."""
+    asked = question(name, depth)
+    noise = generator(1).normal(0, 0.002, (len(asked.points), 20))
+    scores = np.array([[0.9 - abs(point[-1] - peak)] for point in asked.points]) + noise
+    return ShareMap(asked, n_rows, asked.points, scores, tuple(range(len(asked.points))), 20)
+
+
+def test_every_point_is_a_cell_that_can_be_chosen_and_says_its_number():
+    found = made()
+    for narrow in (False, True):
+        root = ElementTree.fromstring(triangle_svg(found, current=None, narrow=narrow))
+        cells = [group for group in root.iter(f"{NS}g") if "data-key" in group.attrib]
+        assert root.attrib["role"] == "listbox"
+        assert root.attrib["aria-label"] == map_sentence(found)
+        assert [int(cell.attrib["data-key"]) for cell in cells] == list(range(36))
+        for at, cell in enumerate(cells):
+            assert cell.attrib["role"] == "option"
+            assert f"{found.means[at]:.1%}" in cell.attrib["aria-label"]
+            shown = float(cell.find(f"{NS}text").text)
+            assert shown == pytest.approx(100 * found.means[at], abs=0.51 if narrow else 0.06)
+
+
+def test_the_shares_in_use_are_marked_and_only_they():
+    svg = triangle_svg(made(), current=(20.0, 30.0, 50.0))
+    assert svg.count('aria-selected="true"') == 1
+    at = made().nearest((0.2, 0.3, 0.5))
+    assert re.search(rf'aria-selected="true" data-key="{at}"', svg)
+    assert 'aria-selected="true"' not in triangle_svg(made(), current=None)
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_corners_are_where_one_share_has_all_and_everything_is_inside(width):
+    frame = Frame(width)
+    (top, high), (left, low), (right, also_low) = map(frame.place, ((1, 0, 0), (0, 1, 0), (0, 0, 1)))
+    assert left < top < right
+    assert high < low == also_low < frame.height
+    assert right < width
+    x, y = frame.place((1 / 3, 1 / 3, 1 / 3))
+    assert x == pytest.approx((top + left + right) / 3, abs=0.2)
+    assert y == pytest.approx((high + 2 * low) / 3, abs=0.2)
+
+
+def test_names_of_parts_are_escaped():
+    found = made()
+    hostile = ShareQuestion(**{**found.question.__dict__, "parts": ("<b>", "&", '"x"')})
+    svg = triangle_svg(ShareMap(hostile, 400, found.points, found.scores, found.same_as, 20), current=None)
+    ElementTree.fromstring(svg)
+    assert "<b>" not in svg
+
+
+def test_shades_follow_the_numbers():
+    found = made()
+    shades = [int(value) for value in re.findall(r"--v:(\d+)", triangle_svg(found, current=None))]
+    order = np.argsort(found.means)
+    assert list(np.array(shades)[order]) == sorted(shades)
+    assert shades[found.best] == max(shades) == 95
+
+
+def test_the_sentence_names_the_best_point_and_what_the_rule_loses():
+    found = made(peak=0.8)
+    sentence = map_sentence(found)
+    rule = found.nearest(found.question.automatic)
+    assert "leaves (80 %)" in sentence
+    assert f"{100 * (found.means[found.best] - found.means[rule]):.1f} points less" in sentence
+
+
+def test_the_crossover_is_told_from_few_rows_to_many_in_either_order():
+    small, large = made(n_rows=800, peak=0.6), made(n_rows=20_000, peak=0.1)
+    said = crossover_sentence(large, small)
+    assert said == crossover_sentence(small, large)
+    assert said == "The good share for leaves falls from about 60 % of ε with 800 rows to about 10 % with 20,000 rows."
+    assert "rises" in crossover_sentence(made(n_rows=800, peak=0.2), made(n_rows=9_000, peak=0.7))
+    assert "no crossover here" in crossover_sentence(made(n_rows=800), made(n_rows=9_000))
+
+
+@pytest.mark.parametrize(("name", "depth"), [("privatree-corrected", 3), ("pf-tree", 2), ("pf-tree", 5)])
+def test_two_shares_or_many_levels_are_a_line_with_both_choices_marked(name, depth):
+    found = made(name, depth)
+    current = found.points[0]
+    figure = line_figure(found, current=current)
+    band, mean, rule, mine = figure.data
+    assert list(mean.y) == pytest.approx(list(100 * found.means))
+    assert len(band.x) == 2 * len(found.points)
+    assert (rule.name, mine.name) == ("automatic choice", "in use")
+    assert mine.y[0] == pytest.approx(100 * found.means[0])
+    assert len(line_figure(found, current=None).data) == 3
+
+
+def test_the_table_has_a_line_per_point():
+    found = made()
+    rows = map_rows(found)
+    assert len(rows) == 36
+    assert rows[found.best]["as good as the best"] == "yes"
+    assert {row["as good as the best"] for row in rows} == {"yes", "no"}
+
+
+GAINS = (
+    StepGain("quantile", (0.3, 0.3, 0.4), -0.02, -0.03, -0.01, 200),
+    StepGain("node", (0.2, 0.4, 0.4), 0.001, -0.004, 0.006, 200),
+    StepGain("leaf", (0.2, 0.2, 0.6), 0.02, 0.01, 0.03, 200),
+)
+
+
+def test_gains_are_told_with_their_interval_and_only_shown_ones_pay():
+    said = gains_sentence(GAINS)
+    assert "leaves: +2.0 points (95 %: +1.0 to +3.0)" in said
+    assert said.endswith("It pays for leaves.")
+    assert gains_sentence(GAINS[:2]).endswith("No step is shown to pay.")
+    assert "add/remove one row" in said
+
+
+def test_gains_are_told_apart_by_shape_too():
+    figure = gains_figure(GAINS)
+    assert len({trace.marker.symbol for trace in figure.data}) == 3
+    assert figure.data[2].error_x.array[0] == pytest.approx(1.0)
+    assert [row["one step more for"] for row in gain_rows(question("privatree"), GAINS)] == ["quantiles", "nodes", "leaves"]

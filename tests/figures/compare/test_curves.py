@@ -1,0 +1,264 @@
+import math
+import re
+import xml.etree.ElementTree as ET
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from dpviz.evaluation.compare.comparison import Curve, Difference, Point
+from dpviz.figures.compare.curves import AXES, compare_figure, curve_rows, headline, is_cut, off_axis, placed
+from dpviz.figures.compare.differences import difference_figure, difference_rows, probability_text, sentence
+from dpviz.figures.compare.dots import NARROW, WIDE, DotRow, dot_rows, dots_svg, row_words, scale_of, stacked
+from dpviz.figures.compare.measure_text import LEAST_R2, gap_text, measure_text, tick_format
+from dpviz.figures.compare.style import COLOURS, NEUTRAL, looks_of
+from dpviz.figures.theme import DARK, LIGHT, contrast
+from dpviz.learners import get_learner, learner_names
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def curve(learner, xs, *, verdict="holds", factor=1.0, height=0.8):
+    points = tuple(Point(x, x * factor, height - 0.02, height, height + 0.01, 30) for x in xs)
+    return Curve(learner, verdict, points)
+
+
+SOUND = curve("pf-tree", (0.01, 0.1, 1.0))
+FALSE = curve("privatree", (0.01, 0.1, 1.0), verdict="violated", factor=math.inf, height=0.9)
+OPEN = curve("bdpt", (0.01, 0.1, 1.0), verdict="unproven", factor=12, height=0.7)
+PLAIN = Curve("cart", "none", (Point(math.inf, math.inf, 0.84, 0.85, 0.86, 5),))
+ALL = (SOUND, FALSE, OPEN, PLAIN)
+EPSILON = {"along": "epsilon", "metric": "accuracy", "level": 0.76}
+
+
+def lines(figure):
+    """Name -> trace of every line in the legend."""
+    return {trace.name: trace for trace in figure.data if trace.showlegend is not False}
+
+
+def test_every_learner_and_the_majority_have_a_line_with_its_words():
+    drawn = lines(compare_figure(ALL, **EPSILON))
+    title = {name: get_learner(name).title for name in ("pf-tree", "privatree", "bdpt", "cart")}
+    doubtful = {f"{title['privatree']}, claim violated", f"{title['bdpt']}, claim unproven"}
+    assert set(drawn) == {title["pf-tree"], title["cart"], "Majority class"} | doubtful
+    assert set(drawn["Majority class"].y) == {0.76}
+    assert tuple(drawn["Majority class"].x) == (0.01, 1.0)
+    assert set(drawn[title["cart"]].y) == {0.85}
+
+
+def test_a_claim_that_does_not_hold_is_dashed_and_open():
+    for trace in lines(compare_figure(ALL, **EPSILON)).values():
+        if trace.marker.symbol:
+            doubtful = "claim" in trace.name
+            assert trace.line.dash == ("dash" if doubtful else "solid")
+            assert trace.marker.symbol.endswith("-open") == doubtful
+
+
+def test_the_band_goes_out_along_the_top_and_back_along_the_bottom():
+    figure = compare_figure((SOUND,), **EPSILON)
+    (band,) = [trace for trace in figure.data if trace.fill == "toself"]
+    assert list(band.x) == [0.01, 0.1, 1.0, 1.0, 0.1, 0.01]
+    assert list(band.y) == pytest.approx([0.81] * 3 + [0.78] * 3)
+
+
+def test_epsilon_and_rows_are_logarithmic_and_depth_is_not():
+    assert compare_figure(ALL, **EPSILON).layout.xaxis.type == "log"
+    along_rows = compare_figure((curve("pf-tree", (100, 200)),), along="n_rows", metric="accuracy", level=None)
+    along_depth = compare_figure((curve("pf-tree", (1, 2)),), along="max_depth", metric="accuracy", level=None)
+    assert along_rows.layout.xaxis.type == "log"
+    assert along_depth.layout.xaxis.type is None
+    assert "add/remove one row" in compare_figure(ALL, **EPSILON).layout.xaxis.title.text
+
+
+def test_composed_epsilons_move_false_claims_right_and_endless_ones_off_the_axis():
+    assert [x for x, _ in placed(OPEN, composed=True)] == pytest.approx([0.12, 1.2, 12.0])
+    assert placed(FALSE, composed=True) == ()
+    assert off_axis(ALL) == ("privatree",)
+    drawn = lines(compare_figure(ALL, **EPSILON, composed=True))
+    assert not any("violated" in name for name in drawn)
+    assert tuple(drawn["Majority class"].x) == (0.01, 12.0)
+
+
+def test_with_nothing_on_the_axis_the_figure_is_empty_and_not_an_error():
+    assert len(compare_figure((FALSE,), **EPSILON, composed=True).data) == 0
+    assert len(compare_figure((), **EPSILON).data) == 0
+
+
+def test_along_depth_a_learner_without_privacy_is_a_curve_too():
+    plain = Curve("cart", "none", tuple(Point(depth, math.inf, 0.8, 0.8, 0.8, 5) for depth in (1.0, 2.0)))
+    drawn = lines(compare_figure((plain,), along="max_depth", metric="accuracy", level=None))
+    assert tuple(drawn[get_learner("cart").title].x) == (1.0, 2.0)
+
+
+def test_the_headline_praises_the_best_learner_whose_claim_holds():
+    words = headline(ALL, along="epsilon", x=0.1, metric="accuracy", level=0.76)
+    assert words.startswith("At ε = 0.1 (add/remove one row), PF-tree reaches accuracy 80.0% (nine of ten draws: 78.0% to 81.0%)")
+    assert "not private) 85.0%, guessing 76.0%." in words
+    assert "PrivaTree" not in words
+    assert headline((FALSE,), along="epsilon", x=0.1, metric="accuracy", level=None) == (
+        "No learner whose claim holds was fitted here."
+    )
+
+
+def test_the_table_says_what_the_figure_shows():
+    rows = curve_rows(ALL, along="epsilon", metric="accuracy")
+    assert len(rows) == 10
+    assert {row["claim"] for row in rows} == {"holds", "violated", "unproven", "none made"}
+    (plain,) = [row for row in rows if row["claim"] == "none made"]
+    assert plain[AXES["epsilon"]] == "∞"
+    assert plain["median accuracy"] == "85.0%"
+
+
+def test_looks_reach_three_to_one_on_both_grounds():
+    for colour in (*COLOURS, NEUTRAL):
+        assert contrast(colour, LIGHT.ground) >= 3, colour
+        assert contrast(colour, DARK.ground) >= 3, colour
+
+
+def test_learners_of_one_figure_never_look_alike():
+    every = looks_of(dict.fromkeys(learner_names(), "holds"))
+    assert len({(look.colour, look.symbol) for look in every.values()}) == len(every)
+    private = [name for name in learner_names() if not get_learner(name).is_baseline]
+    for start in range(len(private)):
+        few = (private[start:] + private[:start])[: len(COLOURS)]
+        assert len({look.colour for look in looks_of(dict.fromkeys(few, "holds")).values()}) == len(few)
+
+
+def found(probability=0.8, n_draws=150):
+    return Difference("pf-tree", "privatree", probability, 0.72, 0.86, -0.01, 0.02, 0.05, 5, n_draws)
+
+
+@pytest.mark.parametrize(
+    ("item", "text"),
+    [
+        (found(), "0.80 (0.72 to 0.86)"),
+        (found(1.0), "above 0.99 (0.72 to 0.86)"),
+        (found(0.001), "below 0.01 (0.72 to 0.86)"),
+        (found(1.0, n_draws=0), "1.00 (neither draws noise)"),
+    ],
+)
+def test_a_probability_is_never_a_bare_certainty(item, text):
+    assert probability_text(item) == text
+
+
+def test_a_difference_is_a_line_in_points_with_its_sentence():
+    figure = difference_figure([found()], looks_of({"pf-tree": "holds", "privatree": "violated"}))
+    line, mark = figure.data
+    assert tuple(line.x) == pytest.approx((-1, 5))
+    assert tuple(mark.x) == pytest.approx((2,))
+    assert line.line.dash == "dash"
+    assert sentence(found()) == (
+        "PF-tree beats PrivaTree with probability 0.80 (0.72 to 0.86); difference +2.0 points (5–95 %: -1.0 to +5.0)"
+    )
+    (row,) = difference_rows([found()], "accuracy")
+    assert row["splits"] == "5"
+    assert row["median difference in accuracy, points"] == "+2.0"
+
+
+def dot_lines(rng):
+    looks = looks_of({"pf-tree": "holds", "privatree": "violated"})
+    return [DotRow(look, tuple(np.sort(rng.normal(0.8, 0.02, 25)))) for look in looks.values()]
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_there_are_25_dots_per_learner_of_one_size_inside_the_drawing(rng, width):
+    rows = dot_lines(rng)
+    scale = scale_of([value for row in rows for value in row.dots], width)
+    svg = ET.fromstring(dots_svg(rows, scale))
+    groups = [group for group in svg.findall(f"{SVG}g") if group.get("class") != "draw"]
+    assert [len(group) for group in groups] == [25, 25]
+    circles = [circle for group in groups for circle in group]
+    assert len({circle.get("r") for circle in groups[0]}) == 1
+    assert all(0 < float(circle.get("cx")) < width for circle in circles)
+    height = float(svg.get("viewBox").split()[3])
+    assert all(0 < float(circle.get("cy")) < height for circle in circles)
+    assert groups[0].get("fill") != "none"
+    assert groups[1].get("fill") == "none"
+
+
+def test_each_learner_has_one_hidden_mark():
+    rows = [DotRow(look, (0.5,) * 25) for look in looks_of({"pf-tree": "holds", "cart": "none"}).values()]
+    svg = ET.fromstring(dots_svg(rows, scale_of([0.5], WIDE)))
+    marks = [group for group in svg.findall(f"{SVG}g") if group.get("class") == "draw"]
+    assert [(mark.get("data-row"), mark.get("visibility")) for mark in marks] == [("0", "hidden"), ("1", "hidden")]
+    assert [text.text for text in svg.findall(f"{SVG}text")].count("25") == 2  # pressed together, and counted
+
+
+def test_a_stack_stands_near_its_dots(rng):
+    dots = np.sort(rng.normal(0.8, 0.02, 25))
+    scale = scale_of(list(dots), WIDE)
+    drawn = stacked(dots, scale, 5.5)
+    assert len(drawn) == 25
+    assert max(abs(x - scale.x(dot)) for (x, _), dot in zip(drawn, dots, strict=True)) < 11
+    columns = sorted({x for x, _ in drawn})
+    assert all(later - earlier > 5.5 for earlier, later in pairwise(columns))
+
+
+def test_titles_are_escaped_and_the_drawing_speaks():
+    (look,) = looks_of({"pf-tree": "holds"}).values()
+    row = DotRow(look, tuple(np.linspace(0.7, 0.9, 25)))
+    text = dots_svg([row], scale_of(row.dots, WIDE))
+    assert row_words(row, metric="accuracy") in re.search('aria-label="([^"]*)"', text)[1]
+    assert row_words(row, metric="accuracy") == "PF-tree: half of the draws reach 80.0 %; nearly all lie from 70.8 % to 89.2 %"
+    assert dot_rows([row])[0] == {
+        "learner": "PF-tree",
+        "lowest dot": "70.0 %",
+        "5th": "73.3 %",
+        "13th (median)": "80.0 %",
+        "21st": "86.7 %",
+        "highest dot": "90.0 %",
+    }
+
+
+NOISY = Curve("s-gbdt", "holds", tuple(Point(x, x, low, 0.3, 0.4, 30) for x, low in ((0.01, -9.0), (1.0, 0.25))))
+TREE = Curve("cart-regression", "none", (Point(math.inf, math.inf, 0.44, 0.45, 0.46, 5),))
+
+
+def test_r2_is_drawn_to_the_mean_and_not_far_below_it():
+    figure = compare_figure((NOISY, TREE), along="epsilon", metric="r2", level=0.0)
+    assert set(lines(figure)) == {"S-GBDT", "Regression tree (not private)", "Mean"}
+    assert figure.layout.yaxis.title.text == "R² on held-out rows"
+    assert tuple(figure.layout.yaxis.range) == (LEAST_R2, 1.02)
+    assert is_cut((NOISY,), "r2")
+    assert not is_cut((TREE,), "r2")
+    assert not is_cut((NOISY,), "rmse")
+    assert "0.300" in figure.data[1].customdata[0]
+    assert curve_rows((NOISY,), along="epsilon", metric="r2")[0]["5 %"] == "-9.000"
+    assert headline((NOISY, TREE), along="epsilon", x=1.0, metric="r2", level=0.0) == (
+        "At ε = 1 (add/remove one row), S-GBDT reaches R² 0.300 (nine of ten draws: 0.250 to 0.400); "
+        "Regression tree (not private) 0.450, the mean 0.000."
+    )
+
+
+def test_of_errors_the_least_is_the_best():
+    few, many = (Curve(name, "holds", (Point(1.0, 1.0, at, at, at, 3),)) for name, at in (("dp-mean", 880.0), ("s-gbdt", 412.25)))
+    words = headline((few, many), along="epsilon", x=1.0, metric="rmse", level=900.0)
+    assert "S-GBDT reaches RMSE 412.2 (" in words
+    assert words.endswith("the mean 900.")
+    figure = compare_figure((few, many), along="epsilon", metric="rmse", level=900.0)
+    assert figure.layout.yaxis.tickformat == tick_format("rmse") == ",~r"
+    found = Difference("s-gbdt", "dp-mean", 1.0, 0.9, 1.0, 400.0, 467.75, 470.0, 5, 10)
+    assert "difference +467.8 units of the target (5–95 %: +400 to +470)" in sentence(found, "rmse")
+    drawn = difference_figure([found], looks_of({"dp-mean": "holds"}), "rmse")
+    assert drawn.data[1].x == (467.75,)
+    assert "units of the target" in drawn.layout.xaxis.title.text
+    assert difference_rows([found], "rmse")[0]["5 %"] == "+400"
+
+
+@pytest.mark.parametrize(
+    ("value", "metric", "said"),
+    [(0.8123, "accuracy", "81.2%"), (0.8123, "auc", "0.812"), (-0.02, "r2", "-0.020"), (1234.5, "rmse", "1234")],
+)
+def test_each_measure_has_its_digits(value, metric, said):
+    assert measure_text(value, metric) == said
+    assert gap_text(-0.014, "r2") == "-1.4"
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("values", [(402.0, 455.0, 871.0), (0.00001, 0.00002, 0.00004), (-9.0, 0.3, 0.4), (5.0, 5.0, 5.0)])
+def test_dots_of_any_size_have_round_ticks_inside_the_scale(values, width):
+    row = DotRow(looks_of({"s-gbdt": "holds"})["s-gbdt"], tuple(sorted(values)))
+    text = dots_svg([row], scale_of(values, width), metric="rmse")
+    ticks = [float(item.get("x1")) for item in ET.fromstring(text).iter(f"{SVG}line") if item.get("class") == "grid"]
+    assert 1 <= len(ticks) <= 10
+    assert all(0 < x < width for x in ticks)

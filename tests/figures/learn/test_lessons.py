@@ -1,0 +1,140 @@
+import pytest
+
+from dpviz.evaluation.learn.growing import growing_tree
+from dpviz.evaluation.learn.lessons import PoisonedStump, adding_up, choice_laws, count_laws
+from dpviz.figures.learn import lessons
+from dpviz.figures.learn import trees as lessons_trees
+from dpviz.figures.theme import DARK, LIGHT, contrast
+
+
+@pytest.fixture(scope="module")
+def four():
+    return adding_up(4, 1.0)
+
+
+@pytest.fixture
+def stump():
+    import numpy as np
+
+    return PoisonedStump((np.array([0.4, 0.8]), np.array([0.01, 1.0])), 0.1, 500, 0.6)
+
+
+@pytest.mark.parametrize("colour", [lessons.FIRST, lessons.SECOND, lessons.NEUTRAL])
+def test_colours_reach_three_to_one_on_both_grounds(colour):
+    assert min(contrast(colour, theme.ground) for theme in (LIGHT, DARK)) >= 3
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (0, "0 %"),
+        (1, "100 %"),
+        (0.37, "37 %"),
+        (0.029, "2.9 %"),
+        (4e-4, "under 0.1 %"),
+        (0.9999, "over 99.9 %"),
+        (0.995, "99.5 %"),
+    ],
+)
+def test_percents_never_say_never_or_always_wrongly(share, words):
+    assert lessons.percent(share) == words
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0])
+def test_a_hundred_guesses_are_a_hundred_dots(epsilon):
+    coin, top, wrong = lessons.guesses_figure(epsilon).data
+    right = round(lessons.guesses(epsilon))
+    assert [len(part.x) for part in (coin, top, wrong)] == [50, right - 50, 100 - right]
+    places = {(x, y) for part in (coin, top, wrong) for x, y in zip(part.x, part.y, strict=True)}
+    assert len(places) == 100
+
+
+def test_the_sentence_of_the_guesses_says_odds_and_guesses():
+    said = lessons.guesses_sentence(1.0)
+    assert "add/remove one row" in said
+    assert "2.72 to 1" in said
+    assert "73 of 100" in said
+    assert lessons.guesses_rows([1.0]) == [
+        {"ε (add/remove one row)": "1", "odds at most": "2.72 to 1", "right of 100 guesses, at most": "73.1"}
+    ]
+
+
+def test_two_counts_are_drawn_with_their_ratio_between_the_bounds():
+    laws = count_laws((5, 4), 1, 1.0)
+    figure = lessons.counts_figure(laws)
+    first, second, ratio = figure.data
+    assert list(first.y) == list(laws.first)
+    assert list(second.y) == list(laws.second)
+    assert max(ratio.y) <= laws.bound * (1 + 1e-9)
+    assert sorted(shape.y0 for shape in figure.layout.shapes) == [1 / laws.bound, laws.bound]
+    assert "2.72 times" in lessons.counts_sentence(laws, (5, 4))
+    assert len(lessons.counts_rows(laws)) == len(laws.outcomes)
+
+
+@pytest.mark.parametrize(("distance", "words"), [(0, "no row apart"), (1, "one row apart"), (2, "2 rows apart")])
+def test_the_distance_of_the_tables_is_said(distance, words):
+    laws = count_laws((5, 5 - distance), distance, 1.0)
+    assert words in lessons.counts_sentence(laws, (5, 5 - distance))
+    assert lessons.counts_figure(laws).data
+
+
+def test_both_choices_stand_side_by_side():
+    names, laws = ["a", "b"], choice_laws((3, 1), 1.0)
+    flip, exponential = lessons.choice_figure(names, laws).data
+    assert list(flip.y) == list(laws.flip)
+    assert list(exponential.y) == list(laws.exponential)
+    assert lessons.percent(laws.flip_best) in lessons.choice_sentence(laws, 1.0)
+    assert [row["option"] for row in lessons.choice_rows(names, laws)] == names
+
+
+def test_a_refuted_claim_is_hatched_and_said(four):
+    found, own = four
+    (bars,) = lessons_trees.adding_figure(found).data
+    assert list(bars.x) == [found.claimed, found.log_ratio, found.composed]
+    assert bars.marker.pattern.shape[1] == "/"
+    said = lessons_trees.adding_sentence(found, own, 4)
+    assert "4 features" in said
+    assert "ε = 1," in said
+    assert "add/remove one row" in said
+    assert lessons_trees.adding_rows([(4, found)])[0]["features"] == "4"
+
+
+def test_a_claim_that_holds_is_not_hatched(four):
+    _, own = four
+    (bars,) = lessons_trees.adding_figure(own).data
+    assert bars.marker.pattern.shape[1] == ""
+    assert "one feature" in lessons_trees.adding_sentence(own, own, 1)
+
+
+def test_the_drawn_option_is_marked_wherever_it_stands():
+    for seed in range(1, 20):
+        node = growing_tree(0.3, seed, 2).nodes[1]
+        bars, words = lessons_trees.options_figure(node).data
+        marked = [name for name in words.text if name.startswith("▶ ")]
+        assert marked == [f"▶ {node.drawn.words} · {lessons.percent(node.drawn.probability)}"]
+        assert bars.marker.pattern.shape.index("/") == words.text.index(marked[0])
+        assert sum(bars.x) == pytest.approx(1)
+        assert len(bars.x) == len(words.text) <= lessons_trees.MOST_OPTIONS + 2
+        assert node.drawn.words in lessons_trees.options_sentence(node)
+
+
+def test_before_a_draw_nothing_is_marked():
+    (root,) = growing_tree(2.0, 1, 0).waiting
+    _, words = lessons_trees.options_figure(root).data
+    assert not any(name.startswith("▶") for name in words.text)
+    assert "drawn:" not in lessons_trees.options_sentence(root)
+    assert len(lessons_trees.options_rows(root)) == len(root.options)
+
+
+def test_the_poison_curves_are_the_bounds(stump):
+    tight, published, majority = lessons_trees.poison_figure(stump, (0, 10)).data
+    assert list(tight.y) == [stump.tight(0), stump.tight(10)]
+    assert list(published.y) == [stump.published(0), stump.published(10)]
+    assert set(majority.y) == {0.6}
+    assert f"up to {stump.protected} rows of 500" in lessons_trees.poison_sentence(stump)
+    assert lessons_trees.poison_rows(stump, (0, 10))[1]["rows added or removed"] == "10"
+
+
+def test_when_nothing_is_certain_the_sentence_says_so(stump):
+    hopeless = PoisonedStump(stump.law, stump.epsilon, stump.n_train, 0.99)
+    assert "nothing better" in lessons_trees.poison_sentence(hopeless)

@@ -1,0 +1,141 @@
+import math
+
+import numpy as np
+import pytest
+
+from dpviz.evaluation.plan.consequences import Consequences, consequences
+from dpviz.evaluation.plan.planner import Setup, Wish
+from dpviz.evaluation.plan.search import Answer, judged
+from dpviz.evaluation.plan.simulate import plant
+from dpviz.figures.plan import consequences as three
+from dpviz.figures.plan.planner import (
+    answer_headline,
+    answer_sentence,
+    capital,
+    check_sentence,
+    search_figure,
+    search_rows,
+    setup_text,
+)
+from dpviz.table.schema import ClassTarget, NumericFeature, Schema
+
+WISH = Wish("accuracy", 0.8)
+
+
+def rung(place: float, successes: int, draws: int):
+    return judged(place, np.array([0.9] * successes + [0.5] * (draws - successes)), 0.8, 0.9, 0.001)
+
+
+def answer(*rungs, ladder=(0.01, 0.1, 1.0), complete=True) -> Answer:
+    return Answer(ladder, rungs, 0.8, 0.9, 0.95, complete)
+
+
+FOUND = answer(rung(0.01, 3, 30), rung(0.1, 450, 500), rung(1.0, 200, 200))
+
+
+def test_an_answer_says_what_is_enough_what_is_not_and_what_is_open():
+    assert answer_headline(FOUND, "epsilon") == "ε = 1 is enough"
+    said = answer_sentence(FOUND, "epsilon", WISH)
+    assert "With ε = 1, 200 of 200 trees reached it." in said
+    assert "With ε = 0.01, 3 of 30 did: shown not to be enough." in said
+    assert "Undecided: ε = 0.1." in said
+    assert "95 % confidence" in said
+
+
+def test_not_reachable_is_said_only_when_it_was_shown():
+    assert answer_headline(answer(rung(1.0, 3, 30)), "epsilon") == "Not reachable, not even with ε = 1"
+    assert answer_headline(answer(rung(1.0, 450, 500)), "epsilon").startswith("Not shown to be reachable")
+    assert answer_headline(answer(complete=False), "epsilon").startswith("Stopped")
+    assert "middle tree there had 50 %" in answer_sentence(answer(rung(1.0, 3, 30)), "epsilon", WISH)
+
+
+def test_rows_and_depths_have_words_of_their_own():
+    rows = answer(rung(5_000, 200, 200), ladder=(100, 5_000))
+    assert answer_headline(rows, "n_rows") == "5,000 rows are enough"
+    assert answer_headline(answer(rung(3, 200, 200), ladder=(4, 3)), "max_depth") == "Depth 3 still works"
+
+
+def test_epsilon_is_never_capitalised():
+    assert capital("ε = 1") == "ε = 1"
+    assert capital("depth 3") == "Depth 3"
+
+
+def test_the_figure_marks_every_rung_by_shape_and_its_limits():
+    figure = search_figure(FOUND, "epsilon")
+    assert [trace.marker.symbol for trace in figure.data] == ["triangle-down", "circle-open", "triangle-up"]
+    for trace, found in zip(figure.data, FOUND.rungs, strict=True):
+        assert trace.y[0] + trace.error_y.array[0] == pytest.approx(100 * found.high)
+        assert trace.y[0] - trace.error_y.arrayminus[0] == pytest.approx(100 * found.low)
+    assert "add/remove one row" in figure.layout.xaxis.title.text
+
+
+def test_the_table_says_the_same():
+    assert [row["verdict"] for row in search_rows(FOUND, "epsilon")] == ["not enough", "undecided", "enough"]
+
+
+def test_a_check_says_when_the_answer_did_not_hold():
+    assert "did not hold" in check_sentence(rung(1.0, 3, 30), "epsilon", WISH)
+    assert "held, by more than chance" in check_sentence(rung(1.0, 200, 200), "epsilon", WISH)
+    assert "In line" in check_sentence(rung(1.0, 450, 500), "epsilon", WISH)
+
+
+def test_what_is_looked_for_is_not_among_what_is_held_fixed():
+    setup = Setup("pf-tree", {"epsilon": 0.1, "max_depth": 4, "depth": "auto"})
+    assert "ε" not in setup_text(setup, "epsilon", "PF-tree")
+    assert "add/remove one row" in setup_text(setup, "n_rows", "PF-tree")
+    assert "depth" not in setup_text(setup, "max_depth", "PF-tree")
+
+
+SCHEMA = Schema((NumericFeature("a", 0, 8), NumericFeature("b", 0, 8)), ClassTarget("y", ("no", "yes")))
+
+
+class TestConsequences:
+    world = plant(SCHEMA, n_rows=2_000, strength=0.8, depth=1, seed=1)
+
+    def found(self, learner: str = "pf-tree") -> Consequences:
+        setup = Setup(learner, {"epsilon": 1.0, "max_depth": 2, "depth": 2})
+        return consequences(self.world, setup, seed=1, epsilons=(0.01, 0.1, 1.0), draws=60)
+
+    def test_three_sentences_carry_the_numbers_of_one_epsilon(self):
+        found = self.found()
+        item = found.at(1.0)
+        accuracy, risk, poison = three.consequence_sentences(item, found, candidates=2, above=found.majority)
+        assert f"{100 * item.accuracy(0.5):.1f}".removesuffix(".0") in accuracy
+        assert "at most 73.1 are right; without the tree 50" in risk
+        assert "2.72" in risk
+        assert f"{item.protected(found.majority):,} poisoned" in poison
+
+    def test_the_other_attack_model_has_the_same_factor_and_other_guesses(self):
+        fair, many = (three.risk_sentence(5.0, candidates) for candidates in (2, 48_842))
+        assert "99.3 are right" in fair
+        assert "0.303 are right" in many
+        assert fair.split(".")[0] == many.split(".")[0]
+
+    def test_one_cursor_goes_through_three_panels_on_the_same_axis(self):
+        found = self.found()
+        figure = three.consequences_figure(found, cursor=0.1, candidates=2, above=found.majority)
+        cursors = [shape for shape in figure.layout.shapes if shape.x0 == shape.x1 == 0.1]
+        assert len(cursors) == 3
+        assert figure.layout.xaxis.range == figure.layout.xaxis2.range == figure.layout.xaxis3.range
+        assert len(three.consequence_rows(found, candidates=2, above=found.majority)) == 3
+
+    def test_epsilons_that_withstand_are_a_range_or_not_reachable(self):
+        found = self.found()
+        rows = found.at(0.1).protected(found.majority)
+        headline, explanation = three.protecting_sentence(found, rows, found.majority)
+        assert headline.startswith("ε ")
+        assert f"withstands {rows:,} poisoned" in headline
+        assert "95 % confidence" in explanation
+        assert three.protecting_sentence(found, 100_000, found.majority)[0].startswith("Not reachable: no ε between 0.01 and 1")
+
+    def test_a_learner_without_privacy_gets_no_guarantee_anywhere(self):
+        found = self.found("cart")
+        _, risk, poison = three.consequence_sentences(found.at(1.0), found, candidates=2, above=found.majority)
+        assert "nothing limits" in risk
+        assert "No protection is proved" in poison
+        assert three.protecting_sentence(found, 1, 0.5) == ("No guarantee", found.reason)
+        figure = three.consequences_figure(found, cursor=1.0, candidates=2, above=found.majority)
+        assert all(value == 100 for value in figure.data[2].y)
+
+    def test_an_infinite_loss_has_no_odds(self):
+        assert "nothing limits" in three.risk_sentence(math.inf, 1_000)

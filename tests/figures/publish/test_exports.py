@@ -1,0 +1,121 @@
+"""Pictures and the report as exports: checked like any other, complete in themselves, and nothing in a name is markup."""
+
+import json
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from dpviz.errors import NotExported, UnknownName
+from dpviz.figures.publish.exports import REPORT, SVG, export_as, targets
+from dpviz.figures.publish.report import report_document, report_html, report_rules
+from dpviz.io.exports.contract import Exportable, export
+from dpviz.learners import fit
+from tests.io.exports_models import exportable, hostile_tree, number_schema, rows_of, schema_with_stand_ins
+
+
+@pytest.fixture(scope="module")
+def given() -> Exportable:
+    return exportable("pf-tree", schema_with_stand_ins())
+
+
+def test_every_form_is_listed_once_and_the_document_first():
+    assert list(targets())[:3] == ["json", "report", "python"]
+    assert {"sqlite", "duckdb", "onnx", "rules", "markdown", "dot", "mermaid", "svg"} < set(targets())
+    with pytest.raises(UnknownName, match=r"There is no form of export called 'svgg'. Did you mean 'svg'"):
+        export_as("svgg", exportable("majority", schema_with_stand_ins()))
+
+
+@pytest.mark.parametrize("name", ["svg", "report"])
+@pytest.mark.parametrize("learner", ["privatree", "majority", "cart-regression"])
+def test_pictures_and_reports_predict_the_golden_rows(name, learner):
+    schema = number_schema() if learner == "cart-regression" else schema_with_stand_ins(3)
+    assert export_as(name, exportable(learner, schema)).n_rows > 100
+
+
+@pytest.mark.parametrize("learner", ["jpw-forest", "logistic", "gbdt"])
+def test_a_model_of_another_kind_has_a_report_with_its_document(learner):
+    given = exportable(learner, schema_with_stand_ins())
+    content = str(export_as("report", given).content)
+    assert json.loads(report_document(content)) == given.document
+    assert "it is not drawn" in content
+    with pytest.raises(NotExported, match="Export it as JSON"):
+        export_as("svg", given)
+
+
+@pytest.mark.parametrize("target", [SVG, REPORT], ids=["svg", "report"])
+def test_hostile_names_are_only_names(target):
+    content = str(export(target, hostile_tree()).content)
+    assert "<script>alert" not in content
+    assert "\u202e" not in re.sub(r"<metadata>.*?</metadata>", "", content)
+
+
+def test_a_drawing_that_says_something_else_is_refused(given):
+    content = str(SVG.write(given))
+    spoilt = content.replace("<title>Predicts c0", "<title>Predicts c1", 1)
+    assert spoilt != content
+    with pytest.raises(NotExported, match="shows other nodes than the tree has"):
+        SVG.run(spoilt, given.schema, given.golden.rows)
+
+
+def test_a_report_whose_rules_say_something_else_is_refused(given):
+    content = report_html(given)
+    spoilt = content.replace("<strong><code>c0", "<strong><code>c1", 1)
+    assert spoilt != content
+    assert given.golden.first_difference(REPORT.run(spoilt, given.schema, given.golden.rows)) is not None
+
+
+def test_the_svg_is_xml_that_fetches_nothing(given):
+    content = str(SVG.write(given))
+    ElementTree.fromstring(content)
+    assert not re.search(r"(href|src|url\(|@import)", content)
+
+
+def test_the_report_fetches_nothing_and_runs_nothing(given):
+    content = report_html(given)
+    assert "default-src 'none'" in content
+    assert not re.search(r"(\bhref|\bsrc=|url\(|@import|<link|<img|\bon\w+=)", content)
+    assert re.findall(r"<script[^>]*>", content) == ['<script type="application/json" id="document">']
+    assert "@media print" in content
+
+
+def test_the_report_of_a_release_says_what_is_guaranteed_and_what_is_not():
+    release = Exportable(fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, max_depth=2).to_json())
+    content = report_html(release)
+    assert "Guaranteed: ε = 1 (add/remove one row)" in content
+    assert "At most about 73 of 100 fair guesses about one row are right; a coin reaches 50." in content
+    assert "73 of 100 at ε = 1" in content
+    assert "A person with several rows" in content
+    assert "simulation" not in content.lower()
+
+
+def test_the_report_of_a_violated_claim_promises_nothing():
+    content = report_html(exportable("privatree", schema_with_stand_ins()))
+    assert "No guarantee: the claim of ε = 4 (add/remove one row) is violated" in content
+    assert "Nothing. Whoever sees this model may learn anything" in content
+    assert "A simulation, not a release." in content
+    assert "Not covered by the guarantee:" in content
+
+
+def test_the_report_of_a_document_without_its_privacy_part_promises_nothing():
+    document = exportable("majority", schema_with_stand_ins()).document
+    bare = Exportable(
+        json.dumps({key: value for key, value in document.items() if key not in ("privacy", "learner", "versions")})
+    )
+    content = report_html(bare)
+    assert "The document says nothing about privacy." in content
+    assert "Nothing. Whoever sees this model" in content
+
+
+def test_values_read_from_the_rows_carry_their_badge():
+    schema = schema_with_stand_ins()
+    document = json.loads(exportable("majority", schema).text)
+    document["schema"]["features"][0]["read_from_data"] = ["low", "high"]
+    content = report_html(Exportable(json.dumps(document)))
+    assert '<span class="badge read">read from the rows: low, high</span>' in content
+
+
+def test_rules_of_a_report_are_those_of_the_model(given):
+    rules = report_rules(report_html(given), given.schema)
+    assert len(rules) > 2
+    assert {rule.answer for rule in rules} <= set(given.schema.classes)

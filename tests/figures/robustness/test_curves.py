@@ -1,0 +1,265 @@
+from __future__ import annotations
+
+import math
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpviz.evaluation.robustness.bounds import Certificate, VoteCertificate
+from dpviz.evaluation.robustness.poisoning import PoisoningTable
+from dpviz.figures.compare.style import NEUTRAL
+from dpviz.figures.robustness.certified import Certified
+from dpviz.figures.robustness.curves import VOTES, guarantee_figure
+from dpviz.figures.robustness.more import (
+    backdoor_figure,
+    backdoor_rows,
+    backdoor_sentence,
+    three_numbers,
+    tradeoff_figure,
+    tradeoff_rows,
+    tradeoff_sentence,
+)
+from dpviz.figures.robustness.pixels import FRAME, picture_svg
+from dpviz.figures.robustness.table import MOST_ROWS, attack_table, guarantee_frame, guarantee_rows
+from dpviz.figures.robustness.text import full_name, guarantee_sentence, headline, struck_text, verdict_text
+from dpviz.figures.theme import DARK, LIGHT, contrast
+from dpviz.learners import get_learner, learner_names
+from dpviz.randomness import generator
+
+DRAWS = np.sort(generator(3).uniform(0.78, 0.82, 400))
+FIRST, SECOND = [name for name in learner_names() if get_learner(name).spends_epsilon and not get_learner(name).is_baseline][:2]
+VOTERS = next(name for name in learner_names() if get_learner(name).one_voter_per_row)
+
+
+def certified(
+    learner: str = FIRST, epsilon: float | None = 0.1, *, reason: str = "", n_train: int = 1000, draws=DRAWS
+) -> Certified:
+    claimed = math.inf if epsilon is None else epsilon
+    bound = Certificate(draws, claimed, 0.0, claimed, reason, 0.05)
+    verdict = "violated" if reason else "holds"
+    return Certified(epsilon, verdict, PoisoningTable(learner, (bound,), n_train, 0.7, 0.05, (0,), 400, 400))
+
+
+def voted() -> Certified:
+    bound = VoteCertificate(np.array([5, 4, 3, 2, 2, 1, 1, 1, -1, -1]))
+    return Certified(None, "none", PoisoningTable(VOTERS, (bound,), 1000, 0.5, 0.05, (0,), 1, 1))
+
+
+PROVED, REFUSED, SILENT = (
+    certified(),
+    certified(SECOND, reason="Its claim is violated."),
+    certified(SECOND, None, reason="Exact."),
+)
+ALL = (PROVED, certified(epsilon=0.01), REFUSED, voted(), SILENT)
+
+
+def lines(figure, name):
+    return [trace for trace in figure.data if trace.name and name in trace.name]
+
+
+def test_the_kind_of_a_curve_follows_from_what_is_proved_and_published():
+    assert [item.kind for item in ALL] == ["proved", "proved", "refused", "votes", "silent"]
+
+
+class TestGuaranteeFigure:
+    def test_the_solid_line_is_the_tight_bound_and_the_dashed_one_the_published(self):
+        figure = guarantee_figure([PROVED], up_to=0.01, unit="rows")
+        (solid,), (dashed,) = lines(figure, ": proved"), lines(figure, ": published")
+        assert list(solid.x) == list(range(11))
+        assert list(solid.y) == [PROVED.table.tight(k) for k in range(11)]
+        assert solid.line.dash is None
+        assert list(dashed.y) == [PROVED.table.published(k) for k in range(11)]
+        assert dashed.line.dash == "dash"
+
+    def test_the_band_reaches_from_the_tight_bound_down_to_its_lower_edge(self):
+        figure = guarantee_figure([PROVED], up_to=0.01, unit="rows")
+        (band,) = [trace for trace in figure.data if trace.fill == "toself"]
+        expected = [PROVED.table.tight(k) for k in range(11)] + [PROVED.table.low(k) for k in reversed(range(11))]
+        assert list(band.y) == expected
+
+    def test_in_percent_the_places_are_shares_and_the_heights_the_same(self):
+        rows, share = (guarantee_figure([PROVED], up_to=0.01, unit=unit) for unit in ("rows", "share"))
+        (first,), (second,) = lines(rows, ": proved"), lines(share, ": proved")
+        assert np.allclose(np.array(first.x) / 1000, second.x)
+        assert list(first.y) == list(second.y)
+        assert "%" in share.layout.xaxis.tickformat
+
+    def test_what_is_refused_is_grey_dotted_crossed_out_and_says_so(self):
+        figure = guarantee_figure([REFUSED], up_to=0.01, unit="rows")
+        (line,) = figure.data
+        assert line.line.color == NEUTRAL
+        assert line.line.dash == "dot"
+        assert line.marker.symbol == "x-thin"
+        assert "<s>" in line.name
+        assert "refused" in line.name
+        assert list(line.y) == [REFUSED.table.published(k) for k in range(11)]
+
+    def test_a_vote_is_a_staircase_without_a_band(self):
+        figure = guarantee_figure([voted()], up_to=0.005, unit="rows")
+        (line,) = figure.data
+        assert line.line.shape == "hv"
+        assert line.line.color == VOTES
+        assert list(line.y) == [0.8, 0.8, 0.5, 0.3, 0.2, 0.1]
+
+    def test_without_any_claim_only_the_accuracy_without_poison_is_drawn(self):
+        (dot,) = guarantee_figure([SILENT], up_to=0.01, unit="rows").data
+        assert list(dot.x) == [0]
+        assert list(dot.y) == [SILENT.table.accuracy]
+
+    def test_the_area_below_the_majority_class_is_shaded_and_explained(self):
+        figure = guarantee_figure(ALL, up_to=0.01, unit="rows")
+        (area,) = [shape for shape in figure.layout.shapes if shape.type == "rect"]
+        assert area.y1 == PROVED.table.majority
+        assert area.y0 == figure.layout.yaxis.range[0]
+        assert any("majority class" in note.text for note in figure.layout.annotations)
+
+    def test_epsilons_of_a_learner_share_a_colour_and_differ_in_width(self):
+        (small,), (large,) = (lines(guarantee_figure(ALL, up_to=0.01, unit="rows"), f"ε = {e}: proved") for e in ("0.01", "0.1"))
+        assert small.line.color == large.line.color
+        assert small.line.width > large.line.width
+
+    def test_attacks_are_dots_with_limits_and_stay_in_view(self):
+        attacks = pd.DataFrame([attack_line("leaf-flips", FIRST, 0.1, 10, 0.3), attack_line("leaf-flips", SECOND, 9.0, 10, 0.3)])
+        figure = guarantee_figure([PROVED], up_to=0.01, unit="rows", attacks=attacks)
+        (dots,) = lines(figure, "labels of chosen leaves")
+        assert dots.mode == "markers"
+        assert list(dots.y) == [0.3]
+        assert dots.error_y.array[0] == pytest.approx(0.05)
+        assert dots.error_y.arrayminus[0] == pytest.approx(0.05)
+        assert figure.layout.yaxis.range[0] < 0.25
+
+    def test_a_wanted_accuracy_is_a_line(self):
+        figure = guarantee_figure([PROVED], up_to=0.01, unit="rows", wanted=0.77)
+        assert any(shape.type == "line" and shape.y0 == 0.77 for shape in figure.layout.shapes)
+
+    def test_no_poison_at_all_is_still_a_figure(self):
+        figure = guarantee_figure([certified(n_train=5)], up_to=0.01, unit="rows")
+        assert list(lines(figure, ": proved")[0].x) == [0]
+
+    @pytest.mark.parametrize("ground", [LIGHT.ground, DARK.ground])
+    @pytest.mark.parametrize("colour", [VOTES, FRAME])
+    def test_colours_are_seen_on_both_grounds(self, colour, ground):
+        assert contrast(colour, ground) >= 3
+
+
+def attack_line(attack, learner, epsilon, rows, accuracy):
+    about = {"attack": attack, "learner": learner, "epsilon": epsilon, "poisoned_rows": rows, "poisoned_share": rows / 1000}
+    return about | {"accuracy": accuracy, "low": accuracy - 0.05, "high": accuracy + 0.05, "n_draws": 100}
+
+
+class TestWords:
+    def test_the_headline_is_the_private_learner_that_stands_most(self):
+        said = headline(ALL, None)
+        rows = ALL[1].table.protected_rows()
+        assert said.startswith(full_name(ALL[1]))
+        assert f"protects up to {rows:,} poisoned rows of 1,000" in said
+        assert "add/remove one row" in said
+        assert "95% confidence" in said
+        assert "majority class, 70.0%" in said
+
+    def test_only_a_vote_left_needs_no_confidence(self):
+        said = headline([voted(), REFUSED], None)
+        assert get_learner(VOTERS).title in said
+        assert "confidence" not in said
+
+    def test_nothing_proved_is_said(self):
+        assert "No curve here is proved" in headline([REFUSED, SILENT], None)
+        assert "99.0% you asked for" in headline(ALL, 0.99)
+
+    def test_a_refused_learner_has_no_guarantee_a_reason_and_a_struck_promise(self):
+        assert verdict_text(REFUSED, None) == "no guarantee. Its claim is violated."
+        assert re.fullmatch(r"published: up to \d+ poisoned rows", struck_text(REFUSED, None))
+        assert struck_text(PROVED, None) == struck_text(SILENT, None) == ""
+
+    def test_the_published_bound_protects_fewer_rows_and_is_printed_beside(self):
+        mean = PROVED.table.accuracy
+        expected = math.ceil(math.log(mean / 0.7) / 0.1) - 1
+        assert PROVED.published_rows(0.7) == expected
+        assert f"by the published bound {expected}" in verdict_text(PROVED, None)
+        assert expected < PROVED.table.protected_rows()
+
+    def test_the_alt_text_names_every_curve(self):
+        said = guarantee_sentence(ALL, None)
+        assert all(full_name(item) in said for item in ALL)
+
+
+class TestTables:
+    def test_the_frame_has_every_point_and_its_learner(self):
+        frame = guarantee_frame(ALL, 0.01)
+        assert len(frame) == 5 * 11
+        assert {"learner", "epsilon", "claim", "reason", "poisoned_rows", "published", "tight", "tight_low"} <= set(frame)
+        assert frame[frame.learner == SECOND].tight.isna().all()
+
+    def test_a_line_says_what_is_refused_and_what_is_proved(self):
+        rows = guarantee_rows(ALL, 0.01)
+        assert len(rows) == 5 * 11
+        assert all("refused" in row["published"] for row in rows[22:33])
+        assert {row["proved"] for row in rows[22:33]} == {"nothing"}
+        assert all(len(guarantee_rows([certified(n_train=n)], 0.01)) <= MOST_ROWS for n in (1, 50, 100_000))
+
+    def test_attacks_stand_beside_what_is_proved(self):
+        ((row,),) = [attack_table([PROVED], pd.DataFrame([attack_line("leaf-flips", FIRST, 0.1, 10, 0.8)]))]
+        assert row["mean accuracy"] == "80.0%"
+        assert row["proved, whole band"] == f"{PROVED.table.low(10):.1%}"
+
+
+class TestCursor:
+    def test_three_panels_hold_the_three_numbers(self):
+        found = [certified(epsilon=e) for e in (0.01, 0.1, 1.0)]
+        figure = tradeoff_figure(found, chosen=0.1, wanted=None)
+        guesses, accuracy, rows = figure.data
+        assert guesses.y[2] == pytest.approx(100 * math.e / (1 + math.e))
+        assert list(accuracy.y) == [item.table.accuracy for item in found]
+        assert list(rows.y) == [item.table.protected_rows() for item in found]
+        assert rows.y[0] > rows.y[1] > rows.y[2]
+        assert sum(shape.x0 == 0.1 for shape in figure.layout.shapes) == 3
+
+    def test_words_and_table_say_the_same(self):
+        guesses, accuracy, rows = three_numbers(PROVED, None)
+        assert (guesses, accuracy) == ("52.5 of 100", f"{PROVED.table.accuracy:.1%}")
+        assert list(tradeoff_rows([PROVED], None)[0].values()) == ["0.1", guesses, accuracy, rows]
+        assert all(text in tradeoff_sentence(PROVED, None) for text in (guesses, accuracy, rows, "add/remove one row"))
+
+    def test_a_refused_learner_has_no_limit_and_withstands_none(self):
+        assert three_numbers(REFUSED, None)[::2] == ("no limit", "none")
+
+
+def backdoor_curves():
+    about = {"poisoned_rows": [0, 10], "poisoned_share": [0.0, 0.1], "success_low": 0.0, "success_high": 1.0, "accuracy": 0.9}
+    private = pd.DataFrame(
+        {"learner": FIRST, "epsilon": 0.1, "success": [0.0, 0.2], "published": 0.9, "tight_high": 0.5, **about}
+    )
+    open_ = pd.DataFrame(
+        {"learner": VOTERS, "epsilon": 1.0, "success": [0.0, 1.0], "published": np.nan, "tight_high": np.nan, **about}
+    )
+    return pd.concat([private, open_], ignore_index=True)
+
+
+class TestBackdoor:
+    def test_measured_curves_have_limits_and_only_what_is_proved_has_a_ceiling(self):
+        figure = backdoor_figure(backdoor_curves())
+        assert len(lines(figure, ": measured")) == 2
+        (ceiling,) = lines(figure, "at most, proved")
+        assert list(ceiling.y) == [0.5, 0.5]
+        assert figure.data[0].error_y.array[1] == pytest.approx(0.8)
+
+    def test_epsilon_is_said_only_where_it_is_spent(self):
+        said, rows = backdoor_sentence(backdoor_curves()), backdoor_rows(backdoor_curves())
+        assert said.count("ε = ") == 1
+        assert "works on 100%" in said
+        assert [row["at most, proved"] for row in rows] == ["50.0%"] * 2 + ["nothing"] * 2
+
+
+class TestPixels:
+    def test_one_square_per_inked_pixel_and_a_frame_per_trigger_pixel(self):
+        pixels = np.zeros((4, 4))
+        pixels[1, 2] = pixels[3, 3] = 1.0
+        svg = ElementTree.fromstring(picture_svg(pixels, title="a < b", framed=(15,)))
+        squares = [rect for rect in svg if rect.get("width") == "10"]
+        assert [(rect.get("x"), rect.get("y")) for rect in squares] == [("20", "10"), ("30", "30"), ("30", "30")]
+        assert squares[-1].get("stroke") == FRAME
+        assert svg.get("aria-label") == "a < b"
+        assert svg.get("role") == "img"

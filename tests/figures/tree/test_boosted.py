@@ -1,0 +1,64 @@
+"""One row on its way through a boosted model."""
+
+import numpy as np
+import pytest
+
+from dpviz.figures.tree.boosted import (
+    DOWN,
+    UP,
+    asked_rows,
+    score_name,
+    scores_in_words,
+    steps_figure,
+    steps_of,
+    steps_rows,
+    steps_sentence,
+)
+from tests.models.test_boosted import NUMBER, THREE, TREES, TWO, read, rows
+
+
+def one(schema=NUMBER, place=3):
+    return rows(schema).take(slice(place, place + 1), share=1.0)
+
+
+def test_the_steps_lead_from_the_start_to_the_score():
+    model, row = read(initial=2.0), one()
+    steps = steps_of(model, row)
+    assert (steps.unit, steps.start, steps.trees) == ("y", 2.0, (1, 2, 3, 4))
+    np.testing.assert_allclose(steps.added, model.contributions(row)[0])
+    assert steps.end == pytest.approx(float(model.scores(row)[0]))
+    upper, lower = steps_figure(steps).data
+    assert tuple(upper.y) == pytest.approx((2.0, *steps.totals))
+    assert tuple(upper.x) == (0, 1, 2, 3, 4)
+    assert tuple(lower.y) == steps.added
+    assert list(lower.marker.color) == [UP if value >= 0 else DOWN for value in steps.added]
+
+
+def test_axes_say_what_they_count():
+    figure = steps_figure(steps_of(read(TWO), one(TWO)))
+    assert figure.layout.yaxis.title.text == "log-odds of yes"
+    assert figure.layout.xaxis2.title.text == "tree"
+
+
+def test_the_sentence_adds_up():
+    up = steps_of(read(trees=("=1.5", "=-0.25", "=2.0")), one())
+    assert steps_sentence(up) == "It starts at 2; 2 of 3 trees add 3.5 in all, 1 take 0.25 away: 5.25."
+    assert steps_sentence(steps_of(read(trees=("=0.0",)), one())) == "It starts at 2; no tree changes it: 2."
+    assert steps_rows(up)[1] == {"tree": "2", "adds": "-0.25", "y after it": "3.25"}
+
+
+def test_with_more_classes_each_has_its_own_trees():
+    model, row = read(THREE, (*TREES, "=0.25", "=-3.0")), one(THREE)
+    scores = model.scores(row)[0]
+    for code in range(3):
+        steps = steps_of(model, row, code)
+        assert steps.trees == (code + 1, code + 4)
+        assert steps.end == pytest.approx(scores[code])
+    assert score_name(THREE, 2) == "score of c"
+    said = [words.rsplit(" ", 1)[0] for words in scores_in_words(model, scores.tolist())]
+    assert said == ["score of a", "score of b", "score of c"]
+
+
+def test_features_are_counted_by_the_rules_that_ask_for_them():
+    assert [(row["feature"], row["rules"]) for row in asked_rows(read())] == [("x", "2"), ("c", "2"), ("k", "1")]
+    assert asked_rows(read(trees=("=1.0",)))[0]["share"] == "0.0%"

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpviz.figures.tree.labels import ELLIPSIS, fitted, fitted_pair, rule_parts, text_width, visible
+from dpviz.models.tree import SubsetRule, ThresholdRule
+from dpviz.table.schema import Schema
+
+ANY_TEXT = st.text(st.characters(), max_size=60)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("age", "age"),
+        ("two\nlines\tand\x00nul", "two lines and nul"),
+        ("\u202eevil\u202c", "evil"),
+        ("a\u2066b\u2069c\u200e\ufeff", "abc"),
+        ("\ud800", "�"),
+        ("x\ufffe\uffff", "x��"),
+        ("\u200b", "�"),
+        ("👩\u200d🔬", "👩\u200d🔬"),
+        ("e" + "\u0301" * 50, "e" + "\u0301" * 4),
+    ],
+)
+def test_what_could_reach_beyond_a_name_is_gone(name: str, shown: str) -> None:
+    assert visible(name) == shown
+
+
+@given(ANY_TEXT)
+def test_a_visible_text_is_one_line_of_xml_characters(name: str) -> None:
+    shown = visible(name)
+    assert shown
+    assert all(unicodedata.category(c) not in ("Cc", "Cs", "Zl", "Zp") for c in shown)
+    assert all(c in "\u200c\u200d" for c in shown if unicodedata.category(c) == "Cf")
+    shown.encode("utf-8")
+
+
+@given(ANY_TEXT, st.floats(30, 300))
+def test_a_fitted_text_fits_and_starts_like_the_whole(name: str, width: float) -> None:
+    whole = visible(name)
+    shown = fitted(whole, width, 13)
+    assert text_width(shown, 13) <= width + 1e-9
+    assert shown == whole or (shown.endswith(ELLIPSIS) and whole.startswith(shown.removesuffix(ELLIPSIS)))
+
+
+def test_a_base_is_not_cut_from_its_marks() -> None:
+    name = "e\u0301" * 40
+    assert fitted(name, 60, 13).removesuffix(ELLIPSIS).endswith("\u0301")
+
+
+def test_wide_characters_count_as_wide() -> None:
+    assert text_width("年年", 13) > 1.5 * text_width("ab", 13)
+    assert text_width("e\u0301", 13) == text_width("e", 13)
+    assert text_width("age", 13, bold=True) > text_width("age", 13)
+
+
+def test_a_pair_cuts_the_long_name_before_the_threshold() -> None:
+    name, asked = fitted_pair("a very long feature name", "≤ 12,345.6", 120, 13, keep=0.75)
+    assert asked == "≤ 12,345.6"
+    assert name.endswith(ELLIPSIS)
+
+
+@given(ANY_TEXT, ANY_TEXT, st.floats(80, 300), st.floats(0.3, 0.8))
+def test_a_pair_fits(name: str, rest: str, width: float, keep: float) -> None:
+    name, rest = fitted_pair(visible(name), visible(rest), width, 13, keep=keep)
+    assert text_width(name, 13, bold=True) + text_width(" ", 13) + text_width(rest, 13) <= width + 1e-9
+
+
+def test_a_rule_has_a_name_and_a_question(loans: Schema) -> None:
+    assert rule_parts(loans, ThresholdRule(0, 37.5)) == ("age", "≤ 37.5 years")
+    assert rule_parts(loans, SubsetRule(1, (0, 2))) == ("housing", "is rent or mortgage")

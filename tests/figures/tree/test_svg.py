@@ -1,0 +1,211 @@
+"""The drawing: golden file, meaning for screen readers, and no way for a name to become markup.
+
+After a wanted change run it with DPVIZ_WRITE_GOLDEN=1, look at tests/golden/tree.svg, and commit that.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpviz.figures.theme import N_STEPS
+from dpviz.figures.tree.svg import node_in_words, tree_svg
+from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+
+GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "tree.svg"
+SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '" onload="alert(1)',
+    "' onclick='alert(1)",
+    "</text><svg onload=alert(1)>",
+    "</style><image href='http://example.org/x.png'/>",
+    "]]><!--&amp;&lt;",
+    "&xxe;",
+    "<?xml version='1.0'?><!DOCTYPE a [<!ENTITY b 'c'>]>",
+    "\u202egnp.exe\u202c",
+    "ctrl\x00\x1b[31m\x7f\n\r\t",
+    "👨\u200d👩\u200d👧 emoji",
+    "\ud83d broken",
+    "﷽" * 20,
+    "x" * 200,
+    "שלום",
+]
+
+
+def draw(tree: Tree, **options: object) -> ElementTree.Element:
+    wanted = {"widths": None, "selected": None, "title": "Decision tree", **options}
+    return ElementTree.fromstring(tree_svg(tree, **wanted))  # type: ignore[arg-type]
+
+
+def named(name: str, category: str, label: str, unit: str = "") -> Tree:
+    """A tree in which every name is this one."""
+    features = (NumericFeature(name + " 1", 0, 100, unit=unit), CategoricalFeature(name + " 2", (category, "other")))
+    schema = Schema(features, ClassTarget("y", (label, "other")))
+    return Tree(schema, Branch(ThresholdRule(0, 5.0), Branch(SubsetRule(1, (0,)), Leaf(0), Leaf(1)), Leaf(0)))
+
+
+def markup(root: ElementTree.Element) -> Counter[tuple[str, tuple[str, ...]]]:
+    """Elements with the names of their attributes."""
+    return Counter((element.tag, tuple(sorted(element.attrib))) for element in root.iter())
+
+
+def nodes(root: ElementTree.Element) -> list[ElementTree.Element]:
+    return root.findall(f"{SVG}g[@role='treeitem']")
+
+
+@pytest.mark.parametrize("narrow", [False, True], ids=["wide", "narrow"])
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_add_no_element_and_no_attribute(name: str, narrow: bool) -> None:
+    marks = {"": name, "L": name, "LL": name}
+    drawn = draw(named(name, name, name, unit=name), narrow=narrow, marks=marks, title=name)
+    harmless = draw(named("n", "c", "l", unit="u"), narrow=narrow, marks=dict.fromkeys(marks, "m"), title="t")
+    assert markup(drawn) == markup(harmless)
+
+
+@given(st.text(min_size=1, max_size=40).filter(str.strip))
+def test_any_name_gives_valid_xml_of_the_same_shape(name: str) -> None:
+    assert markup(draw(named(name, name, name + "!"))) == markup(draw(named("n", "c", "l")))
+
+
+def test_names_are_shown_as_they_are() -> None:
+    root = draw(named("<b>", '"&"', "'<i>'"))
+    texts = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
+    assert "<b> 1" in texts
+    assert 'is "&"' in "\n".join(texts)
+    assert "'<i>'" in texts
+
+
+def test_overrides_and_controls_do_not_reach_the_file() -> None:
+    svg = tree_svg(named("\u202ea\x1b", "\u2067b", "c\x00"), widths=None, selected=None, title="\u202et")
+    assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b-\x1f]", svg)
+    svg.encode("utf-8")
+
+
+def test_the_file_stands_alone() -> None:
+    svg = tree_svg(named("a", "b", "c"), widths=None, selected=None, title="Tree")
+    assert "prefers-color-scheme:dark" in svg
+    assert not re.search(r"href|@import|url\(|<script|<image|foreignObject", svg)
+    assert set(re.findall(r"https?://[^\"]+", svg)) == {"http://www.w3.org/2000/svg"}
+
+
+def test_every_node_is_a_tree_item_in_words(small_tree: Tree) -> None:
+    root = draw(small_tree)
+    assert (root.get("role"), root.get("aria-label")) == ("tree", "Decision tree")
+    assert [node.get("data-path") for node in nodes(root)] == [placed.id for placed in small_tree.nodes()]
+    assert [node.get("aria-label") for node in nodes(root)][:3] == [
+        "Asks: age ≤ 37.5 years? Depth 0, the root.",
+        "Asks: housing is rent or own? Depth 1, reached by yes.",
+        "Asks: age ≤ 20 years? Depth 2, reached by yes.",
+    ]
+    assert nodes(root)[-1].get("aria-label") == "Predicts yes, class B. Depth 1, reached by no."
+    assert [node.get("aria-level") for node in nodes(root)] == [str(placed.depth + 1) for placed in small_tree.nodes()]
+    assert node_in_words(small_tree, "LLR") == "Predicts yes, class B. Depth 3, reached by no."
+
+
+def test_the_tab_key_reaches_one_node(small_tree: Tree) -> None:
+    def stops(selected: str | None) -> list[str | None]:
+        return [node.get("data-path") for node in nodes(draw(small_tree, selected=selected)) if node.get("tabindex") == "0"]
+
+    assert stops(None) == ["root"]
+    assert stops("root.L.R") == ["root.L.R"]
+    assert stops("root.of.another.tree") == ["root"]
+
+
+def test_the_chosen_node_and_its_path_are_marked(small_tree: Tree) -> None:
+    root = draw(small_tree, selected="root.L.R")
+    assert [node.get("data-path") for node in nodes(root) if node.get("aria-selected") == "true"] == ["root.L.R"]
+    on = {edge.get("data-to") for edge in root.iter(f"{SVG}path") if edge.get("class") == "edge on"}
+    assert on == {"root.L", "root.L.R"}
+
+
+def test_edges_grow_with_their_share(small_tree: Tree) -> None:
+    def thickness(widths: dict[str, float] | None) -> dict[str, float]:
+        edges = draw(small_tree, widths=widths).iter(f"{SVG}path")
+        return {str(edge.get("data-to")): float(str(edge.get("stroke-width"))) for edge in edges}
+
+    drawn = thickness({"L": 0.75, "R": 0.25, "LL": 7.0, "LR": -1.0})
+    assert drawn["root.L"] > drawn["root.R"] > drawn["root.L.R"]
+    assert drawn["root.L.L"] == max(drawn.values())
+    assert len(set(thickness(None).values())) == 1
+
+
+def test_every_edge_says_yes_or_no(small_tree: Tree) -> None:
+    for narrow in (False, True):
+        texts = [text.text for text in draw(small_tree, narrow=narrow).iter(f"{SVG}text") if "side" in str(text.get("class"))]
+        assert Counter(texts) == {"yes": 3, "no": 3}
+
+
+def test_a_class_has_its_colour_and_its_letter(small_tree: Tree) -> None:
+    leaves = [node for node in nodes(draw(small_tree)) if "leaf" in str(node.get("class"))]
+    for leaf in leaves:
+        letter = next(text.text for text in leaf.iter(f"{SVG}text") if text.get("class") == "letter")
+        assert str(leaf.get("class")).endswith({"A": "c0", "B": "c1"}[str(letter)])
+
+
+def test_cut_names_stand_in_full_in_the_tooltip() -> None:
+    name = "n" * 200
+    root = draw(named(name, "c", "l"))
+    assert any(f"Asks: {name} 1 ≤ 5?" in str(title.text) for title in root.iter(f"{SVG}title"))
+    assert not any(name in "".join(text.itertext()) for text in root.iter(f"{SVG}text"))
+
+
+def test_a_right_to_left_name_does_not_turn_its_question_round() -> None:
+    lines = ["".join(text.itertext()) for text in draw(named("שלום", "c", "l"), narrow=True).iter(f"{SVG}text")]
+    assert "שלום 2\u200e is c" in lines
+
+
+def test_marks_are_drawn_and_read_out(small_tree: Tree) -> None:
+    root = draw(small_tree, marks={"L": "63 %"})
+    assert "63 %" in str(nodes(root)[1].get("aria-label"))
+    assert [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "mark"] == ["63 %"]
+
+
+def test_a_single_leaf_is_a_drawing_too(complete: Callable[[int], Tree]) -> None:
+    assert len(nodes(draw(complete(0)))) == 1
+
+
+def test_a_leaf_with_a_number_shows_it_and_fills_its_gauge_in_order(rents: Tree) -> None:
+    leaves = [node for node in nodes(draw(rents)) if "leaf" in str(node.get("class"))]
+    assert [next(text.text for text in leaf.iter(f"{SVG}text") if text.get("class") == "name") for leaf in leaves] == [
+        "480",
+        "725.5",
+        "1250",
+    ]
+    assert [str(leaf.get("class")).split()[-1] for leaf in leaves] == ["s0", "s1", f"s{N_STEPS - 1}"]
+    levels = [
+        float(str(rect.get("height"))) for leaf in leaves for rect in leaf.iter(f"{SVG}rect") if rect.get("class") == "level"
+    ]
+    gauges = [rect for leaf in leaves for rect in leaf.iter(f"{SVG}rect") if rect.get("class") == "gauge"]
+    assert levels == sorted(levels)
+    assert levels[0] == 0 < levels[1] < levels[2]
+    assert len(gauges) == 3
+    assert node_in_words(rents, "LR") == "Predicts 725.5. Depth 2, reached by no."
+
+
+def test_a_single_number_stands_in_the_middle_of_its_scale(rents: Tree) -> None:
+    root = draw(Tree(rents.schema, NumberLeaf(3.0)))
+    assert [str(node.get("class")).split()[-1] for node in nodes(root)] == [f"s{N_STEPS // 2}"]
+
+
+def test_only_trees_of_numbers_carry_the_steps(rents: Tree, small_tree: Tree) -> None:
+    drawn = [tree_svg(tree, widths=None, selected=None, title="t") for tree in (rents, small_tree)]
+    assert ["--dp-step-0" in svg for svg in drawn] == [True, False]
+
+
+def test_the_drawing_is_the_golden_one(small_tree: Tree) -> None:
+    svg = tree_svg(
+        small_tree, widths={"L": 0.75, "R": 0.25}, selected="root.L", marks={"": "63 %"}, title="Decision tree for repaid"
+    )
+    if os.environ.get("DPVIZ_WRITE_GOLDEN") == "1":
+        GOLDEN.write_text(svg, encoding="utf-8")
+    assert svg == GOLDEN.read_text(encoding="utf-8")

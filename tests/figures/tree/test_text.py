@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from dpviz.figures.tree.text import node_table, path_in_words, rule_list
+from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule, Tree
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+
+
+def test_conditions_on_one_feature_become_one(small_tree: Tree) -> None:
+    assert [line.text for line in rule_list(small_tree)] == [
+        "age ≤ 20 years and housing is rent or own → no",
+        "20 < age ≤ 37.5 years and housing is rent or own → yes",
+        "age ≤ 37.5 years and housing is mortgage or other → no",
+        "age > 37.5 years → yes",
+    ]
+    assert [line.path for line in rule_list(small_tree)] == ["LLL", "LLR", "LR", "R"]
+
+
+def test_the_shorter_of_is_and_is_not_is_said(loans: Schema) -> None:
+    lines = rule_list(Tree(loans, Branch(SubsetRule(1, (2,)), Leaf(0), Leaf(1))))
+    assert [line.conditions for line in lines] == [("housing is mortgage",), ("housing is not mortgage",)]
+
+
+def test_rules_no_row_can_meet_say_so(loans: Schema) -> None:
+    numeric = Tree(loans, Branch(ThresholdRule(0, 20.0), Branch(ThresholdRule(0, 40.0), Leaf(0), Leaf(1)), Leaf(1)))
+    assert [line.possible for line in rule_list(numeric)] == [True, False, True]
+    assert rule_list(numeric)[1].text == "40 < age ≤ 20 years → yes (no row can get here)"
+    subset = SubsetRule(1, (0,))
+    categorical = Tree(loans, Branch(subset, Branch(subset, Leaf(0), Leaf(1)), Leaf(1)))
+    assert [line.possible for line in rule_list(categorical)] == [True, False, True]
+    assert rule_list(categorical)[1].conditions == ("housing is none of its categories",)
+
+
+def test_a_single_leaf_always_predicts_its_class(complete: Callable[[int], Tree]) -> None:
+    assert [line.text for line in rule_list(complete(0))] == ["always → no"]
+
+
+def test_one_rule_per_leaf(complete: Callable[[int], Tree]) -> None:
+    assert len(rule_list(complete(5))) == 32
+
+
+def test_the_table_has_every_node_and_what_its_level_spent(small_tree: Tree) -> None:
+    table = node_table(small_tree, {0: 0.01, 1: 0.03})
+    assert [row["id"] for row in table] == [placed.id for placed in small_tree.nodes()]
+    assert table[0] == {"id": "root", "depth": 0, "rule": "age ≤ 37.5 years", "epsilon": 0.01}
+    assert table[-1] == {"id": "root.R", "depth": 1, "rule": "→ yes", "epsilon": 0.03}
+    assert table[2]["epsilon"] == 0.0
+
+
+def test_a_path_is_the_answers_on_the_way(small_tree: Tree) -> None:
+    assert path_in_words(small_tree, "LR") == "age ≤ 37.5 years: yes, then housing is rent or own: no"
+    assert path_in_words(small_tree, "") == "the root, where every row starts"
+
+
+def test_a_path_the_tree_lacks_is_an_error(small_tree: Tree) -> None:
+    with pytest.raises(KeyError):
+        path_in_words(small_tree, "RL")
+
+
+def test_names_are_made_visible() -> None:
+    schema = Schema(
+        (CategoricalFeature("\u202ea\n", ("x", "y\x00")), NumericFeature("\u2067b", 0, 1)),
+        ClassTarget("t", ("\u202ec", "d")),
+    )
+    tree = Tree(schema, Branch(SubsetRule(0, (0,)), Leaf(0), Leaf(1)))
+    assert rule_list(tree)[0].text == "a is x → c"
+    assert node_table(tree, {})[0]["rule"] == "a is x"
+    assert path_in_words(tree, "L") == "a is x: yes"
+
+
+def test_leaves_with_numbers_say_them(rents):
+    assert [line.text for line in rule_list(rents)] == ["area ≤ 30 m² → 480", "30 < area ≤ 50 m² → 725.5", "area > 50 m² → 1250"]
+    assert node_table(rents, {})[-1]["rule"] == "→ 1250"

@@ -1,0 +1,152 @@
+"""The DiffPrivLib tree: its exact law, splits that look at no row, and what it owes."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.accounting.events import NoCost, Select, walk
+from dpviz.errors import SchemaError
+from dpviz.evaluation.audit.enumeration import Enumeration
+from dpviz.models.document import model_body
+from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from tests.contract.tables import schema_of, table
+from tests.oracles import mechanisms as oracle
+from tests.oracles import trees
+
+TWO = ClassTarget("y", ("n", "p"))
+SMALL = Schema((CategoricalFeature("c", ("a", "b", "d")), NumericFeature("w", 0, 1, whole=True)), TWO)
+
+
+def rows(schema: Schema, *given: tuple[int, ...]) -> EncodedDataset:
+    cells = np.array(given, dtype=np.int64).reshape(len(given), schema.n_features + 1)
+    columns = tuple(
+        cells[:, k].astype(np.uint8 if isinstance(feature, CategoricalFeature) else np.int32)
+        for k, feature in enumerate(schema.features)
+    )
+    return EncodedDataset(schema, columns, cells[:, -1].astype(np.uint8))
+
+
+def law(data: EncodedDataset, epsilon: float, depth: int) -> dict[str, tuple[object, float]]:
+    """Every tree the learner can release with its probability, by trying every draw."""
+    source = Enumeration()
+    found: dict[str, tuple[object, float]] = {}
+    run = lambda: dpviz.fit("diffprivlib-tree", data, epsilon=epsilon, depth=depth, source=source).model  # noqa: E731
+    for model, chance in source.outcomes(run):
+        key = repr(model_body(model))
+        found[key] = model, found.get(key, (model, 0.0))[1] + chance
+    return found
+
+
+def test_the_law_of_a_stump_is_its_definition():
+    # c splits after a or after b, w in one way; a feature has chance 1/2, its cut 1 over the number of cuts
+    data = rows(SMALL, (0, 0, 0), (0, 1, 0), (1, 0, 1), (2, 1, 1), (2, 1, 0))
+    found = law(data, 0.7, 1)
+    assert len(found) == 3 * 4
+    for model, chance in found.values():
+        rule = model.root.rule
+        expected = 0.5 * (0.5 if isinstance(rule, SubsetRule) else 1.0)
+        for depth, node, inside in trees.rows_by_node(model, data):
+            if isinstance(node, Leaf):
+                counts = [sum(int(data.target[row]) == k for row in inside) for k in (0, 1)]
+                expected *= oracle.permute_and_flip(counts, 0.7)[node.label]
+                assert depth == 1
+        assert chance == pytest.approx(expected, rel=1e-12)
+    assert sum(chance for _, chance in found.values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+def test_one_more_row_moves_no_tree_by_more_than_epsilon(epsilon):
+    base = ((0, 0, 0), (1, 1, 1))
+    here = law(rows(SMALL, *base), epsilon, 2)
+    worst = 0.0
+    for extra in ((0, 0, 0), (0, 0, 1), (2, 1, 1)):
+        there = law(rows(SMALL, *base, extra), epsilon, 2)
+        assert here.keys() == there.keys()
+        worst = max(worst, *(abs(math.log(here[key][1] / there[key][1])) for key in here))
+    assert 0.5 * epsilon < worst <= epsilon * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
+def test_splits_do_not_look_at_rows(kind):
+    schema = schema_of(kind, 3)
+    first, other = (dpviz.fit("diffprivlib-tree", table(schema, n, seed=n), epsilon=1.0, depth=4, seed=5).model for n in (0, 400))
+    rules = [[(p.path, p.node.rule) for p in model.nodes() if isinstance(p.node, Branch)] for model in (first, other)]
+    assert rules[0] == rules[1]
+    assert len(rules[0]) > 5
+
+
+def require_inside(node, box):
+    """Every cut leaves something declared on both sides; `box` is the low and high of each feature."""
+    if isinstance(node, Leaf):
+        return
+    feature = node.rule.feature
+    low, high = box[feature]
+    if isinstance(node.rule, SubsetRule):
+        assert node.rule.codes[0] == low
+        assert node.rule.codes == tuple(range(low, node.rule.codes[-1] + 1))
+        below, above = (low, node.rule.codes[-1]), (node.rule.codes[-1] + 1, high)
+    elif node.rule.threshold % 1 == 0.5 and feature == 1:
+        below, above = (low, math.floor(node.rule.threshold)), (math.ceil(node.rule.threshold), high)
+    else:
+        below, above = (low, node.rule.threshold), (node.rule.threshold, high)
+    assert below[0] <= below[1]
+    assert above[0] <= above[1]
+    require_inside(node.left, {**box, feature: below})
+    require_inside(node.right, {**box, feature: above})
+
+
+def test_every_split_is_inside_what_the_path_has_left():
+    features = (NumericFeature("x", -1, 3), NumericFeature("age", 2.5, 9, whole=True), CategoricalFeature("c", tuple("abcde")))
+    data = table(Schema(features, TWO), 50)
+    for seed in range(30):
+        model = dpviz.fit("diffprivlib-tree", data, epsilon=1.0, depth=6, max_depth=6, seed=seed).model
+        require_inside(model.root, {0: (-1.0, 3.0), 1: (3, 9), 2: (0, 4)})
+
+
+def test_a_path_ends_where_no_feature_has_two_values_left():
+    model = dpviz.fit("diffprivlib-tree", rows(SMALL, (0, 0, 0)), epsilon=1.0, depth=6, max_depth=6, seed=1).model
+    assert model.n_leaves == 3 * 2
+    boundless = Schema((NumericFeature("x", 0, 1),), TWO)
+    complete = dpviz.fit("diffprivlib-tree", table(boundless, 30), epsilon=1.0, depth=6, max_depth=6, seed=1).model
+    assert complete.n_leaves == 2**6
+
+
+def test_with_a_huge_epsilon_every_leaf_takes_its_majority():
+    data = table(schema_of("mixed", 3), 200)
+    model = dpviz.fit("diffprivlib-tree", data, epsilon=1e6, depth=3, seed=4).model
+    for _, node, inside in trees.rows_by_node(model, data):
+        if isinstance(node, Leaf) and inside:
+            counts = np.bincount(data.target[inside], minlength=3)
+            assert counts[node.label] == counts.max()
+
+
+def test_labels_get_all_of_epsilon_and_splits_cost_nothing():
+    result = dpviz.fit("diffprivlib-tree", table(schema_of()), epsilon=0.3, depth=2, seed=0)
+    steps = [step for _, step in walk(result.ledger.event)]
+    assert [step for step in steps if isinstance(step, NoCost)] == [NoCost("node", 0), NoCost("node", 1), NoCost("node", 1)]
+    assert [step for step in steps if isinstance(step, Select)] == [Select(0.3, "permute-and-flip", "leaf", 2)] * 4
+    assert result.ledger.guarantee.epsilon == result.claim.epsilon == 0.3
+    assert (result.claim.verdict, result.disclosures) == ("holds", ())
+
+
+def test_cuts_are_uniform():
+    schema = Schema((NumericFeature("w", 0, 4, whole=True),), TWO)
+    chances = {}
+    for model, chance in law(rows(schema, (0, 0)), 1.0, 1).values():
+        assert isinstance(model.root.rule, ThresholdRule)
+        cut = Fraction(model.root.rule.threshold)
+        chances[cut] = chances.get(cut, 0.0) + chance
+    assert chances == pytest.approx({Fraction(2 * k + 1, 2): 0.25 for k in range(4)})
+
+
+def test_one_category_is_nothing_to_split():
+    schema = Schema((CategoricalFeature("only", ("one",)), NumericFeature("w", 0.2, 1.8, whole=True)), TWO)
+    with pytest.raises(SchemaError, match="No feature can be split: every feature has a single category"):
+        dpviz.fit("diffprivlib-tree", rows(schema, (0, 1, 0)), epsilon=1.0, seed=0)

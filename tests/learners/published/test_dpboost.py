@@ -1,0 +1,86 @@
+"""DPBoost: its budget over ensembles, levels and leaves; its switches; that it learns where there is budget."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.accounting.events import Noise, Parallel, Select, Sequential
+from dpviz.errors import NotReleasable, SchemaError
+from dpviz.learners.published.dpboost import Params, plan
+from dpviz.table.schema import ClassTarget
+from dpviz.training.params import Settings
+from tests.learners.ours.test_s_gbdt import NUMBER, classes, prices
+
+
+def fit(data, epsilon=5.0, seed=3, **asked):
+    return dpviz.fit("dpboost", data, epsilon=epsilon, seed=seed, **({"max_depth": 3, "ridge": 20} | asked))
+
+
+@pytest.mark.parametrize("make", [prices, classes])
+def test_it_learns_with_much_budget(make):
+    assert fit(make(4000), 30.0).score(make(seed=2)) > 0.55
+
+
+def test_trees_of_an_ensemble_are_parallel_and_ensembles_follow_one_another():
+    result = fit(prices(300), 1.0, trees=3, ensembles=2, max_depth=2)
+    assert isinstance(result.ledger.event, Sequential)
+    start, *ensembles = result.ledger.event.events
+    assert isinstance(start, Noise)
+    assert start.epsilon == pytest.approx(0.1)
+    assert len(ensembles) == 2
+    for ensemble in ensembles:
+        assert isinstance(ensemble, Parallel)
+        assert len(ensemble.events) == 3
+        for tree in ensemble.events:
+            first, second, leaf = tree.events
+            assert (type(first), type(second), type(leaf)) == (Select, Select, Noise)
+            assert [step.epsilon for step in tree.events] == pytest.approx([0.1125, 0.1125, 0.225])
+    assert result.ledger.guarantee.epsilon == 1.0
+    assert result.model.splits.n_trees == 6
+
+
+def test_more_classes_get_as_many_trees_each():
+    result = fit(classes(300, n_classes=3), trees=10)
+    assert result.model.splits.n_trees == 12
+    assert [share.part for share in result.plan.shares] == ["node", "node", "node", "leaf"]
+
+
+def test_the_switches_change_what_is_trained_and_not_what_it_costs():
+    usual = fit(prices(400), 2.0)
+    for asked in ({"filter": True}, {"leaf_clipping": True, "learning_rate": 0.3}, {"clip": 1.0}, {"ridge": 0.0}):
+        other = fit(prices(400), 2.0, **asked)
+        assert other.model != usual.model
+        assert other.ledger.guarantee == usual.ledger.guarantee
+
+
+def test_geometric_limits_bound_the_leaves_of_late_trees():
+    asked = {"leaf_clipping": True, "learning_rate": 0.5, "trees": 12, "clip": 1.0}
+    model = fit(prices(3000), 1e5, **asked).model
+    leaves_of = model.splits.tree[model.splits.leaves]
+    half = 40.0
+    for tree in range(12):
+        limit = half * 0.5 * 1.0 * 0.5**tree
+        assert np.abs(model.values[leaves_of == tree]).max() <= limit * 1.02
+
+
+def test_a_row_above_the_limit_leaves_the_tree_when_filtered():
+    data = classes(400)
+    result = fit(data, 1e5, filter=True, clip=0.3, trees=1, initial_share=0)  # every gradient is one half
+    np.testing.assert_allclose(result.model.values, 0, atol=1e-3)
+    cut = fit(data, 1e5, filter=False, clip=0.3, trees=1, initial_share=0)
+    assert np.abs(cut.model.values).max() > 0.05
+
+
+def test_it_cannot_be_released():
+    with pytest.raises(NotReleasable, match="exponential mechanism"):
+        fit(prices(50), seed=None)
+
+
+def test_a_row_count_is_needed_for_the_start_only():
+    unknown = type(NUMBER)(NUMBER.features, NUMBER.target)
+    with pytest.raises(SchemaError, match="start from 0"):
+        plan(unknown, Settings(), Params())
+    assert plan(unknown, Settings(), Params(initial_share=0)).depth == 4
+    assert isinstance(classes(10).schema.target, ClassTarget)

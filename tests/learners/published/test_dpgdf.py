@@ -1,0 +1,106 @@
+"""DPGDF: its exact law from definitions, what it ignores and refuses, and that it owns up."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.accounting.events import NonPrivate, Select, walk
+from dpviz.errors import SchemaError
+from dpviz.evaluation.audit.enumeration import Enumeration
+from dpviz.models.tree import Branch, Leaf, SubsetRule
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from tests.contract.tables import schema_of, table
+from tests.oracles import counts as counted
+from tests.oracles import mechanisms as oracle
+from tests.oracles import trees
+
+SCHEMA = Schema(
+    (CategoricalFeature("c", ("a", "b", "d")), NumericFeature("x", 0, 1), CategoricalFeature("e", ("u", "v"))),
+    ClassTarget("y", ("n", "p")),
+)
+#: One category against the rest.
+RULES = [SubsetRule(0, (0,)), SubsetRule(0, (1,)), SubsetRule(0, (2,)), SubsetRule(2, (0,)), SubsetRule(2, (1,))]
+
+
+def data_of(n_rows: int) -> EncodedDataset:
+    return table(SCHEMA, n_rows, seed=3)
+
+
+def majority(counts, epsilon: float) -> np.ndarray:
+    best, second = sorted(counts, reverse=True)[:2]
+    weight = math.exp(epsilon / 2 * math.exp(epsilon * (best - second)))
+    odds = [weight if count == best else 1.0 for count in counts]
+    return np.array(odds) / sum(odds)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0])
+def test_the_law_of_a_stump_is_its_definition(epsilon):
+    data, found = data_of(12), {}
+    source = Enumeration()
+    for model, chance in source.outcomes(lambda: dpviz.fit("dpgdf", data, epsilon=epsilon, depth=1, source=source).model):
+        key = model.root.rule, model.root.left.label, model.root.right.label
+        found[key] = found.get(key, 0.0) + chance
+    left = counted.left_counts(RULES, data, range(12))
+    total = counted.class_counts(data, range(12))
+    utilities = [0.5 - float(counted.weighted_gini(side, total - side)) for side in left]
+    splits = oracle.exponential_mechanism(utilities, epsilon / 2, [1.0] * len(RULES))  # eps/2 over 2 * 1/2
+    expected = {
+        (rule, l_label, r_label): split * majority(side, epsilon / 2)[l_label] * majority(total - side, epsilon / 2)[r_label]
+        for rule, split, side in zip(RULES, splits, left, strict=True)
+        for l_label in (0, 1)
+        for r_label in (0, 1)
+    }
+    assert found == pytest.approx(expected, rel=1e-10)
+
+
+def test_with_a_huge_epsilon_it_is_greedy_and_stops_below_eleven_rows_or_when_pure():
+    data = table(schema_of("categories"), 200)
+    model = dpviz.fit("dpgdf", data, epsilon=1e5, depth=4, seed=0).model
+    rules = [SubsetRule(f, (c,)) for f, feature in enumerate(data.schema.features) for c in range(len(feature.categories))]
+    stopped = 0
+    for level, node, rows in trees.rows_by_node(model, data):
+        counts = counted.class_counts(data, rows)
+        finished = level == 4 or len(rows) < 11 or (counts > 0).sum() < 2
+        assert isinstance(node, Leaf) is bool(finished)
+        if isinstance(node, Leaf):
+            stopped += level < 4
+            assert counts[node.label] == counts.max()
+            continue
+        best = trees.best(rules, data, rows, lambda left, right: -counted.weighted_gini(left, right))
+        assert trees.utility_of(node.rule, data, rows, lambda left, right: -counted.weighted_gini(left, right)) == best
+    assert stopped
+
+
+def test_numbers_are_left_out():
+    data = table(schema_of("mixed", 3), 300)
+    for seed in range(5):
+        model = dpviz.fit("dpgdf", data, epsilon=1.0, depth=4, seed=seed).model
+        assert all(isinstance(p.node.rule, SubsetRule) for p in model.nodes() if isinstance(p.node, Branch))
+
+
+def test_a_table_without_categories_is_refused():
+    with pytest.raises(SchemaError, match="'dpgdf' splits categorical features only, and there is none") as problem:
+        dpviz.fit("dpgdf", table(schema_of("numbers")), epsilon=1.0, seed=0)
+    assert "declare a feature as categories" in problem.value.remedy
+
+
+def test_half_of_epsilon_splits_and_half_labels():
+    plan = dpviz.fit("dpgdf", data_of(40), epsilon=0.8, depth=4, seed=0).plan
+    assert [(s.part, s.level) for s in plan.shares] == [("node", 0), ("node", 1), ("node", 2), ("node", 3), ("leaf", 4)]
+    assert [s.epsilon for s in plan.shares] == pytest.approx([0.1, 0.1, 0.1, 0.1, 0.4])
+
+
+def test_it_owns_up():
+    result = dpviz.fit("dpgdf", data_of(60), epsilon=1.0, depth=1, seed=0)
+    steps = [step for _, step in walk(result.ledger.event)]
+    assert [type(step) for step in steps] == [NonPrivate, Select, NonPrivate, NonPrivate]
+    assert [step.part for step in steps] == ["stopping rule", "node", "leaf", "leaf"]
+    assert steps[1] == Select(0.5, "exponential mechanism", "node", 0)
+    assert [item.code for item in result.disclosures] == ["stopping-rule"]
+    assert (result.claim.epsilon, result.claim.verdict) == (1.0, "violated")
+    assert not result.ledger.guarantee.is_finite

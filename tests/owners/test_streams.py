@@ -1,0 +1,168 @@
+"""Rows that arrive late: who takes part when, what is left of whose budget, and what it brings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.accounting.events import GaussianRounds, Parallel
+from dpviz.errors import Cancelled, DpvizError, ParameterError, UnknownName
+from dpviz.evaluation.compare.metrics import rmse
+from dpviz.owners.streams import WAYS, follow, stream_of
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+
+FEATURES = (NumericFeature("x", 0, 1), NumericFeature("z", 0, 1), CategoricalFeature("c", ("a", "b", "c")))
+NUMBER = Schema(FEATURES, NumericTarget("y", 0, 40), n_public=2000)
+CLASSES = Schema(FEATURES, ClassTarget("y", ("no", "yes")), n_public=2000)
+FEW = {"epsilon": 3.0, "seed": 4, "rounds": 40, "extra_rounds": 40}
+every_way = pytest.mark.parametrize("way", WAYS)
+
+
+def numbers(n_rows=2000, seed=3):
+    """Where x is large, the number follows another law."""
+    rng = np.random.default_rng(seed)
+    x, z, c = rng.random(n_rows), rng.random(n_rows), rng.integers(0, 3, n_rows).astype(np.uint8)
+    target = 10 + 5 * z + np.where(x > 0.6, 15, 5 * x) + rng.normal(0, 1, n_rows)
+    return EncodedDataset(NUMBER, (x, z, c), np.clip(target, 0, 40))
+
+
+def classes(n_rows=2000, seed=3):
+    data = numbers(n_rows, seed)
+    return EncodedDataset(CLASSES, data.columns, (data.target > 18).astype(np.uint8))
+
+
+def stream(data=None, feature="x", share=0.4):
+    train = numbers() if data is None else data
+    return stream_of(train, numbers(900, 8) if train.schema == NUMBER else classes(900, 8), feature, share)
+
+
+def test_new_rows_are_those_with_the_largest_values():
+    found = stream()
+    assert found.is_new.mean() == pytest.approx(0.4, abs=0.001)
+    assert found.train.columns[0][found.is_new].min() > found.train.columns[0][~found.is_new].max()
+    assert found.test.columns[0][found.is_new_test].min() > found.train.columns[0][~found.is_new].max()
+
+
+def test_a_category_that_is_common_is_new_as_a_whole():
+    assert np.unique(stream(feature="c", share=0.1).train.columns[2][stream(feature="c", share=0.1).is_new]).tolist() == [2]
+
+
+@every_way
+@pytest.mark.parametrize("data", [numbers(), classes()], ids=["number", "classes"])
+def test_every_way_costs_what_was_asked_for(way, data):
+    course = follow(stream(data), way, **FEW)
+    assert course.ledger.guarantee.epsilon <= 3.0
+    assert (course.left >= 0).all()
+    assert (course.left <= 1).all()
+
+
+def test_stopping_is_training_on_the_old_rows_alone():
+    given = stream()
+    old = given.train.take(np.flatnonzero(~given.is_new), share=0.6)
+    alone = dpviz.fit("s-gbdt", old, epsilon=3.0, seed=4, max_depth=6, rounds=40).model
+    np.testing.assert_array_equal(follow(given, "stop", **FEW).model.values, alone.values)
+
+
+def test_from_the_start_is_training_on_all_rows():
+    model = dpviz.fit("s-gbdt", numbers(), epsilon=3.0, seed=4, max_depth=6, rounds=40).model
+    assert follow(stream(), "from the start", **FEW).model == model
+
+
+@pytest.mark.parametrize("way", ["stop", "new rows alone", "filter"])
+def test_what_new_rows_hold_changes_nothing_before_they_come_and_something_after(way):
+    given = stream()
+    target = np.where(given.is_new, 0.0, given.train.target)
+    other = replace(given, train=EncodedDataset(NUMBER, given.train.columns, target))
+    one, two = (follow(s, way, **FEW) for s in (given, other))
+    end = one.model.splits.tree[one.model.splits.leaves] < 40
+    np.testing.assert_array_equal(one.model.values[end], two.model.values[end])
+    assert one.model.initial == two.model.initial
+    assert np.array_equal(one.model.values, two.model.values) == (way == "stop")
+
+
+def test_old_rows_are_not_touched_again_when_new_ones_learn_alone():
+    given = stream()
+    late = follow(given, "new rows alone", **FEW)
+    assert (late.left[~given.is_new] == 0).all()
+    assert (late.left[given.is_new] == 0).all()
+    assert follow(given, "new rows alone", **{**FEW, "extra_rounds": 10}).left[given.is_new].tolist() == [0.75] * 800
+    pair = [step for step in late.ledger.event.events if isinstance(step, Parallel)]
+    assert len(pair) == 1
+    assert all(isinstance(step, GaussianRounds) and step.rounds == 40 for step in pair[0].events)
+
+
+def test_with_the_filter_new_rows_come_with_all_of_their_budget():
+    given = stream()
+    course = follow(given, "filter", **{**FEW, "extra_rounds": 0})
+    assert (course.left[given.is_new] == 1).all()
+    assert (course.left[~given.is_new] < 1).all()
+    assert len(np.unique(course.left[~given.is_new])) > 100
+    later = follow(given, "filter", **FEW).left
+    assert (later[given.is_new] < 1).all()
+
+
+@pytest.mark.parametrize("data", [numbers(), classes()], ids=["number", "classes"])
+def test_the_filter_learns_new_rows_and_keeps_the_old_ones(data):
+    given = stream(data)
+    stop, alone, kept = (follow(given, way, **{**FEW, "epsilon": 20.0}) for way in ("stop", "new rows alone", "filter"))
+    assert kept.after("new") < 0.8 * kept.before("new")
+    assert kept.after("new") < 0.8 * stop.after("new")
+    assert kept.after("all") < stop.after("all")
+    assert kept.after("old") < alone.after("old")
+    assert stop.before("new") == stop.after("new")
+
+
+def test_errors_are_those_of_the_model():
+    given = stream()
+    course = follow(given, "filter", **FEW)
+    assert [len(course.errors[group]) for group in ("old", "new", "all")] == [81] * 3
+    predicted = course.model.predict(given.test)
+    assert course.after("all") == pytest.approx(rmse(given.test.target, predicted))
+    new = given.is_new_test
+    assert course.after("new") == pytest.approx(rmse(given.test.target[new], predicted[new]))
+
+
+def test_three_classes_are_followed():
+    schema = Schema(FEATURES, ClassTarget("y", ("a", "b", "c")), n_public=2000)
+    train, test = (EncodedDataset(schema, d.columns, (d.target // 14).astype(np.uint8)) for d in (numbers(), numbers(900, 8)))
+    course = follow(stream_of(train, test, "x", 0.4), "filter", **FEW)
+    assert len(course.errors["all"]) == 81
+    assert course.after("all") == pytest.approx(np.mean(course.model.predict(test) != test.target))
+
+
+def test_it_says_how_far_it_is_and_stops_when_asked():
+    shares: list[float] = []
+    follow(stream(), "filter", **FEW, progress=shares.append)
+    assert shares == [(tree + 1) / 80 for tree in range(80)]
+    with pytest.raises(Cancelled):
+        follow(stream(), "filter", **FEW, stop=lambda: True)
+
+
+@pytest.mark.parametrize(
+    ("way", "given", "words"),
+    [
+        ("later", {}, "one of 'stop', 'new rows alone', 'filter', 'from the start'"),
+        ("new rows alone", {"extra_rounds": 41}, "at most 40, the regular rounds"),
+    ],
+)
+def test_what_cannot_be_followed_is_refused(way, given, words):
+    with pytest.raises(ParameterError, match=words):
+        follow(stream(), way, **{**FEW, **given})
+
+
+@pytest.mark.parametrize("share", [0, 1, -0.1])
+def test_a_share_of_none_or_all_is_refused(share):
+    with pytest.raises(ParameterError, match="share"):
+        stream(share=share)
+
+
+def test_a_stream_needs_a_feature_that_differs():
+    with pytest.raises(UnknownName, match="no feature called 'w'"):
+        stream(feature="w")
+    same = EncodedDataset(NUMBER, (np.full(9, 0.5), np.zeros(9), np.zeros(9, dtype=np.uint8)), np.zeros(9))
+    with pytest.raises(DpvizError, match="All rows have the same value"):
+        stream(same)

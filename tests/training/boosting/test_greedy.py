@@ -1,0 +1,96 @@
+"""DPBoost's splits: all thresholds at once follow the exponential mechanism's law; the gain keeps its sensitivity."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from dpviz.privacy.source import Simulation
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from dpviz.training.boosting.greedy import GreedyGrowth, places
+
+X = NumericFeature("x", 0, 10)
+WHOLE = NumericFeature("k", 0, 10, whole=True)
+COLOUR = CategoricalFeature("c", ("a", "b", "c"))
+
+
+def growth(features, columns, gradients, epsilons, seed=0, clip=1.0, ridge=1.0):
+    schema = Schema(tuple(features), ClassTarget("y", ("n", "p")))
+    return GreedyGrowth(schema, tuple(columns), np.asarray(gradients, float), clip, ridge, tuple(epsilons), Simulation(seed))
+
+
+def gain(gradients, left, ridge=1.0):
+    return sum(gradients[side].sum() ** 2 / max(side.sum() + ridge, 1e-12) for side in (left, ~left))
+
+
+def test_places_cover_the_range_once_and_know_who_goes_left():
+    found = places(X, np.array([0.0, 2.5, 2.5, 9.0]))
+    assert found.low.tolist() == [0.0, 2.5, 9.0]
+    assert found.high.tolist() == [2.5, 9.0, 10.0]
+    assert found.n_left.tolist() == [1, 3, 4]
+    np.testing.assert_allclose(found.share, [0.25, 0.65, 0.1])
+    of_colour = places(COLOUR, np.array([0, 0, 2], dtype=np.uint8))
+    assert of_colour.n_left.tolist() == [2, 2]
+    assert of_colour.share.tolist() == [0.5, 0.5]
+    assert places(X, np.array([])).share.tolist() == [1.0]
+
+
+def test_a_threshold_follows_the_law_over_the_whole_range():
+    x, gradients = np.array([1.0, 4.0, 6.0]), np.array([1.0, -1.0, 0.5])
+    epsilon, drawn = 4.0, []
+    for seed in range(3000):
+        (_, threshold, _), _ = growth([X], [x], gradients, [epsilon], seed).tree()
+        drawn.append(threshold)
+    bins = np.linspace(0, 10, 21)
+    middles = (bins[:-1] + bins[1:]) / 2
+    law = np.array([np.exp(epsilon * gain(gradients, x <= point) / 6) for point in middles])
+    counts, _ = np.histogram(drawn, bins)
+    assert chisquare(counts, law / law.sum() * 3000).pvalue > 1e-4
+    wrong = np.array([np.exp(3 * epsilon * gain(gradients, x <= point) / 6) for point in middles])
+    assert chisquare(counts, wrong / wrong.sum() * 3000).pvalue < 1e-4
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.floats(-1, 1)), max_size=12),
+    st.integers(0, 5),
+    st.floats(-1, 1),
+    st.floats(0, 10),
+)
+@settings(max_examples=300, deadline=None)
+def test_one_row_changes_a_gain_by_three_at_most(rows, place, gradient, ridge):
+    values = np.array([value for value, _ in rows] + [place], dtype=float)
+    gradients = np.array([g for _, g in rows] + [gradient])
+    for threshold in np.arange(-0.5, 6):
+        with_row = gain(gradients, values <= threshold, ridge)
+        without = gain(gradients[:-1], values[:-1] <= threshold, ridge)
+        assert abs(with_row - without) <= 3 + 1e-9
+
+
+def test_the_sensitivity_is_reached():
+    full = np.append(np.ones(2000), -1.0)
+    everyone = np.ones(2001, dtype=bool)
+    assert gain(full[:-1], everyone[:-1], 0) - gain(full, everyone, 0) == pytest.approx(3, abs=0.01)
+    assert growth([X], [np.ones(2)], [1, 1], [1.0], clip=2.0).sensitivity.value == 12.0
+
+
+def test_a_tree_is_complete_and_its_leaves_partition_the_rows():
+    rng = np.random.default_rng(1)
+    columns = (rng.uniform(0, 10, 50), rng.integers(0, 11, 50).astype(np.int32), rng.integers(0, 3, 50).astype(np.uint8))
+    _, leaves = growth([X, WHOLE, COLOUR], columns, rng.uniform(-1, 1, 50), [1.0] * 4).tree()
+    assert len(leaves) == 16
+    assert sorted(np.concatenate(leaves).tolist()) == list(range(50))
+    nested, empty = growth([X, WHOLE, COLOUR], [column[:0] for column in columns], [], [1.0] * 3).tree()
+    assert [len(rows) for rows in empty] == [0] * 8
+    assert not isinstance(nested, int)
+
+
+def test_with_much_budget_the_best_split_is_found_and_whole_numbers_are_cut_between():
+    k = np.repeat(np.arange(11), 20).astype(np.int32)
+    gradients = np.where(k <= 6, -1.0, 1.0)
+    for seed in range(20):
+        (feature, threshold, _), leaves = growth([X, WHOLE], [np.full(220, 5.0), k], gradients, [50.0], seed).tree()
+        assert (feature, threshold) == (1, 6.5)
+        assert [len(rows) for rows in leaves] == [140, 80]

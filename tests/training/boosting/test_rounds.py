@@ -1,0 +1,219 @@
+"""Rounds of boosting: what one row can change, what noise can do, and who has left changes nothing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpviz.models.packed_forest import values_of
+from dpviz.privacy.gaussian import CONTRIBUTION_BITS, contributions
+from dpviz.privacy.source import Simulation
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.training.boosting.filter import FilterTerms
+from dpviz.training.boosting.loss import LogisticLoss, SoftmaxLoss, SquaredLoss, initial_score, loss_of
+from dpviz.training.boosting.rounds import Recipe, Rounds, boost, repeated
+from dpviz.training.boosting.trees import draw_boosting_trees
+from tests.contract.tables import schema_of, table
+
+STEPS = 2.0**CONTRIBUTION_BITS
+NUMBER = Schema((NumericFeature("x", 0, 1), NumericFeature("z", 0, 1)), NumericTarget("y", 10, 30), n_public=500)
+RECIPE = Recipe(
+    rounds=12,
+    noise_multiplier=1e-3,
+    learning_rate=0.5,
+    clip=2.0,
+    sampling=1.0,
+    support_share=0.2,
+    spread=10.0,
+    least_support=0.0,
+)
+
+
+def trees_for(schema, count=12, depth=3, seed=1):
+    return draw_boosting_trees(schema, "one feature", count, depth, 0.5, source=Simulation(seed))
+
+
+def numbers(n_rows=500, seed=3):
+    rng = np.random.default_rng(seed)
+    x, z = rng.random(n_rows), rng.random(n_rows)
+    return EncodedDataset(NUMBER, (x, z), 10 + 12 * x + 8 * (z > 0.6))
+
+
+def with_target(data, place, value):
+    target = data.target.copy()
+    target[place] = value
+    return EncodedDataset(data.schema, data.columns, target)
+
+
+def test_without_noise_a_round_is_the_textbook_step():
+    data, trees = numbers(), trees_for(NUMBER)
+    recipe = replace(RECIPE, noise_multiplier=1e-6, spread=1e6)
+    model = boost(data, trees, SquaredLoss(10, 30), 0.25, recipe, Simulation(5))
+    score, rows = np.full(data.n_rows, 0.25), values_of(data)
+    for tree in range(12):
+        cells = trees.cells_of(rows, tree)
+        residual = (data.target - 10) / 10 - 1 - score
+        score = score + 0.5 * (np.bincount(cells, residual) / np.maximum(np.bincount(cells), 1))[cells]
+    np.testing.assert_allclose(model.scores(data), 20 + 10 * score, atol=2e-3)
+    assert model.initial == pytest.approx(22.5)
+
+
+def test_newton_s_step_divides_by_curvature():
+    schema = schema_of("numbers")
+    data, trees = table(schema, 400), trees_for(schema, 1)
+    recipe = replace(RECIPE, rounds=1, noise_multiplier=1e-6, spread=1e6)
+    model = boost(data, trees, LogisticLoss(newton=True), 1.0, recipe, Simulation(5))
+    cells, chance = trees.cells_of(values_of(data), 0), 1 / (1 + math.exp(-1))
+    value = 0.5 * np.bincount(cells, data.target - chance) / (chance * (1 - chance) * np.bincount(cells))
+    np.testing.assert_allclose(model.scores(data), 1 + value[cells], atol=2e-3)
+
+
+@given(
+    st.floats(0.001, 0.999),
+    st.floats(0.01, 2.0),
+    st.floats(1e-2, 1e4),
+    st.lists(st.tuples(st.floats(-50, 50), st.floats(0, 1)), min_size=1, max_size=20),
+)
+@settings(max_examples=200, deadline=None)
+def test_one_row_moves_a_round_by_no_more_than_its_price_says(share, clip, noise, rows):
+    recipe = replace(RECIPE, support_share=share, clip=clip, noise_multiplier=noise)
+    gradients = contributions(np.array([[gradient] for gradient, _ in rows]), clip)
+    weights = contributions(np.array([weight for _, weight in rows]), 1.0)
+    moved = (gradients[:, 0] / STEPS / recipe.grid.scales[0]) ** 2 + (weights / STEPS / recipe.grid.scales[1]) ** 2
+    assert (np.sqrt(moved) <= 1 / noise * (1 + 1e-12)).all()
+    np.testing.assert_allclose(recipe.sizes(gradients, weights), np.sqrt(moved) * noise, rtol=1e-9)
+
+
+def test_a_full_row_uses_all_of_the_price():
+    full = RECIPE.sizes(np.array([[RECIPE.clip * STEPS]]), np.array([STEPS]))
+    assert full == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("noise", [0.5, 500.0])
+def test_noise_alone_moves_scores_by_the_spread_allowed(noise):
+    schema = schema_of("numbers")
+    nobody = table(schema, 0)
+    recipe = replace(RECIPE, rounds=100, noise_multiplier=noise, support_share=0.01, spread=0.7)
+    rows, ends = table(schema, 200), []
+    for seed in range(12):
+        model = boost(nobody, trees_for(schema, 100, seed=seed), LogisticLoss(newton=True), 0.0, recipe, Simulation(seed))
+        ends.append(model.scores(rows))
+    assert 0.2 < np.std(ends) < 0.7
+
+
+@pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize("sampling", [0.4, 1.0])
+def test_a_row_that_has_left_changes_nothing_afterwards(static, sampling):
+    kept = FilterTerms(noise_multiplier=5.0, sampling=sampling, order=32.0, rounds=60)
+    recipe = replace(RECIPE, noise_multiplier=5.0, sampling=sampling, filter=kept, static_noise=static)
+    trees = trees_for(NUMBER)
+    changed = [numbers(), with_target(numbers(), 7, 10.0), with_target(numbers(), 7, 30.0)]
+
+    def values(data, leaves):
+        rounds = Rounds(data, trees, SquaredLoss(10, 30), 0.0, recipe, Simulation(9))
+        rounds.order = None if rounds.order is None else np.arange(data.n_rows)  # the same coins for the same rows
+        rounds.accounts.active[7] = not leaves
+        return np.concatenate([rounds.run(tree).ravel() for tree in range(12)])
+
+    after = [values(data, leaves=True) for data in changed]
+    np.testing.assert_array_equal(after[0], after[1])
+    np.testing.assert_array_equal(after[0], after[2])
+    present = [values(data, leaves=False) for data in changed]
+    assert not np.array_equal(present[1], present[2])
+
+
+def test_the_filter_lets_rows_leave_one_by_one():
+    kept = FilterTerms(noise_multiplier=5.0, sampling=1.0, order=32.0, rounds=4)
+    recipe = replace(RECIPE, noise_multiplier=5.0, filter=kept, clip=0.5)
+    rounds = Rounds(numbers(), trees_for(NUMBER), SquaredLoss(10, 30), 0.0, recipe, Simulation(9))
+    left = []
+    for tree in range(12):
+        rounds.run(tree)
+        left.append(int(rounds.accounts.active.sum()))
+    assert left[2] == 500
+    assert 0 < left[6] < 500
+    assert left == sorted(left, reverse=True)
+
+
+@given(st.integers(0, 2**32), st.floats(1, 100), st.integers(1, 40))
+@settings(max_examples=100, deadline=None)
+def test_static_noise_covers_what_one_row_does_to_a_leaf(seed, smoothing, n_rows):
+    rng = np.random.default_rng(seed)
+    gradients = rng.choice([-1.0, 1.0, rng.uniform(-1, 1)], n_rows)
+    for more in (-1.0, 0.3, 1.0):
+        before, after = gradients.sum() / (n_rows + smoothing), (gradients.sum() + more) / (n_rows + 1 + smoothing)
+        assert abs(after - before) <= 1 / (smoothing + 1) + 1e-12
+
+
+def test_static_noise_is_the_same_for_full_and_empty_leaves():
+    recipe = replace(RECIPE, rounds=1, noise_multiplier=3.0, static_noise=True, least_support=5.0, spread=1.0)
+    schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", 0, 1), n_public=500)
+    data = EncodedDataset(schema, (np.full(300, 0.01),), np.full(300, 0.5))
+    drawn = []
+    for seed in range(400):
+        trees = draw_boosting_trees(schema, "one feature", 1, 1, 0.0, source=Simulation(1))
+        values = boost(data, trees, SquaredLoss(0, 1), 0.0, recipe, Simulation(seed)).values
+        drawn.append(values)
+    full, empty = np.std(drawn, axis=0)
+    expected = 0.5 * 0.5 * 3.0 * 2.0 / (recipe.smoothing + 1)
+    assert full == pytest.approx(expected, rel=0.15)
+    assert empty == pytest.approx(expected, rel=0.15)
+
+
+def test_gradients_are_downhill():
+    rng = np.random.default_rng(0)
+    scores, step = rng.normal(size=(50, 3)), 1e-6
+    target = rng.integers(0, 3, 50)
+
+    def log_loss(scores):
+        return np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(50), target]
+
+    downhill, _ = SoftmaxLoss(3).gradients(scores, target)
+    for k in range(3):
+        slope = (log_loss(scores + step * (np.arange(3) == k)) - log_loss(scores)) / step
+        np.testing.assert_allclose(downhill[:, k], -slope, atol=1e-4)
+    two, weights = LogisticLoss(newton=True).gradients(scores[:, :1], (target > 0) * 1)
+    chance = 1 / (1 + np.exp(-scores[:, 0]))
+    np.testing.assert_allclose(two[:, 0], (target > 0) - chance)
+    np.testing.assert_allclose(weights * 0.25, chance * (1 - chance))
+
+
+def test_the_initial_score_is_the_noisy_mean_over_a_public_count():
+    data = numbers()
+    loss = loss_of(NUMBER, newton=True)
+    exact = ((data.target - 10) / 10 - 1).sum() / 400
+    start, events = initial_score(loss, data.target, 400, 1e6, Simulation(1))
+    assert start == pytest.approx(exact, abs=1e-4)
+    assert [event.epsilon for event in events] == [1e6]
+    assert initial_score(loss, data.target, 400, 0.0, Simulation(1)) == (0.0, ())
+    noisy = [initial_score(loss, data.target, 400, 0.1, Simulation(seed))[0] - exact for seed in range(600)]
+    # geometric noise with epsilon .1 on a sum that one row moves by 1, over 400
+    assert np.std(noisy) == pytest.approx(math.sqrt(2) / 0.1 / 400, rel=0.2)
+
+
+def test_the_initial_log_odds_stay_away_from_certainty():
+    schema = Schema(NUMBER.features, ClassTarget("y", ("no", "yes")), n_public=10)
+    loss = loss_of(schema, newton=True)
+    start, _ = initial_score(loss, np.ones(500, dtype=np.uint8), 10, 1.0, Simulation(1))
+    assert start == pytest.approx(math.log(0.99 / 0.01))
+
+
+def test_trees_are_repeated_for_every_class():
+    splits = trees_for(schema_of("mixed"), 5).splits
+    thrice = repeated(splits, 3)
+    rows = values_of(table(schema_of("mixed"), 50))
+    assert thrice.n_trees == 15
+    for tree in range(15):
+        one = splits.leaf_of(rows, np.full(50, splits.roots[tree // 3]))
+        again = thrice.leaf_of(rows, np.full(50, thrice.roots[tree]))
+        first = splits.leaf_number[splits.leaves[splits.tree[splits.leaves] == tree // 3][0]]
+        np.testing.assert_array_equal(
+            again - thrice.leaf_number[thrice.leaves[thrice.tree[thrice.leaves] == tree][0]], one - first
+        )
+    assert repeated(splits, 1) is splits

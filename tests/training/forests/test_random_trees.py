@@ -1,0 +1,174 @@
+"""Random trees: the published depths, how many leaves there are, what is drawn, and which rows each tree is given."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from math import prod
+
+import numpy as np
+import pytest
+
+from dpviz.errors import NotListed
+from dpviz.models.hashed_forest import leaves_reached
+from dpviz.models.packed_forest import LEAF, values_of
+from dpviz.privacy.source import Release, Simulation
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from dpviz.training.forests.random_trees import deepest_within, draw_trees, mean_leaves, row_order, rows_to_trees, theorem_2_depth
+from tests.contract.tables import reordered, schema_of, table
+
+#: Table 4: continuous features, discrete features, depth.
+TABLE_4 = {
+    "SynthA": (5, 0, 5),
+    "SynthB": (10, 0, 8),
+    "SynthC": (15, 0, 12),
+    "SynthG": (20, 0, 15),
+    "WallSensor": (4, 0, 4),
+    "PenWritten": (16, 0, 12),
+    "GammaTele": (10, 0, 8),
+    "Adult": (6, 8, 9),
+    "Mushroom": (0, 22, 11),
+    "Claves": (0, 16, 8),
+    "Nursery": (0, 8, 4),
+}
+
+
+def schema_with(numbers: int, sizes: tuple[int, ...]) -> Schema:
+    features = [NumericFeature(f"n{i}", 0, 1) for i in range(numbers)]
+    features += [CategoricalFeature(f"c{i}", tuple(f"v{k}" for k in range(size))) for i, size in enumerate(sizes)]
+    return Schema(tuple(features), ClassTarget("y", ("a", "b")))
+
+
+@pytest.mark.parametrize("name", TABLE_4)
+def test_depths_are_those_of_table_4(name: str) -> None:
+    numbers, categories, depth = TABLE_4[name]
+    assert theorem_2_depth(schema_with(numbers, (3,) * categories)) == depth
+
+
+@pytest.mark.parametrize("sizes", [(2, 3, 5), (4,), (2, 2, 7, 3)])
+def test_mean_leaves_of_categories_are_those_of_all_orders(sizes: tuple[int, ...]) -> None:
+    for depth in range(len(sizes) + 3):
+        orders = [prod(order[:depth]) for order in permutations(sizes)]
+        assert mean_leaves(schema_with(0, sizes), depth) == pytest.approx(np.mean(orders))
+
+
+def test_mean_leaves_of_numbers_double_at_every_level() -> None:
+    assert [mean_leaves(schema_with(3, ()), depth) for depth in range(4)] == [1, 2, 4, 8]
+
+
+def test_mean_leaves_are_met_by_drawn_trees() -> None:
+    schema = schema_with(2, (3, 6, 1))
+    splits = draw_trees(schema, 4000, 3, Simulation(0))
+    counts = np.bincount(splits.tree[splits.leaves])
+    error = counts.std() / np.sqrt(len(counts))
+    assert abs(counts.mean() - mean_leaves(schema, 3)) < 4 * error
+
+
+def test_the_deepest_level_that_fits_is_found_and_one_always_does() -> None:
+    schema = schema_with(2, ())
+    assert deepest_within(schema, 9, 32) == 5
+    assert deepest_within(schema, 3, 32) == 3
+    assert deepest_within(schema, 3, 0.5) == 1
+
+
+@pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
+def test_boxes_shrink_along_a_path_and_categories_are_asked_once(kind: str) -> None:
+    schema = schema_of(kind)
+    splits = draw_trees(schema, 20, 5, Simulation(3))
+    sizes, met = splits.n_children(), 0
+    for root in splits.roots:
+        stack = [(int(root), [(f.low, f.high) if isinstance(f, NumericFeature) else None for f in schema.features], 0)]
+        while stack:
+            node, box, depth = stack.pop()
+            met += 1
+            feature = int(splits.feature[node])
+            assert depth <= 5
+            if feature == LEAF:
+                assert depth == 5 or all(side in ("used", None) or side[0] == side[1] for side in box if side is not None)
+                continue
+            assert box[feature] != "used"
+            for place in range(sizes[node]):
+                inner = list(box)
+                inner[feature] = "used" if box[feature] is None else _half(box[feature], splits.threshold[node], place)
+                stack.append((int(splits.first_child[node]) + place, inner, depth + 1))
+    assert met == len(splits.tree)
+
+
+def _half(side: tuple[float, float], cut: float, place: int) -> tuple[float, float]:
+    assert side[0] <= cut <= side[1]
+    return (side[0], cut) if place == 0 else (cut, side[1])
+
+
+def test_whole_numbers_are_cut_between_two_of_them() -> None:
+    schema = Schema((NumericFeature("k", 0, 3, whole=True),), ClassTarget("y", ("a", "b")))
+    splits = draw_trees(schema, 300, 9, Simulation(1))
+    cuts = splits.threshold[splits.feature != LEAF]
+    assert set(cuts) == {0.5, 1.5, 2.5}
+    assert np.bincount(splits.tree[splits.leaves]).tolist() == [4] * 300  # one leaf per number, whatever the cuts
+
+
+def test_the_first_feature_is_uniform() -> None:
+    schema = schema_with(2, (3, 4))
+    splits = draw_trees(schema, 8000, 1, Simulation(5))
+    counts = np.bincount(splits.feature[splits.roots], minlength=4)
+    assert abs(counts - 2000).max() < 4.5 * np.sqrt(8000 * 0.25 * 0.75)
+
+
+def test_chunks_make_whole_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpviz.training.forests.forest.random_trees._CELLS_AT_ONCE", 40)
+    data = table(schema_of("mixed"), 300)
+    splits = draw_trees(data.schema, 7, 4, Simulation(2))
+    assert (np.diff(splits.tree) >= 0).all()
+    for root in splits.roots:
+        reached = splits.leaf_of(values_of(data), np.full(data.n_rows, root))
+        assert set(splits.tree[splits.leaves[reached]]) == {splits.tree[root]}
+
+
+def test_every_row_draws_its_tree_by_itself() -> None:
+    data = table(schema_of(), 20_000)
+    counts = np.bincount(rows_to_trees(data, 10, Simulation(0)), minlength=10)
+    assert 0.8 < np.square(counts - 2000).sum() / 2000 < 30  # chi-square with 9 degrees of freedom: not by turns, not lopsided
+
+
+def test_a_seed_gives_a_row_its_tree_wherever_it_stands(rng: np.random.Generator) -> None:
+    data = table(schema_of("numbers"), 60)
+    order = rng.permutation(data.n_rows)
+    trees = rows_to_trees(data, 5, Simulation(1))
+    np.testing.assert_array_equal(rows_to_trees(reordered(data, order), 5, Simulation(1)), trees[order])
+
+
+def test_row_order_sorts_what_rows_are() -> None:
+    data = table(schema_of("mixed", 3), 50)
+    rows = np.column_stack([data.target, *data.columns])[row_order(data)]
+    assert [tuple(row[::-1]) for row in rows] == sorted(tuple(row[::-1]) for row in rows)
+
+
+def test_a_release_draws_trees_of_the_same_kind() -> None:
+    splits = draw_trees(schema_of("mixed"), 3, 3, Release())
+    assert splits.n_trees == 3
+    assert (splits.feature[splits.roots] != LEAF).all()
+
+
+def test_hashed_trees_divide_rows_as_drawn_trees_do() -> None:
+    # Two ways to the same law: the share of pairs of rows that one tree keeps together.
+    data = table(schema_of("mixed"), 40)
+    values, n_trees = values_of(data), 3000
+    splits = draw_trees(data.schema, n_trees, 3, Simulation(4))
+    keys = np.random.default_rng(6).integers(2**63, size=n_trees, dtype=np.uint64)
+    drawn = [_together(splits.leaf_of(values, np.full(40, root))) for root in splits.roots]
+    hashed = [_together(leaves_reached(data.schema, 3, values, np.full(40, key))) for key in keys]
+    error = np.hypot(np.std(drawn), np.std(hashed)) / np.sqrt(n_trees)
+    assert abs(np.mean(drawn) - np.mean(hashed)) < 4 * error
+    assert np.std(drawn) == pytest.approx(np.std(hashed), rel=0.1)
+
+
+def _together(leaf: np.ndarray) -> float:
+    _, counts = np.unique(leaf, return_counts=True)
+    return float(np.square(counts).sum() / len(leaf) ** 2)
+
+
+def test_too_many_choices_are_not_listed() -> None:
+    from dpviz.privacy.uniform_arrays import UniformChoices
+
+    assert UniformChoices().probabilities(np.array([2, 3])).tolist() == [1 / 6] * 6
+    with pytest.raises(NotListed, match="more than 200,000 outcomes"):
+        UniformChoices().probabilities(np.full(100, 2))
