@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
@@ -28,6 +29,11 @@ from dpviz.commands import console
 from dpviz.commands.files import write_whole
 from dpviz.learners import get_learner
 from dpviz.version import VERSION
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code, as `dpviz.__main__.main` does."""
+    return finish(parser(), argv)
 
 
 def parser() -> ArgumentParser:
@@ -114,4 +120,4 @@ def _count(text: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(finish(parser()))
+    sys.exit(main())

@@ -1,4 +1,4 @@
-"""The page of `bench boosting`: what the paper states beside what is measured, and its figures as tables."""
+"""The page of `boosting`: what the paper states beside what is measured, and its figures as tables."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ standard error over folds. Epsilon is for {NEIGHBOURS}, delta {DELTA:g}; DPBoost
 - DPBoost's best of 5 settings is chosen at each epsilon on the rows it is tested on, as in the paper: an advantage.
 - "constant" is a noisy mean for a number, a private majority for classes. "not private" are lines to compare with.
 
-{made} Rerun: `python -m dpviz bench boosting --data DIR --workers 2`. The figures' data stand beside this page."""
+{made} Rerun: `python -m benchmarks boosting --data DIR --workers 2`. The figures' data stand beside this page."""
 
 
 def _stated(found: Sequence[Scored], streams: Sequence[Streamed]) -> str:

@@ -1,4 +1,4 @@
-"""The page of `bench forests`: the paper's tables with ours beside them, and what its text states."""
+"""The page of `forests`: the paper's tables with ours beside them, and what its text states."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ Fletcher & Islam 2017 and its addendum of 2021, at epsilon {EPSILON:g} ({NEIGHBO
 - RGV claims a weaker privacy ({_verdict("rgv-forest")} against {NEIGHBOURS}) and is a reconstruction.
 - No tree is deeper than 12 levels, RGV's not deeper than 5.
 
-{made} Rerun: `python -m dpviz bench forests --data DIR`."""
+{made} Rerun: `python -m benchmarks forests --data DIR`."""
 
 
 def _verdict(name: str) -> str:

@@ -28,7 +28,7 @@ def _head(repeats: int, made: str) -> str:
         f"Epsilon is what a learner *claims* ({NEIGHBOURS}); whether the claim holds stands in the head of its column.\n\n"
         "A cell reads: mean accuracy ± standard error over folds (published mean ± standard error, where there is one). "
         "Ranges, categories and row counts were read from the data, as in the papers.\n\n"
-        f"{made} Rerun: `python -m dpviz bench tables --data DIR`."
+        f"{made} Rerun: `python -m benchmarks tables --data DIR`."
     )
 
 

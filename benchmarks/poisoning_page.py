@@ -59,7 +59,7 @@ def _head(splits: int, draws: int, made: str) -> str:
         "**Vote**: 1,000 ordinary trees on disjoint rows, certified test row by test row; no privacy.\n\n"
         "Ranges, categories and row counts were read from the data, as in the papers; the guarantees suppose that the poison "
         f"does not change them.\n\n{made} "
-        f"Rerun: `python -m dpviz bench poisoning --data DIR --splits {splits} --hundreds {draws // 100}`."
+        f"Rerun: `python -m benchmarks poisoning --data DIR --splits {splits} --hundreds {draws // 100}`."
     )
 
 

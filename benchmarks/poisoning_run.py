@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def run_poisoning(args: Namespace) -> int:
-    """`bench poisoning`: measure, print, and write where --out says."""
+    """`poisoning`: measure, print, and write where --out says."""
     published = bench.read_published(args.published or args.data.parent / "reference" / "privatree_poisoning_tables.csv")
     names = [entry.name for entry in manifest(args.data, args.only)]
     about = bench.covered(published, names)

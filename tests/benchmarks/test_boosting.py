@@ -1,4 +1,4 @@
-"""`bench boosting`: the paper's numbers beside ours, and its figures as data."""
+"""`boosting`: the paper's numbers beside ours, and its figures as data."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 
 from benchmarks import boosting as bench_boosting
 from benchmarks import boosting_owners as bench_boosting_owners
+from benchmarks.__main__ import main
 from benchmarks.boosting import (
     CONSTANT,
     ENTRANTS,
@@ -58,7 +59,6 @@ from benchmarks.boosting_figures import (
 )
 from benchmarks.boosting_owners import CASES, Case, Owned, owners_part
 from benchmarks.boosting_page import add_arguments, boosting_page, paired, plan_of, shown
-from dpviz.__main__ import main
 from dpviz.errors import DpvizError
 from dpviz.learners import get_learner, learner_names
 from dpviz.owners.streams import WAYS
@@ -264,7 +264,7 @@ def test_the_command_writes_the_page_it_prints_and_the_figures_beside_it(
     monkeypatch.setattr(bench_boosting, "RIVALS", RIVALS[:1])
     monkeypatch.setattr(bench_boosting_owners, "CASES", (Case(1), Case(2, colluding=1)))
     out = tmp_path / "boosting.md"
-    assert main(["bench", "boosting", "--data", str(folder), "--quick", "--out", str(out)]) == 0
+    assert main(["boosting", "--data", str(folder), "--quick", "--out", str(out)]) == 0
     page = out.read_text()
     assert page.strip() == capsys.readouterr().out.strip()
     for words in (
@@ -282,5 +282,5 @@ def test_the_command_writes_the_page_it_prints_and_the_figures_beside_it(
 
 
 def test_a_folder_without_the_data_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "boosting", "--data", str(tmp_path)]) == 2
+    assert main(["boosting", "--data", str(tmp_path)]) == 2
     assert capsys.readouterr().err.count("\n") == 1

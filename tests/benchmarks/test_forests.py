@@ -1,4 +1,4 @@
-"""`bench forests`: the paper's tables beside ours."""
+"""`forests`: the paper's tables beside ours."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.__main__ import main
 from benchmarks.forests import DEPTHS, EMPTY, LEARNERS, REAL, Measured, Spread, measure, table_6
 from benchmarks.forests_page import forests_page
 from benchmarks.synthetic import TABLE_1, synthetic
-from dpviz.__main__ import main
 from dpviz.learners import get_learner
 from dpviz.training.params import controls_of
 
@@ -98,12 +98,12 @@ def test_the_command_writes_the_page_it_prints(tmp_path: Path, capsys: pytest.Ca
     (tmp_path / "MANIFEST.csv").write_text("name,file,target\nnursery_multiclass,n.csv.gz,class\n")
     out = tmp_path / "forests.md"
     options = ["--only", "Nursery", "--folds", "2", "--draws", "1", "--out", str(out)]
-    assert main(["bench", "forests", "--data", str(tmp_path), *options]) == 0
+    assert main(["forests", "--data", str(tmp_path), *options]) == 0
     page = out.read_text()
     assert page.strip() == capsys.readouterr().out.strip()
     assert "No data set of two classes was measured." in page
 
 
 def test_a_folder_without_the_data_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "forests", "--data", str(tmp_path), "--only", "Adult"]) == 2
+    assert main(["forests", "--data", str(tmp_path), "--only", "Adult"]) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -1,4 +1,4 @@
-"""bench speed prints ratios; what they are is for people to judge."""
+"""`speed` prints ratios; what they are is for people to judge."""
 
 import re
 
@@ -9,8 +9,7 @@ from benchmarks.speed import Line, Target, measure
 from dpviz.io.csv import read_csv
 from dpviz.learners import get_learner, learner_names
 from dpviz.table.encode import encode
-
-from .conftest import SCHEMA, csv_text
+from tests.commands.conftest import SCHEMA, csv_text
 
 
 @pytest.fixture
@@ -22,7 +21,7 @@ def folder(tmp_path, table):
 
 
 def test_every_learner_is_compared_with_scikit_learn(run, folder):
-    code, out, err = run("bench", "speed", "--data", folder, "--rounds", "1")
+    code, out, err = run("speed", "--data", folder, "--rounds", "1")
     assert (code, err) == (0, "")
     assert "colours: 600 rows, 2 features" in out
     assert "(add/remove one row)" in out
@@ -35,14 +34,14 @@ def test_every_learner_is_compared_with_scikit_learn(run, folder):
 
 
 def test_data_sets_with_a_numeric_target_are_left_out(run, folder):
-    assert "prices" not in run("bench", "speed", "--data", folder, "--rounds", "1")[1]
+    assert "prices" not in run("speed", "--data", folder, "--rounds", "1")[1]
 
 
 def test_targets_are_shown_for_large_tables_and_missing_one_is_no_failure(run, folder, monkeypatch):
     monkeypatch.setattr(bench_speed, "FEWEST_ROWS", 1)
     monkeypatch.setattr(bench_speed, "_PREDICTION", Target("<", 0.0, " ms"))
     monkeypatch.setattr(bench_speed, "_MEMORY", Target("<", 1e9))
-    code, out, _ = run("bench", "speed", "--data", folder, "--only", "colours", "--rounds", "1")
+    code, out, _ = run("speed", "--data", folder, "--only", "colours", "--rounds", "1")
     assert code == 0
     assert re.search(r"^predict every row .* < 0 ms +NOT MET$", out, re.MULTILINE)
     assert re.search(r"^pf-tree, peak memory .* < 1e\+09 +met$", out, re.MULTILINE)
@@ -51,20 +50,20 @@ def test_targets_are_shown_for_large_tables_and_missing_one_is_no_failure(run, f
 
 
 def test_the_loan_sample_is_measured_by_default(run):
-    code, out, _ = run("bench", "speed", "--rounds", "1")
+    code, out, _ = run("speed", "--rounds", "1")
     assert code == 0
     assert "loans: 20,000 rows" in out
 
 
 def test_wrong_folders_and_names_are_one_line(refused, folder, tmp_path):
     (tmp_path / "empty").mkdir()
-    assert "There is no MANIFEST.csv." in refused("bench", "speed", "--data", tmp_path / "empty")
-    assert "Did you mean 'colours'?" in refused("bench", "speed", "--data", folder, "--only", "colour")
-    assert "--only: There is no manifest to choose from." in refused("bench", "speed", "--only", "adult")
-    assert "required: TOPIC" in refused("bench")
-    assert "must be a whole number from 1 to 1000, got '0'" in refused("bench", "speed", "--rounds", "0")
+    assert "There is no MANIFEST.csv." in refused("speed", "--data", tmp_path / "empty")
+    assert "Did you mean 'colours'?" in refused("speed", "--data", folder, "--only", "colour")
+    assert "--only: There is no manifest to choose from." in refused("speed", "--only", "adult")
+    assert "required: TOPIC" in refused()
+    assert "must be a whole number from 1 to 1000, got '0'" in refused("speed", "--rounds", "0")
     (folder / "table.csv").unlink()
-    assert "'table.csv' cannot be read" in refused("bench", "speed", "--data", folder)
+    assert "'table.csv' cannot be read" in refused("speed", "--data", folder)
 
 
 def test_a_ratio_is_the_time_beside_the_reference_in_the_same_round():

@@ -1,4 +1,4 @@
-"""`bench poisoning`: published guarantees beside measured and proved ones, and the figures' data."""
+"""`poisoning`: published guarantees beside measured and proved ones, and the figures' data."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.__main__ import main
 from benchmarks.poisoning import PublishedRow, Repeated, covered, figure_4, mnist, read_published, rows_at
-from dpviz.__main__ import main
 from dpviz.errors import DpvizError
 from dpviz.randomness import generator
 
@@ -106,7 +106,7 @@ def test_the_page_holds_published_measured_and_proved_guarantees(
     out = tmp_path / "out" / "page.md"
     out.parent.mkdir()
     few = ["--only", "toy", "--splits", "2", "--hundreds", "1", "--published", str(folder / "published.csv")]
-    assert main(["bench", "poisoning", "--data", str(folder), "--out", str(out), *few]) == 0
+    assert main(["poisoning", "--data", str(folder), "--out", str(out), *few]) == 0
     page = out.read_text()
     assert page.strip() == capsys.readouterr().out.strip()
     assert page.count("\n| toy |") >= 8

@@ -1,4 +1,4 @@
-"""`bench tables`: measured accuracy beside the published, and the page made of it."""
+"""`tables`: measured accuracy beside the published, and the page made of it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.__main__ import main
 from benchmarks.data import bench_data
 from benchmarks.page import markdown_table
 from benchmarks.tables import Cell, lead, read_published
-from dpviz.__main__ import main
 from dpviz.errors import DpvizError
 from dpviz.randomness import generator
 from dpviz.table.schema import CategoricalFeature, NumericFeature
@@ -90,7 +90,7 @@ def test_the_page_holds_every_learner_beside_what_was_published(
     out = tmp_path / "page.md"
     arguments = ["--data", str(folder), "--published", str(folder / "published.csv"), "--repeats", "1", "--out", str(out)]
     names = ["--learner", "pf-tree", "--learner", "privatree", "--learner", "cart"]
-    assert main(["bench", "tables", *arguments, *names]) == 0
+    assert main(["tables", *arguments, *names]) == 0
     page = out.read_text()
     assert page.strip() == capsys.readouterr().out.strip()
     assert "(.900 ± .010)" in page
@@ -100,5 +100,5 @@ def test_the_page_holds_every_learner_beside_what_was_published(
 
 
 def test_an_unknown_learner_is_one_line_and_exit_code_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "tables", "--data", str(folder), "--learner", "nope"]) == 2
+    assert main(["tables", "--data", str(folder), "--learner", "nope"]) == 2
     assert len(capsys.readouterr().err.strip().splitlines()) == 1

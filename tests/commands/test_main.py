@@ -21,11 +21,11 @@ def dpviz(*argv, **kwargs):
 
 
 def test_every_command_file_is_found():
-    assert {"train", "schema", "learners", "bench"} <= set(commands())
+    assert {"train", "schema", "learners"} <= set(commands())
     assert all(name == command.NAME and command.HELP for name, command in commands().items())
 
 
-@pytest.mark.parametrize("words", [[], *([name] for name in commands()), ["bench", "speed"]])
+@pytest.mark.parametrize("words", [[], *([name] for name in commands())])
 def test_help_of_every_command_works(run, words):
     code, out, err = run(*words, "--help")
     assert (code, err) == (0, "")
