@@ -225,7 +225,7 @@ def exports_cannot_see_exact_counts(source: Source) -> Iterator[str]:
         return
     names = {node.attr for node in ast.walk(source.tree) if isinstance(node, ast.Attribute)}
     names |= {part for name in source.imports for part in name.split(".")}
-    yield from (f"knows {name}" for name in sorted(names & {"exact_trace", "ExactTrace", "forest_trace", "ForestTrace"}))
+    yield from (f"knows {name}" for name in sorted(names & {"exact_trace", "ExactTrace", "trace", "forest_trace", "ForestTrace"}))
 
 
 # --- rules on pages and files
@@ -381,7 +381,7 @@ RULES: dict[Rule, list[tuple[str, str]]] = {
     exports_cannot_see_exact_counts: [
         ("dpviz/models/document.py", "from dpviz.training.exact_trace import exact_trace"),
         ("dpviz/io/x.py", "from dpviz.training import exact_trace"),
-        ("dpviz/models/packed_text.py", "from dpviz.training.forest_trace import forest_trace"),
+        ("dpviz/models/packed_text.py", "from dpviz.training.forests import trace"),
         ("dpviz/io/x.py", "def f(result):\n    return result.exact_trace"),
     ],
     no_learner_is_named: [("pages/x.py", "fit('pf-tree')"), ("dpviz/figures/x.py", "if name == 'cart':\n    pass")],

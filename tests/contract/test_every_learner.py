@@ -536,7 +536,7 @@ def test_a_learner_explains_itself(name):
 def test_a_learner_is_one_file_in_the_folder(tmp_path, monkeypatch):
     folder = dpviz.learners
     (tmp_path / "coin.py").write_text(
-        "from dpviz.learners.majority import LEARNER as majority\n"
+        "from dpviz.learners.published.majority import LEARNER as majority\n"
         "from dataclasses import replace\n"
         "LEARNER = replace(majority, name='coin', title='Coin')\n"
     )

@@ -33,7 +33,7 @@ from dpviz.training.params import Settings, control
 
 NAME = "pf-forest"
 #: Rows per tree in the rule for how many trees, at epsilon 1, two classes and two children per split. Chosen, as the rule was,
-#: on the twelve data sets of `benchmarks.forests`; the papers have 100 trees. With as many trees each, permute-and-flip was .02 to
+#: on the twelve data sets of `benchmarks.forests`; papers have 100. With as many trees each, permute-and-flip was .02 to
 #: .25 points behind the smooth rule on average: soundness has a small price, which the right number of trees more than pays.
 ROWS_PER_TREE = 100
 FEWEST_TREES, MOST_TREES = 10, 400

@@ -190,7 +190,7 @@ def test_the_current_job_of_a_lane_is_found_without_its_key(jobs):
 def test_a_server_ends_while_a_job_is_under_way():
     code = (
         "from threading import Event\n"
-        "from dpviz.app.jobs import Jobs\n"
+        "from dpviz.app.work.jobs import Jobs\n"
         "began = Event()\n"
         "Jobs(workers=1).submit('me', 'long', 'a', lambda progress, stop: (began.set(), Event().wait()))\n"
         "assert began.wait(30)\n"
