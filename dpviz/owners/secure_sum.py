@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import FederationError
-from dpviz.randomness import entropy
+from dpviz.randomness import random_128_bits
 
 #: Messages are numbers below 2^BITS; sums lie within +-2^(BITS - 1).
 BITS = 64
@@ -42,7 +42,7 @@ class KeyPair:
     """An owner's secret of 256 bits from the operating system, and what others may know of it."""
 
     def __init__(self) -> None:
-        self._secret = (entropy() << 128) | entropy()
+        self._secret = (random_128_bits() << 128) | random_128_bits()
         self.public = pow(GENERATOR, self._secret, PRIME)
 
     def shared_with(self, owner: int, public: int) -> bytes:

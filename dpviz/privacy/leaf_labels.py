@@ -17,7 +17,7 @@ from dpviz.privacy.exponential import ExponentialMechanism
 from dpviz.privacy.sensitivity import Sensitivity
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform_arrays import combination, product_law
-from dpviz.randomness import secret_codes
+from dpviz.randomness import secure_integers
 
 #: Leaves whose law is computed at once.
 _AT_ONCE = 8192
@@ -134,7 +134,7 @@ class LabelLeaves:
     def sample_exactly(self, counts: LeafCounts) -> np.ndarray:
         """Labels by the rule's exact sampler; leaves without rows by the operating system's secret bytes."""
         self.rule.sample_exactly(np.zeros(counts.n_classes, dtype=np.int64))  # refuses, whatever the rows
-        labels = secret_codes(counts.n_classes, counts.n_leaves)
+        labels = secure_integers(counts.n_classes, counts.n_leaves)
         labels[counts.leaves] = [self.rule.sample_exactly(row) for row in counts.counts]
         return labels
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpviz.errors import ParameterError
 from dpviz.privacy.source import NoiseSource
-from dpviz.randomness import secret_shares
+from dpviz.randomness import secure_uniforms
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,4 +33,4 @@ class PoissonSample:
 
     def sample_exactly(self, n_rows: int) -> np.ndarray:
         """Coins from the operating system's secret bytes."""
-        return secret_shares(n_rows) < self.rate
+        return secure_uniforms(n_rows) < self.rate

@@ -18,7 +18,7 @@ from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import NotReleasable, RefusedRelease
 from dpviz.learners import fit, get_learner, require_task
 from dpviz.privacy.source import Release
-from dpviz.randomness import entropy
+from dpviz.randomness import random_128_bits
 from dpviz.release.assumptions import Assumption, assumptions
 from dpviz.release.files import discard, move_into_place, write_part
 from dpviz.release.records import Entry, State
@@ -133,7 +133,7 @@ def publish(
     RefusedRelease, OverCap, NotReleasable, RegisterError, DpvizError
         Before anything is spent, unless the text says otherwise.
     """
-    token = token or f"{entropy():032x}"
+    token = token or f"{random_128_bits():032x}"
     before = register.find(token)
     if before is not None:
         register.settle()

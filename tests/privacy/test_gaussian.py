@@ -15,7 +15,7 @@ from dpviz.errors import ParameterError
 from dpviz.privacy.gaussian import CONTRIBUTION_BITS, GaussianNoise, NoiseGrid, contributions
 from dpviz.privacy.source import Release, Simulation
 from dpviz.privacy.subsampling import PoissonSample
-from dpviz.randomness import secret_shares
+from dpviz.randomness import secure_uniforms
 
 SOURCES = {"simulation": lambda: Simulation(11), "release": Release}
 each_source = pytest.mark.parametrize("source", SOURCES)
@@ -117,11 +117,11 @@ def test_a_sample_takes_each_row_with_its_probability():
         PoissonSample(0.0)
 
 
-def test_secret_shares_are_uniform_and_never_repeat():
-    shares = secret_shares(5_000)
+def test_secure_uniforms_are_uniform_and_never_repeat():
+    shares = secure_uniforms(5_000)
     assert 0 <= shares.min() < shares.max() < 1
     assert kstest(shares, "uniform").pvalue > 1e-6
-    assert len(np.intersect1d(shares, secret_shares(5_000))) == 0
+    assert len(np.intersect1d(shares, secure_uniforms(5_000))) == 0
 
 
 @pytest.mark.parametrize("scale", [20.0, 100.0])

@@ -14,7 +14,7 @@ from dpviz.evaluation.compare.comparison import METRICS, metrics_for
 from dpviz.evaluation.compare.grid import SweepGrid
 from dpviz.figures.guarantee_text import number_text
 from dpviz.learners import get_learner
-from dpviz.randomness import entropy
+from dpviz.randomness import random_128_bits
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
 
@@ -197,5 +197,5 @@ def _seed(role: DataRole) -> int:
     if role is not DataRole.PRIVATE:
         return 0
     if _SECRET not in st.session_state:
-        st.session_state[_SECRET] = entropy() >> 65
+        st.session_state[_SECRET] = random_128_bits() >> 65
     return st.session_state[_SECRET]

@@ -20,7 +20,7 @@ from dpviz.errors import DpvizError
 from dpviz.figures.guarantee_text import epsilon_text, number_text
 from dpviz.figures.publish.release import risk_sentence, spent_figure, spent_sentence, statement_rows
 from dpviz.learners import get_learner
-from dpviz.randomness import entropy
+from dpviz.randomness import random_128_bits
 from dpviz.release.publish import Promise, Wish, promise, publish
 from dpviz.release.records import Balance, State
 from dpviz.release.register import ReleaseRegister, require_room
@@ -115,7 +115,7 @@ def begin(wish: Wish, loaded: Loaded) -> None:
     """Begin one release, unless one is under way or the box was not ticked: a second click does nothing."""
     if not st.session_state.get(_AGREED) or st.session_state.get(_TOKEN):
         return
-    token = f"{entropy():032x}"
+    token = f"{random_128_bits():032x}"
     st.session_state[_TOKEN], st.session_state[_AGREED] = token, False
     book, data = ReleaseRegister(), loaded.data
     shared_jobs().submit(

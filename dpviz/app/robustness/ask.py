@@ -15,7 +15,7 @@ from dpviz.app.state import Loaded
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness.curves import Unit
 from dpviz.learners import get_learner
-from dpviz.randomness import entropy
+from dpviz.randomness import random_128_bits
 from dpviz.table.role import DataRole
 
 DRAWS = (100, 300, 1000, 3000, 10_000)
@@ -124,5 +124,5 @@ def _seed(role: DataRole) -> int:
     if role is not DataRole.PRIVATE:
         return 0
     if _SECRET not in st.session_state:
-        st.session_state[_SECRET] = entropy() >> 65
+        st.session_state[_SECRET] = random_128_bits() >> 65
     return st.session_state[_SECRET]

@@ -28,7 +28,7 @@ from dpviz.learners import fit, get_learner
 from dpviz.models.constant import Constant
 from dpviz.models.tree import Leaf, Tree
 from dpviz.privacy.source import NoiseSource, Release, Simulation
-from dpviz.randomness import entropy
+from dpviz.randomness import random_128_bits
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
@@ -203,7 +203,7 @@ def _source(key: str, asked: Asked, role: DataRole) -> NoiseSource | None:
     if get_learner(asked.learner).exact:
         return Release()
     if _ENTROPY not in st.session_state:
-        st.session_state[_ENTROPY] = entropy()
+        st.session_state[_ENTROPY] = random_128_bits()
     secret = f"{st.session_state[_ENTROPY]} {key}".encode()
     return UnseenSimulation(int.from_bytes(hashlib.sha256(secret).digest(), "big"))
 

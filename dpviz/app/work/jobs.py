@@ -18,7 +18,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.errors import Cancelled
-from dpviz.randomness import entropy
+from dpviz.randomness import random_128_bits
 
 #: At most this many jobs run at once, over all sessions; others wait in line.
 WORKERS = 2
@@ -202,7 +202,7 @@ def long_jobs() -> Jobs:
 def session_name() -> str:
     """A name for this session that nobody can guess; it never leaves the server."""
     if _NAME not in st.session_state:
-        st.session_state[_NAME] = f"{entropy():x}"
+        st.session_state[_NAME] = f"{random_128_bits():x}"
     return _while_connected(st.session_state[_NAME])
 
 
