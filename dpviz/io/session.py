@@ -8,22 +8,27 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from dpviz.errors import DocumentError, DpvizError
 from dpviz.learners import get_learner
 from dpviz.models.document import model_from_json
+from dpviz.table.json_reader import PlainValue, parse_json, read, require_format, wrong
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
-from dpviz.table.schema_json import Part, parse_json, require_format, schema_from_dict
+from dpviz.table.schema_json import schema_from_dict
 from dpviz.training.params import Settings, make_params
 from dpviz.version import VERSION
 
 FORMAT = "dpviz-session/1"
-MOST_MODELS, MOST_CURVES, MOST_ROWS = 50, 20, 200_000
-Cell = str | float | int | bool | None
+#: Whole numbers are bounded, because tables hold 64 bits.
+Cell = str | float | Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] | bool | None
+#: How numbers that JSON lacks are written in a cell.
+_CELLS: dict[Cell, Cell] = {"infinity": math.inf, "-infinity": -math.inf, None: math.nan}
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ class Curves:
 
     about: Mapping[str, Any]
     columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: Annotated[tuple[tuple[Cell, ...], ...], Meta(max_length=200_000)]
 
 
 @dataclass(frozen=True)
@@ -120,91 +125,63 @@ def _plain(value: Any) -> Any:
     return value
 
 
+@dataclass(frozen=True)
+class _Choices:
+    learner: str
+    settings: dict[str, Any]
+    params: dict[str, PlainValue]
+    draw: int | None = None
+
+
+@dataclass(frozen=True)
+class _Document:
+    role: DataRole
+    schema: Any
+    title: str = ""
+    sample: str | None = None
+    choices: _Choices | None = None
+    models: Annotated[tuple[dict[str, Any], ...], Meta(max_length=50)] = ()
+    curves: Annotated[tuple[Curves, ...], Meta(max_length=20)] = ()
+
+
 def session_from_json(text: str | bytes) -> Session:
     """Read a session file. Raises DocumentError naming the place, or what the schema, a model or a learner has to say."""
-    part = Part(parse_json(text))
-    require_format(part, FORMAT)
-    role = DataRole(part.get("role").choice(*map(str, DataRole)))
-    sample, choices = part.get("sample", None), part.get("choices", None)
-    read = Session(
-        role,
-        part.get("title", "").text(),
-        None if sample.value is None else sample.text(),
-        schema_from_dict(part.get("schema").value, path="schema"),
-        None if choices.value is None else _choices(choices),
-        tuple(_model(item) for item in _few(part.get("models", []), MOST_MODELS)),
-        tuple(_curves(item) for item in _few(part.get("curves", []), MOST_CURVES)),
+    document = parse_json(text)
+    require_format(document, FORMAT)
+    found = read(_Document, document)
+    session = Session(
+        found.role,
+        found.title,
+        found.sample,
+        schema_from_dict(found.schema, path="schema"),
+        None if found.choices is None else _choices(found.choices),
+        tuple(_model(model, f"models[{place}]") for place, model in enumerate(found.models)),
+        tuple(_curves(curves, f"curves[{place}]") for place, curves in enumerate(found.curves)),
     )
-    return read.shareable()
+    return session.shareable()
 
 
-def _few(part: Part, most: int) -> list[Part]:
-    items = list(part.items())
-    if len(items) > most:
-        what = f"There are {len(items):,} entries; at most {most:,} are read."
-        raise DocumentError(what, where=part.path, remedy="Remove some.")
-    return items
-
-
-def _choices(part: Part) -> Choices:
-    settings = {name: item.value for name, item in _entries(part.get("settings")).items()}
-    unknown = sorted(set(settings) - {"epsilon", "max_depth", "depth", "delta"})
+def _choices(found: _Choices) -> Choices:
+    unknown = sorted(set(found.settings) - {item.name for item in fields(Settings)})
     if unknown:
-        raise DocumentError(f"There is no setting {unknown[0]!r:.60}.", where=part.place("settings"), remedy="Remove this entry.")
-    params = {name: _unlisted(item.value) for name, item in _entries(part.get("params")).items()}
-    draw = part.get("draw", None)
-    number = None if draw.value is None else draw.whole()
+        raise wrong(f"There is no setting {unknown[0]!r:.60}.", "choices.settings")
     try:
-        return Choices(part.get("learner").text(), settings, params, number)
-    except DocumentError:
-        raise
-    except DpvizError as problem:  # what the learner says, with the place in the file
-        raise DocumentError(problem.what or str(problem), where=part.path, remedy=problem.remedy) from problem
+        return Choices(found.learner, found.settings, found.params, found.draw)
+    except DpvizError as error:  # what the learner says, with the place in the file
+        raise DocumentError(error.what, where="choices", remedy=error.remedy) from error
 
 
-def _unlisted(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _entries(part: Part) -> dict[str, Part]:
-    if not isinstance(part.value, dict):
-        part.fail("an object with named entries")
-    return {name: part.get(name) for name in part.value}
-
-
-def _model(part: Part) -> str:
-    if not isinstance(part.value, dict):
-        part.fail("a model")
-    text = json.dumps(part.value, ensure_ascii=False, indent=1)
+def _model(document: dict[str, Any], path: str) -> str:
+    text = json.dumps(document, ensure_ascii=False, indent=1)
     try:
         model_from_json(text)
-    except DocumentError as problem:
-        raise DocumentError(problem.what, where=f"{part.path}.{problem.where}", remedy=problem.remedy) from problem
+    except DocumentError as error:
+        raise DocumentError(error.what, where=f"{path}.{error.where}", remedy=error.remedy) from error
     return text
 
 
-def _curves(part: Part) -> Curves:
-    about = {name: item.value for name, item in _entries(part.get("about")).items()}
-    columns = part.get("columns").texts()
-    rows = tuple(_row(item, len(columns)) for item in _few(part.get("rows"), MOST_ROWS))
-    return Curves(about, columns, rows)
-
-
-def _row(part: Part, width: int) -> tuple[Cell, ...]:
-    cells = tuple(_cell(item) for item in part.items())
-    if len(cells) != width:
-        part.fail(f"a list of {width} cells")
-    return cells
-
-
-def _cell(part: Part) -> Cell:
-    words: Sequence[str] = ("infinity", "-infinity")
-    if part.value in words:
-        return math.inf if part.value == words[0] else -math.inf
-    if part.value is None:
-        return math.nan
-    if isinstance(part.value, bool):
-        return part.value
-    if isinstance(part.value, str):
-        return part.text()
-    return part.number() if isinstance(part.value, float) else part.whole()
+def _curves(found: Curves, path: str) -> Curves:
+    for place, row in enumerate(found.rows):
+        if len(row) != len(found.columns):
+            raise wrong(f"This must be a list of {len(found.columns)} cells.", f"{path}.rows[{place}]")
+    return replace(found, rows=tuple(tuple(_CELLS.get(cell, cell) for cell in row) for row in found.rows))

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.errors import DocumentError
 from dpviz.models.base import require_same_columns
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, Schema
-from dpviz.table.schema_json import Part
+from dpviz.table.json_reader import read_entry, wrong
+from dpviz.table.schema import CategoricalFeature, Feature, Schema
 
 
 @dataclass(frozen=True)
@@ -73,22 +72,22 @@ def additive_body(model: AdditiveModel) -> dict[str, Any]:
 
 def additive_from(document: dict[str, Any], schema: Schema) -> AdditiveModel:
     """The model of a document; raises DocumentError naming the place."""
-    part = Part(document)
-    terms = list(part.get("terms").items())
-    if [term.get("feature").text() for term in terms] != list(schema.feature_names):
-        raise DocumentError("One term per feature of the schema is needed.", where="terms", remedy="Export the model again.")
-    read = [_term(term, feature) for term, feature in zip(terms, schema.features, strict=True)]
+    terms = read_entry(tuple[dict[str, Any], ...], document, "terms")
+    if tuple(term.get("feature") for term in terms) != schema.feature_names:
+        raise wrong("One term per feature of the schema is needed, in its order.", "terms")
+    read = [_term(*pair, f"terms[{place}]") for place, pair in enumerate(zip(terms, schema.features, strict=True))]
+    cuts, values = zip(*read, strict=True)
     try:
-        return AdditiveModel(schema, tuple(r[0] for r in read), tuple(r[1] for r in read), part.get("offset").number())
-    except ValueError as wrong:
-        raise DocumentError(f"It does not fit its schema: {wrong}.", where="terms", remedy="Export the model again.") from wrong
+        return AdditiveModel(schema, cuts, values, read_entry(float, document, "offset"))
+    except ValueError as error:
+        raise wrong(f"They do not fit the schema: {error}.", "terms") from error
 
 
-def _term(term: Part, feature: Any) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _term(term: dict[str, Any], feature: Feature, where: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
     if isinstance(feature, CategoricalFeature):
-        values = term.get("categories")
-        return (), tuple(values.get(name).number() for name in feature.categories)
-    cuts = tuple(cut.number() for cut in term.get("cuts").items())
+        values = read_entry(dict, term, "categories", where)
+        return (), tuple(read_entry(float, values, name, f"{where}.categories") for name in feature.categories)
+    cuts = read_entry(tuple[float, ...], term, "cuts", where)
     if list(cuts) != sorted(cuts):
-        raise DocumentError("The cuts must increase.", where=term.place("cuts"), remedy="Export the model again.")
-    return cuts, tuple(value.number() for value in term.get("values").items())
+        raise wrong("The cuts must increase.", f"{where}.cuts")
+    return cuts, read_entry(tuple[float, ...], term, "values", where)

@@ -19,20 +19,19 @@ from dpviz.accounting.claim import Claim, Disclosure
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.accounting.ledger import Ledger
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.errors import DocumentError
 from dpviz.models.additive import AdditiveModel, additive_body, additive_from
 from dpviz.models.base import Model
 from dpviz.models.boosted import BoostedTrees
-from dpviz.models.boosted_text import boosted_body, boosted_from
 from dpviz.models.constant import Constant
 from dpviz.models.forest import Forest
 from dpviz.models.hashed_forest import HashedForest
 from dpviz.models.linear import LinearModel, scores_of
 from dpviz.models.packed_forest import PackedForest
-from dpviz.models.packed_text import packed_body, packed_from, refuse_hashed
+from dpviz.models.packed_text import boosted_body, boosted_from, packed_body, packed_from, refuse_hashed
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule, Tree
+from dpviz.table.json_reader import parse_json, read, read_entry, read_kind, require_format, wrong
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
-from dpviz.table.schema_json import Part, parse_json, require_format, schema_from_dict
+from dpviz.table.schema_json import schema_from_dict
 from dpviz.version import VERSION
 
 FORMAT = "dpviz-tree/1"
@@ -99,25 +98,12 @@ def _plain(value: Any) -> Any:
             return value
 
 
-def model_from_json(text: str) -> Model:
+def model_from_json(text: str | bytes) -> Model:
     """The model of a document. Raises DocumentError naming the path of what is wrong."""
     document = parse_json(text)
-    require_format(Part(document), FORMAT)
-    kind = _get(document, "kind", str, "")
-    if kind not in _READERS:
-        raise DocumentError(f"The model kind {kind!r:.60} is unknown.", where="kind", remedy="Update dpviz, or export again.")
-    schema = schema_from_dict(_get(document, "schema", dict, ""), path="schema")
-    return _READERS[kind](document, schema)
-
-
-def _get(item: Any, key: str, kind: type | tuple[type, ...], where: str) -> Any:
-    place = f"{where}.{key}" if where else key
-    if not isinstance(item, dict) or key not in item:
-        raise DocumentError("This entry is missing.", where=place, remedy="Export the model again.")
-    value = item[key]
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise DocumentError(f"{value!r:.60} is not allowed here.", where=place, remedy="Export the model again.")
-    return value
+    require_format(document, FORMAT)
+    reader = read_kind(_READERS, document)
+    return reader(document, schema_from_dict(read_entry(dict, document, "schema"), path="schema"))
 
 
 def _write_tree(tree: Tree) -> dict[str, Any]:
@@ -161,16 +147,7 @@ def missing_and_unknown(schema: Schema, rule: Rule) -> tuple[str, str]:
 
 
 def _read_tree(document: dict[str, Any], schema: Schema) -> Tree:
-    root = _read_node(_get(document, "root", dict, ""), schema, "root", 0)
-    return _with_leaves(Tree(schema, root), "root", numbers=isinstance(schema.target, NumericTarget))
-
-
-def _with_leaves(tree: Tree, where: str, *, numbers: bool) -> Tree:
-    """The tree, if its leaves are all numbers or all classes, as wanted."""
-    if len(tree.values) != (tree.n_leaves if numbers else 0):
-        what = f"Every leaf here must predict {'a number' if numbers else 'a class'}."
-        raise DocumentError(what, where=where, remedy="Export the model again.")
-    return tree
+    return Tree(schema, _read_node(read_entry(dict, document, "root"), schema, "root"))
 
 
 def _write_forest(forest: Forest) -> dict[str, Any]:
@@ -178,49 +155,59 @@ def _write_forest(forest: Forest) -> dict[str, Any]:
 
 
 def _read_forest(document: dict[str, Any], schema: Schema) -> Forest:
-    roots = ((f"roots[{place}]", root) for place, root in enumerate(_get(document, "roots", list, "")))
-    trees = ((Tree(schema, _read_node(root, schema, where, 0)), where) for where, root in roots)
-    return Forest(schema, tuple(_with_leaves(tree, where, numbers=False) for tree, where in trees))
+    _classes(schema, "roots")
+    roots = enumerate(read_entry(list, document, "roots"))
+    return Forest(schema, tuple(Tree(schema, _read_node(root, schema, f"roots[{place}]")) for place, root in roots))
 
 
-def _read_node(item: dict[str, Any], schema: Schema, where: str, depth: int) -> Node:
+def _read_node(item: Any, schema: Schema, where: str, depth: int = 0) -> Node:
     if depth > _DEEPEST:
-        raise DocumentError(f"The tree is deeper than {_DEEPEST} levels.", where=where, remedy="Export the model again.")
-    if not isinstance(item, dict):
-        raise DocumentError(f"{item!r:.60} is not allowed here.", where=where, remedy="Export the model again.")
-    if "value" in item:
-        return NumberLeaf(Part(item, where).get("value").number())
+        raise wrong(f"The tree is deeper than {_DEEPEST} levels.", where)
+    if "value" in read(dict, item, where):
+        return _read_number(item, schema, where)
     if "leaf" in item:
-        return Leaf(_index(_get(item, "leaf", str, where), _classes(schema, f"{where}.leaf"), f"{where}.leaf"))
+        return Leaf(_read_class(item, "leaf", schema, where))
     rule = _read_rule(item, schema, where)
-    children = (_read_node(_get(item, side, dict, where), schema, f"{where}.{side}", depth + 1) for side in ("left", "right"))
+    children = (
+        _read_node(read_entry(dict, item, side, where), schema, f"{where}.{side}", depth + 1) for side in ("left", "right")
+    )
     return Branch(rule, *children)
 
 
-def _read_rule(item: dict[str, Any], schema: Schema, where: str) -> Rule:
-    position = _index(_get(item, "feature", str, where), schema.feature_names, f"{where}.feature")
-    feature = schema.features[position]
-    op = _get(item, "op", str, where)
-    if op == "<=" and isinstance(feature, NumericFeature):
-        return ThresholdRule(position, Part(item, where).get("threshold").number())
-    if op == "in" and isinstance(feature, CategoricalFeature):
-        values = _get(item, "values", list, where)
-        return SubsetRule(position, tuple(sorted(_index(value, feature.categories, f"{where}.values") for value in values)))
-    raise DocumentError(
-        f"{op!r} does not fit the feature {feature.name!r}.", where=f"{where}.op", remedy="Export the model again."
-    )
+def _read_number(item: dict[str, Any], schema: Schema, where: str) -> NumberLeaf:
+    if not isinstance(schema.target, NumericTarget):
+        raise wrong("This leaf must predict a class: the target is not a number.", where)
+    return NumberLeaf(read_entry(float, item, "value", where))
 
 
-def _index(name: Any, names: tuple[str, ...], where: str) -> int:
-    if name not in names:
-        raise DocumentError(f"{name!r:.60} is not declared in the schema.", where=where, remedy="Export the model again.")
-    return names.index(name)
+def _read_class(item: dict[str, Any], key: str, schema: Schema, where: str = "") -> int:
+    """The code of a class."""
+    path = f"{where}.{key}"
+    return _index(read_entry(str, item, key, where), _classes(schema, path), path)
 
 
 def _classes(schema: Schema, where: str) -> tuple[str, ...]:
     if isinstance(schema.target, NumericTarget):
-        raise DocumentError("The target is a number and has no classes.", where=where, remedy="Export the model again.")
+        raise wrong("The target is a number and has no classes.", where)
     return schema.classes
+
+
+def _read_rule(item: dict[str, Any], schema: Schema, where: str) -> Rule:
+    position = _index(read_entry(str, item, "feature", where), schema.feature_names, f"{where}.feature")
+    feature = schema.features[position]
+    op = read_entry(str, item, "op", where)
+    if op == "<=" and isinstance(feature, NumericFeature):
+        return ThresholdRule(position, read_entry(float, item, "threshold", where))
+    if op == "in" and isinstance(feature, CategoricalFeature):
+        values = read_entry(tuple[str, ...], item, "values", where)
+        return SubsetRule(position, tuple(sorted(_index(value, feature.categories, f"{where}.values") for value in values)))
+    raise wrong(f"{op!r:.60} does not fit the feature {feature.name!r:.60}.", f"{where}.op")
+
+
+def _index(name: str, names: tuple[str, ...], where: str) -> int:
+    if name not in names:
+        raise wrong(f"{name!r:.60} is not declared in the schema.", where)
+    return names.index(name)
 
 
 def _write_constant(model: Constant) -> dict[str, Any]:
@@ -228,7 +215,7 @@ def _write_constant(model: Constant) -> dict[str, Any]:
 
 
 def _read_constant(document: dict[str, Any], schema: Schema) -> Constant:
-    return Constant(schema, _index(_get(document, "leaf", str, ""), _classes(schema, "leaf"), "leaf"))
+    return Constant(schema, _read_class(document, "leaf", schema))
 
 
 def _write_linear(model: LinearModel) -> dict[str, Any]:
@@ -244,17 +231,17 @@ def _write_linear(model: LinearModel) -> dict[str, Any]:
 
 
 def _read_linear(document: dict[str, Any], schema: Schema) -> LinearModel:
-    items = _get(document, "scores", list, "")
-    scored = schema.classes[-scores_of(schema) :]
-    if [item.get("class") if isinstance(item, dict) else None for item in items] != list(scored):
-        raise DocumentError(f"One score per class of {list(scored)} is needed.", where="scores", remedy="Export the model again.")
-    offsets = tuple(Part(item, f"scores[{k}]").get("offset").number() for k, item in enumerate(items))
+    items = read_entry(tuple[dict[str, Any], ...], document, "scores")
+    scored = _classes(schema, "scores")[-scores_of(schema) :]
+    if tuple(item.get("class") for item in items) != scored:
+        raise wrong(f"One score per class is needed, in this order: {', '.join(map(repr, scored))[:160]}.", "scores")
+    offsets = tuple(read_entry(float, item, "offset", f"scores[{k}]") for k, item in enumerate(items))
     return LinearModel(schema, tuple(_read_weights(item, schema, f"scores[{k}]") for k, item in enumerate(items)), offsets)
 
 
 def _read_weights(item: dict[str, Any], schema: Schema, where: str) -> tuple[float, ...]:
-    weights = Part(_get(item, "weights", dict, where), f"{where}.weights")
-    return tuple(weights.get(name).number() for name in schema.feature_names)
+    weights = read_entry(dict, item, "weights", where)
+    return tuple(read_entry(float, weights, name, f"{where}.weights") for name in schema.feature_names)
 
 
 _WRITERS: dict[str, Callable[[Any], dict[str, Any]]] = {

@@ -1,57 +1,55 @@
-"""A packed forest as text: one string per tree, its nodes breadth first.
+"""Packed forests and boosted trees as text: one string per tree, its nodes breadth first.
 
 `3<=37.5`: the fourth feature, values up to 37.5 (of a category: the place in its list, from 0) go to the first child, others
 to the second. `3?`: one child per category, in declared order. `=1`: a leaf of the second class. `=1:4,9`: with noisy counts
-per class. The children of the first split come first.
+per class. `=0.25` in boosted trees: a leaf that adds 0.25. The children of the first split come first.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from dpviz.errors import DocumentError, DpvizError
+from dpviz.errors import DpvizError
+from dpviz.models.boosted import BoostedTrees, scores_of
 from dpviz.models.hashed_forest import HashedForest
 from dpviz.models.packed_forest import LEAF, PackedForest, PackedTrees
-from dpviz.table.schema import CategoricalFeature, Schema
+from dpviz.table.json_reader import read_entry, wrong
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
 
-FORM = (
+L = TypeVar("L")
+
+_SPLITS_FORM = (
     "nodes breadth first: '3<=37.5' feature number 3 (from 0), values (or places of categories) up to 37.5 to the first "
-    "child; '3?' one child per category; '=1' a leaf of class number 1; '=1:4,9' with noisy counts per class"
+    "child; '3?' one child per category; "
 )
-REMEDY = "Export the model again."
+FOREST_FORM = f"{_SPLITS_FORM}'=1' a leaf of class number 1; '=1:4,9' with noisy counts per class"
+BOOSTED_FORM = f"{_SPLITS_FORM}'=0.25' a leaf that adds 0.25 to the score"
 #: Digits are counted: Python refuses to read a whole number of thousands of them.
 _NODE = re.compile(r"(\d{1,9})(?:<=(\S+)|\?)|=(\S+)")
 _LEAF = re.compile(r"(\d{1,9})(?::(-?\d{1,40}(?:,-?\d{1,40})*))?")
 
 
+# --- writing
+
+
 def packed_body(forest: PackedForest) -> dict[str, Any]:
-    """What its document says beside the schema."""
-    return {"form": FORM, "trees": trees_text(forest.splits, _leaves(forest))}
+    """What the document of a packed forest says beside the schema."""
+    labels = [f"={label}" for label in forest.labels.tolist()]
+    if forest.tallies is not None:
+        tallies = forest.tallies.tolist()
+        labels = [f"{label}:{','.join(map(str, tally))}" for label, tally in zip(labels, tallies, strict=True)]
+    return {"form": FOREST_FORM, "trees": _trees_text(forest.splits, labels)}
 
 
-def trees_text(splits: PackedTrees, leaves: Any) -> list[str]:
-    """One string per tree; `leaves` are the words of its leaves, in their order."""
-    words = np.empty(len(splits.feature), dtype=object)
-    words[splits.leaves] = leaves
-    inner = np.flatnonzero(splits.feature != LEAF)
-    words[inner] = [*map(_split, splits.feature[inner].tolist(), splits.threshold[inner].tolist())]
-    ends = (*splits.roots[1:].tolist(), len(words))
-    return [" ".join(words[start:end]) for start, end in zip(splits.roots.tolist(), ends, strict=True)]
-
-
-def _split(feature: int, threshold: float) -> str:
-    return f"{feature}?" if math.isnan(threshold) else f"{feature}<={threshold!r}"
-
-
-def _leaves(forest: PackedForest) -> Any:
-    labels = np.array([f"={label}" for label in range(len(forest.schema.classes))], dtype=object)[forest.labels]
-    if forest.tallies is None:
-        return labels
-    return [f"{label}:{','.join(map(str, tally))}" for label, tally in zip(labels, forest.tallies.tolist(), strict=True)]
+def boosted_body(model: BoostedTrees) -> dict[str, Any]:
+    """What the document of boosted trees says beside the schema."""
+    trees = _trees_text(model.splits, [f"={value!r}" for value in model.values.tolist()])
+    return {"score": _score_in_words(model.schema), "form": BOOSTED_FORM, "initial": model.initial, "trees": trees}
 
 
 def refuse_hashed(forest: HashedForest) -> dict[str, Any]:
@@ -62,50 +60,102 @@ def refuse_hashed(forest: HashedForest) -> dict[str, Any]:
     )
 
 
+def _score_in_words(schema: Schema) -> str:
+    target = schema.target
+    if not isinstance(target, ClassTarget):
+        return f"{target.name!r} before it is clipped to its declared range"
+    if scores_of(schema) == 1:
+        return f"log-odds of {target.classes[1]!r}"
+    return f"one per class; tree number t (from 0) adds to class number t mod {len(target.classes)}"
+
+
+def _trees_text(splits: PackedTrees, leaves: list[str]) -> list[str]:
+    """One string per tree; `leaves` are the words of its leaves, in their order."""
+    words = np.empty(len(splits.feature), dtype=object)
+    words[splits.leaves] = leaves
+    inner = np.flatnonzero(splits.feature != LEAF)
+    words[inner] = [*map(_split_text, splits.feature[inner].tolist(), splits.threshold[inner].tolist())]
+    ends = (*splits.roots[1:].tolist(), len(words))
+    return [" ".join(words[start:end]) for start, end in zip(splits.roots.tolist(), ends, strict=True)]
+
+
+def _split_text(feature: int, threshold: float) -> str:
+    return f"{feature}?" if math.isnan(threshold) else f"{feature}<={threshold!r}"
+
+
+# --- reading
+
+
 def packed_from(document: dict[str, Any], schema: Schema) -> PackedForest:
     """The forest of a document. Raises DocumentError naming the tree."""
-    reader = _VoteReader(schema)
-    reader.read(document)
-    return reader.forest()
+    splits, leaves = _read_trees(document, schema, lambda text, where: _read_label(text, schema, where))
+    tallies = [tally for _, tally in leaves if tally]
+    if tallies and len(tallies) != len(leaves):
+        raise wrong("Some leaves lack their counts.", "trees")
+    labels = np.array([label for label, _ in leaves], dtype=np.uint8)
+    return PackedForest(splits, labels, np.array(tallies, dtype=np.int64) if tallies else None)
 
 
-class SplitReader:
-    """Collects the nodes of one tree after the other; what a leaf says is for a subclass to keep."""
+def boosted_from(document: dict[str, Any], schema: Schema) -> BoostedTrees:
+    """The model of a document. Raises DocumentError naming the place."""
+    initial = read_entry(float, document, "initial")
+    splits, values = _read_trees(document, schema, _read_number)
+    if splits.n_trees % scores_of(schema):
+        raise wrong("Every class must have the same number of trees.", "trees")
+    return BoostedTrees(splits, np.array(values, dtype=np.float64), initial)
 
-    def __init__(self, schema: Schema) -> None:
-        self.schema = schema
-        self.n_trees = 0
+
+def _read_label(text: str, schema: Schema, where: str) -> tuple[int, list[int]]:
+    """The class code of a leaf, and its noisy count per class if it has them."""
+    parts = _LEAF.fullmatch(text)
+    if parts is None:
+        raise wrong(f"{'=' + text!r:.60} is not a node.", where)
+    label, tally = int(parts[1]), [int(count) for count in (parts[2] or "").split(",") if count]
+    n_classes = len(schema.classes)
+    if label >= n_classes or len(tally) not in (0, n_classes) or any(abs(count) >= 2**62 for count in tally):
+        raise wrong(f"Class {label} does not fit the schema.", where)
+    return label, tally
+
+
+def _read_number(text: str, where: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise wrong(f"{text!r:.60} is not a number.", where)
+    return value
+
+
+def _read_trees(document: dict[str, Any], schema: Schema, read_leaf: Callable[[str, str], L]) -> tuple[PackedTrees, list[L]]:
+    """The splits of all trees, and what `read_leaf(text, where)` makes of each leaf, in their order."""
+    texts = read_entry(tuple[str, ...], document, "trees")
+    if not texts:
+        raise wrong("There is no tree.", "trees")
+    reader = _TreeReader(schema, read_leaf)
+    for tree, text in enumerate(texts):
+        reader.add(text.split(), tree)
+    tree_numbers, feature, threshold, first = zip(*reader.nodes, strict=True)
+    splits = PackedTrees(
+        schema,
+        len(texts),
+        np.array(tree_numbers, dtype=np.int32),
+        np.array(feature, dtype=np.int16),
+        np.array(threshold, dtype=np.float64),
+        np.array(first, dtype=np.int64),
+    )
+    return splits, reader.leaves
+
+
+class _TreeReader(Generic[L]):
+    """Collects the nodes of one tree after the other."""
+
+    def __init__(self, schema: Schema, read_leaf: Callable[[str, str], L]) -> None:
+        self.schema, self.read_leaf = schema, read_leaf
         self.nodes: list[tuple[int, int, float, int]] = []  # tree, feature, threshold, first child
+        self.leaves: list[L] = []
 
-    def leaf(self, text: str, where: str) -> None:
-        """Keep what stands behind the `=` of a leaf, or raise DocumentError."""
-        raise NotImplementedError
-
-    def read(self, document: dict[str, Any]) -> None:
-        """Every tree of a document. Raises DocumentError naming the tree."""
-        texts = document.get("trees")
-        if not isinstance(texts, list) or not texts:
-            raise DocumentError("There is no list of trees.", where="trees", remedy=REMEDY)
-        for place, text in enumerate(texts):
-            if not isinstance(text, str):
-                raise DocumentError(f"{text!r:.60} is not allowed here.", where=f"trees[{place}]", remedy=REMEDY)
-            self._tree(text, place)
-        self.n_trees = len(texts)
-
-    def splits(self) -> PackedTrees:
-        """What was read, without the leaves' labels."""
-        tree, feature, threshold, first = zip(*self.nodes, strict=True)
-        return PackedTrees(
-            self.schema,
-            self.n_trees,
-            np.array(tree, dtype=np.int32),
-            np.array(feature, dtype=np.int16),
-            np.array(threshold, dtype=np.float64),
-            np.array(first, dtype=np.int64),
-        )
-
-    def _tree(self, text: str, tree: int) -> None:
-        words = text.split()
+    def add(self, words: list[str], tree: int) -> None:
         where, first = f"trees[{tree}]", len(self.nodes)
         next_child = first + 1
         for word in words:
@@ -115,64 +165,24 @@ class SplitReader:
             self.nodes.append((tree, feature, threshold, next_child if children else 0))
             next_child += children
         if not words or next_child != len(self.nodes) or len(self.nodes) - first != len(words):
-            raise DocumentError("The number of nodes does not fit the splits.", where=where, remedy=REMEDY)
+            raise wrong("The number of nodes does not fit the splits.", where)
 
     def _node(self, word: str, where: str) -> tuple[int, float, int]:
         parts = _NODE.fullmatch(word)
         if parts is None:
-            raise DocumentError(f"{word!r:.60} is not a node.", where=where, remedy=REMEDY)
+            raise wrong(f"{word!r:.60} is not a node.", where)
         feature, threshold, leaf = parts.groups()
         if leaf is not None:
-            self.leaf(leaf, where)
+            self.leaves.append(self.read_leaf(leaf, where))
             return LEAF, math.nan, 0
         return self._split(int(feature), threshold, where)
 
     def _split(self, feature: int, threshold: str | None, where: str) -> tuple[int, float, int]:
         if feature >= self.schema.n_features:
-            raise DocumentError(f"There is no feature number {feature}.", where=where, remedy=REMEDY)
+            raise wrong(f"There is no feature number {feature}.", where)
         if threshold is not None:
-            return feature, number(threshold, where), 2
+            return feature, _read_number(threshold, where), 2
         declared = self.schema.features[feature]
         if not isinstance(declared, CategoricalFeature):
-            raise DocumentError(f"Feature number {feature} has no categories.", where=where, remedy=REMEDY)
+            raise wrong(f"Feature number {feature} has no categories.", where)
         return feature, math.nan, len(declared.categories)
-
-
-class _VoteReader(SplitReader):
-    """Leaves are labels, with or without counts."""
-
-    def __init__(self, schema: Schema) -> None:
-        super().__init__(schema)
-        self.labels: list[int] = []
-        self.tallies: list[list[int]] = []
-
-    def leaf(self, text: str, where: str) -> None:
-        parts = _LEAF.fullmatch(text)
-        if parts is None:
-            raise DocumentError(f"{'=' + text!r:.60} is not a node.", where=where, remedy=REMEDY)
-        label, counts = int(parts[1]), parts[2]
-        tally = [int(count) for count in counts.split(",")] if counts else []
-        n_classes = len(self.schema.classes)
-        if label >= n_classes or len(tally) not in (0, n_classes) or any(abs(count) >= 2**62 for count in tally):
-            raise DocumentError(f"Class {label} does not fit the schema.", where=where, remedy=REMEDY)
-        self.labels.append(label)
-        if tally:
-            self.tallies.append(tally)
-
-    def forest(self) -> PackedForest:
-        """All of it."""
-        if self.tallies and len(self.tallies) != len(self.labels):
-            raise DocumentError("Some leaves lack their counts.", where="trees", remedy=REMEDY)
-        tallies = np.array(self.tallies, dtype=np.int64) if self.tallies else None
-        return PackedForest(self.splits(), np.array(self.labels, dtype=np.uint8), tallies)
-
-
-def number(text: str, where: str) -> float:
-    """A finite number, or DocumentError naming `where`."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise DocumentError(f"{text!r:.60} is not a number.", where=where, remedy=REMEDY)
-    return value

@@ -10,7 +10,7 @@ import pytest
 from dpviz.errors import DocumentError, SchemaError
 from dpviz.evaluation.compare.metrics import auc
 from dpviz.models.boosted import BoostedTrees
-from dpviz.models.boosted_text import boosted_body, boosted_from
+from dpviz.models.packed_text import boosted_body, boosted_from
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
@@ -123,12 +123,12 @@ def test_the_document_says_what_the_score_means() -> None:
 @pytest.mark.parametrize(
     ("document", "what"),
     [
-        ({"initial": 0.0}, "There is no list of trees"),
-        ({"initial": 0.0, "trees": []}, "There is no list of trees"),
+        ({"initial": 0.0}, "trees: This entry is missing"),
+        ({"initial": 0.0, "trees": []}, "trees: There is no tree"),
         ({"trees": ["=0"]}, "initial"),
         ({"trees": ["=0"], "initial": "NaN"}, "initial"),
         ({"trees": ["=0"], "initial": True}, "initial"),
-        ({"trees": ["=0", 3], "initial": 0}, r"trees\[1\].*3 is not allowed here"),
+        ({"trees": ["=0", 3], "initial": 0}, r"trees\[1\].*This must be a text; got a whole number"),
         ({"trees": ["=nan"], "initial": 0}, "'nan' is not a number"),
         ({"trees": ["=1e999"], "initial": 0}, "'1e999' is not a number"),
         ({"trees": ["=1:4"], "initial": 0}, "'1:4' is not a number"),
@@ -147,7 +147,7 @@ def test_a_bad_document_is_named(document: dict, what: str) -> None:
 
 
 def test_three_classes_need_as_many_trees_each() -> None:
-    with pytest.raises(DocumentError, match="as many trees for each class"):
+    with pytest.raises(DocumentError, match="Every class must have the same number of trees"):
         read(THREE)
 
 

@@ -119,27 +119,27 @@ def test_a_document_needs_only_format_kind_root_and_schema():
         ("format", "dpviz-tree/2", "format", "The format 'dpviz-tree/2' is not known here"),
         ("format", 1, "format", "must be a text"),
         ("kind", ..., "kind", "missing"),
-        ("kind", "jungle", "kind", "The model kind 'jungle' is unknown"),
-        ("kind", [], "kind", "not allowed here"),
+        ("kind", "jungle", "kind", "'boosted'; got 'jungle'"),
+        ("kind", [], "kind", "must be a text; got a list"),
         ("schema", ..., "schema", "missing"),
-        ("schema", [], "schema", "not allowed here"),
+        ("schema", [], "schema", "must be an object"),
         ("schema.format", "dpviz-schema/9", "schema.format", "not known here"),
         ("schema.features", {}, "schema.features", "must be a list"),
         ("schema.features.0", 3, "schema.features[0]", "must be an object"),
         ("root", ..., "root", "missing"),
-        ("root", [], "root", "not allowed here"),
-        ("root", "c0", "root", "not allowed here"),
+        ("root", [], "root", "must be an object"),
+        ("root", "c0", "root", "must be an object"),
         ("root.left", ..., "root.left", "missing"),
-        ("root.left", None, "root.left", "not allowed here"),
-        ("root.right.left", 7, "root.right.left", "not allowed here"),
+        ("root.left", None, "root.left", "must be an object"),
+        ("root.right.left", 7, "root.right.left", "must be an object"),
         ("root.left", {"leaf": "c9"}, "root.left.leaf", "'c9' is not declared in the schema"),
-        ("root.left", {"leaf": 0}, "root.left.leaf", "not allowed here"),
-        ("root.left", {"leaf": None}, "root.left.leaf", "not allowed here"),
+        ("root.left", {"leaf": 0}, "root.left.leaf", "must be a text"),
+        ("root.left", {"leaf": None}, "root.left.leaf", "must be a text"),
         ("root.left", {}, "root.left.feature", "missing"),
         ("root.feature", "shoe size", "root.feature", "'shoe size' is not declared"),
-        ("root.feature", 0, "root.feature", "not allowed here"),
+        ("root.feature", 0, "root.feature", "must be a text"),
         ("root.op", "<", "root.op", "'<' does not fit the feature"),
-        ("root.op", True, "root.op", "not allowed here"),
+        ("root.op", True, "root.op", "must be a text"),
         (f"{NUMERIC}.op", "in", f"{NUMERIC}.op", "'in' does not fit the feature"),
         (f"{CATEGORICAL}.op", "<=", f"{CATEGORICAL}.op", "'<=' does not fit the feature"),
         (f"{NUMERIC}.threshold", ..., f"{NUMERIC}.threshold", "missing"),
@@ -147,9 +147,9 @@ def test_a_document_needs_only_format_kind_root_and_schema():
         (f"{NUMERIC}.threshold", True, f"{NUMERIC}.threshold", "must be a number"),
         (f"{NUMERIC}.threshold", None, f"{NUMERIC}.threshold", "must be a number"),
         (f"{NUMERIC}.threshold", 10**400, f"{NUMERIC}.threshold", "must be a finite number"),
-        (f"{CATEGORICAL}.values", "red", f"{CATEGORICAL}.values", "not allowed here"),
+        (f"{CATEGORICAL}.values", "red", f"{CATEGORICAL}.values", "must be a list"),
         (f"{CATEGORICAL}.values", ["pink"], f"{CATEGORICAL}.values", "'pink' is not declared"),
-        (f"{CATEGORICAL}.values", [["red"]], f"{CATEGORICAL}.values", "is not declared"),
+        (f"{CATEGORICAL}.values", [["red"]], f"{CATEGORICAL}.values[0]", "must be a text"),
     ],
 )
 def test_what_is_wrong_is_refused_with_its_place(path, value, where, what):
@@ -351,12 +351,12 @@ def test_a_leaf_without_a_finite_number_is_refused_with_its_place(value):
 
 
 def test_classes_and_numbers_do_not_mix():
-    with pytest.raises(DocumentError, match="Every leaf here must predict a class"):
+    with pytest.raises(DocumentError, match=r"root\.left: This leaf must predict a class"):
         read(changed("root.left", {"value": 1.0}))
     document = numbers_document()
     document["root"]["left"] = {"leaf": "c0"}
     with pytest.raises(DocumentError, match="The target is a number and has no classes"):
         read(document)
     forest = {**numbers_document(), "kind": "forest", "roots": [{"value": 1.0}]}
-    with pytest.raises(DocumentError, match=r"roots\[0\]: Every leaf here must predict a class"):
+    with pytest.raises(DocumentError, match="roots: The target is a number and has no classes"):
         read(forest)

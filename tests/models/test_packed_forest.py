@@ -72,8 +72,8 @@ def test_the_document_is_compact_and_comes_back() -> None:
 @pytest.mark.parametrize(
     ("trees", "what"),
     [
-        ([], "There is no list of trees"),
-        (["=0", 3], "3 is not allowed here"),
+        ([], "There is no tree"),
+        (["=0", 3], "must be a text"),
         ([""], "The number of nodes does not fit"),
         (["0<=0.5 =0"], "The number of nodes does not fit"),
         (["=0 =1"], "The number of nodes does not fit"),
@@ -99,7 +99,7 @@ def test_a_list_that_is_missing_is_named_by_the_reader_of_documents() -> None:
     data = table(schema_of("numbers"), 20)
     document = json.loads(dpviz.fit("pf-forest", data, epsilon=1.0, seed=1, trees=2).to_json())
     del document["trees"]
-    with pytest.raises(DocumentError, match="no list of trees"):
+    with pytest.raises(DocumentError, match="trees: This entry is missing"):
         dpviz.model_from_json(json.dumps(document))
 
 

@@ -33,6 +33,7 @@ from dpviz.models.document import model_body
 from dpviz.privacy.source import Simulation
 from dpviz.randomness import child_seeds
 from dpviz.table.dataset import EncodedDataset
+from dpviz.table.json_reader import PlainValue
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.contract import LearnerSpec
 from dpviz.training.params import Settings, make_params
@@ -71,7 +72,7 @@ class AuditedBound:
 
     learner: str
     epsilon: float
-    params: dict[str, Any]
+    params: dict[str, PlainValue]
     bound: float
     confidence: float
     largest: float

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.table.json_reader import PlainValue
 
 #: What verification says. "holds" speaks of what was searched only; "ledger violated" is a bug in dpviz.
 Finding = Literal["holds", "unproven", "violated", "ledger violated", "none"]
@@ -59,7 +60,7 @@ class AuditResult:
 
     learner: str
     epsilon: float
-    params: dict[str, Any]
+    params: dict[str, PlainValue]
     log_ratio: float
     claimed: float
     composed: float

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.errors import DocumentError, DpvizError
+from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.by_attack import AuditedBound
-from dpviz.evaluation.audit.findings import SEVERITY, AuditResult, WorstPair, worst_of
-from dpviz.table.schema_json import Part, parse_json, require_format
+from dpviz.evaluation.audit.findings import AuditResult, worst_of
+from dpviz.table.json_reader import PlainValue, parse_json, read, require_format, with_infinity
 
 FORMAT = "dpviz-verdicts/1"
 #: The run that comes with a clone: beside the package.
@@ -29,7 +29,7 @@ class Refusal:
 
     learner: str
     epsilon: float
-    params: dict[str, Any]
+    params: dict[str, PlainValue]
     reason: str
 
 
@@ -101,16 +101,9 @@ def _plain(value: Any) -> Any:
 
 def run_from_json(text: str | bytes) -> StoredRun:
     """The run in a JSON text; raises DocumentError naming the path of what is wrong."""
-    document = Part(parse_json(text))
+    document = with_infinity(parse_json(text), "log_ratio", "claimed", "composed", "bound")
     require_format(document, FORMAT)
-    return StoredRun(
-        document.get("version").text(),
-        document.get("date").text(),
-        tuple(map(_result, document.get("results").items())),
-        tuple(map(_refusal, document.get("refusals").items())),
-        tuple(map(_result, document.get("mechanisms").items())),
-        tuple(map(_audit, document.get("audits").items())),
-    )
+    return read(StoredRun, document)
 
 
 def stored_run(path: Path = VERDICTS) -> StoredRun:
@@ -122,75 +115,3 @@ def stored_run(path: Path = VERDICTS) -> StoredRun:
             remedy=f"Make one: python -m dpviz verify --all --out {path.name}",
         )
     return run_from_json(path.read_bytes())
-
-
-def _result(part: Part) -> AuditResult:
-    pair = part.get("worst_pair")
-    return AuditResult(
-        **_asked(part),
-        log_ratio=_number(part.get("log_ratio")),
-        **_judged(part),
-        worst_pair=None if pair.value is None else _pair(pair),
-        output=_object(part.get("output")),
-        searched=part.get("searched").text(),
-        n_sets=part.get("n_sets").whole(),
-        n_pairs=part.get("n_pairs").whole(),
-        seconds=part.get("seconds").number(),
-    )
-
-
-def _refusal(part: Part) -> Refusal:
-    return Refusal(**_asked(part), reason=part.get("reason").text())
-
-
-def _audit(part: Part) -> AuditedBound:
-    return AuditedBound(
-        **_asked(part),
-        bound=_number(part.get("bound")),
-        confidence=part.get("confidence").number(),
-        largest=part.get("largest").number(),
-        event=part.get("event").text(),
-        hits=_two(part.get("hits"), Part.whole),
-        n_tested=part.get("n_tested").whole(),
-        n_asked=part.get("n_asked").whole(),
-        n_done=part.get("n_done").whole(),
-        **_judged(part),
-        canary=tuple(_two(item, Part.text) for item in part.get("canary").items()),
-        seconds=part.get("seconds").number(),
-    )
-
-
-def _asked(part: Part) -> dict[str, Any]:
-    epsilon, params = part.get("epsilon").number(), _object(part.get("params"))
-    return {"learner": part.get("learner").text(), "epsilon": epsilon, "params": params}
-
-
-def _judged(part: Part) -> dict[str, Any]:
-    return {
-        "claimed": _number(part.get("claimed")),
-        "composed": _number(part.get("composed")),
-        "verdict": part.get("verdict").choice(*SEVERITY),
-        "because": part.get("because").text(),
-    }
-
-
-def _pair(part: Part) -> WorstPair:
-    first, second = (tuple(row.texts() for row in part.get(name).items()) for name in ("first", "second"))
-    return WorstPair(part.get("columns").texts(), first, second, _two(part.get("probabilities"), Part.number))
-
-
-def _two(part: Part, read: Any) -> Any:
-    values = tuple(read(item) for item in part.items())
-    if len(values) != 2:
-        part.fail("a list of two")
-    return values
-
-
-def _number(part: Part) -> float:
-    return math.inf if part.value == "infinity" else part.number()
-
-
-def _object(part: Part) -> dict[str, Any]:
-    if not isinstance(part.value, dict):
-        raise DocumentError("This must be an object.", where=part.path, remedy="Correct this entry.")
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in part.value.items()}

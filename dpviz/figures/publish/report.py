@@ -19,7 +19,7 @@ from dpviz.figures.publish.report_parts import budget_table, bullets, not_promis
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.exports.rules import Rule, answer_from, answer_words, condition_from, condition_words, rules_of
-from dpviz.io.exports.said import said_in
+from dpviz.io.exports.statement import statement_of
 from dpviz.learners import registry
 from dpviz.models.constant import Constant
 from dpviz.models.tree import Leaf, Tree
@@ -43,8 +43,8 @@ def drawn_tree(given: Exportable) -> Tree | None:
 
 def report_html(given: Exportable) -> str:
     """The whole page."""
-    said, target = said_in(given.document), given.schema.target.name
-    found = verdict(said.claim, said.guarantee)
+    statement, target = statement_of(given.document), given.schema.target.name
+    found = verdict(statement.claim, statement.guarantee)
     return "\n".join(
         (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
@@ -56,11 +56,11 @@ def report_html(given: Exportable) -> str:
             f"<p>{text(found.odds)} {text(found.because)}</p></div>",
             *_model(given),
             '<div class="columns"><section><h2>What is promised</h2>',
-            bullets(promised(said)),
+            bullets(promised(statement)),
             "</section><section><h2>What is not promised</h2>",
-            bullets(not_promised(said)),
+            bullets(not_promised(statement)),
             '</section></div><div class="columns"><section><h2>Where the budget went</h2>',
-            budget_table(said),
+            budget_table(statement),
             "</section><section><h2>What the loss means</h2>",
             odds_curve(found.proven),
             "</section></div><h2>What was taken as public</h2>",

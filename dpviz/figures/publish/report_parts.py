@@ -10,7 +10,7 @@ from typing import Any
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.figures.guarantee_text import epsilon_text, number_text, verdict
 from dpviz.figures.tree.labels import visible
-from dpviz.io.exports.said import Said
+from dpviz.io.exports.statement import Statement
 from dpviz.models.tree import format_number
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
 
@@ -33,9 +33,9 @@ def bullets(lines: Iterable[str]) -> str:
 # --- what is and is not promised
 
 
-def promised(said: Said) -> list[str]:
+def promised(statement: Statement) -> list[str]:
     """What can be relied on, in plain words."""
-    found = verdict(said.claim, said.guarantee)
+    found = verdict(statement.claim, statement.guarantee)
     if not found.proven.is_finite:
         return ["Nothing. Whoever sees this model may learn anything about one row of the data it was trained on."]
     sure = "Whoever sees this model, and knows every other row, learns little about whether any one row was used."
@@ -48,13 +48,13 @@ def promised(said: Said) -> list[str]:
     return [*lines, but] if but else lines
 
 
-def not_promised(said: Said) -> list[str]:
+def not_promised(statement: Statement) -> list[str]:
     """What no epsilon covers, in plain words."""
-    lines = [f"Not covered by the guarantee: {item.what}" for item in said.disclosures[:6]]
-    if len(said.disclosures) > 6:
-        lines.append(f"And {len(said.disclosures) - 6:,} more such disclosures; the JSON document lists them.")
+    lines = [f"Not covered by the guarantee: {item.what}" for item in statement.disclosures[:6]]
+    if len(statement.disclosures) > 6:
+        lines.append(f"And {len(statement.disclosures) - 6:,} more such disclosures; the JSON document lists them.")
     return [
-        *([said.warning] if said.warning else []),
+        *([statement.noise.warning] if statement.noise.warning else []),
         *lines,
         "A person with several rows: the promise is about one row, and weakens with each further one.",
         "Other releases from the same rows: each one adds to the loss.",
@@ -66,13 +66,13 @@ def not_promised(said: Said) -> list[str]:
 # --- the budget
 
 
-def budget_table(said: Said) -> str:
+def budget_table(statement: Statement) -> str:
     """Steps of the ledger, alike ones together: how many there are and what one costs."""
-    if not said.ledger:
+    if not statement.ledger:
         return '<p class="note">No step touched the rows.</p>'
     groups: dict[tuple[str, Any, str], list[float]] = {}
-    for step in said.ledger:
-        groups.setdefault((step.part, step.level, step.how), []).append(step.epsilon)
+    for step in statement.ledger:
+        groups.setdefault((step.part, step.level, step.mechanism or step.kind), []).append(step.epsilon)
     largest = max((max(costs) for costs in groups.values() if math.isfinite(max(costs))), default=0.0)
     rows = "".join(_budget_row(*key, costs, largest) for key, costs in groups.items())
     names = ("For", "Depth", "Mechanism")

@@ -16,12 +16,12 @@ from dpviz.errors import DpvizError, NotExported
 from dpviz.io.exports.function import Function
 from dpviz.io.exports.golden import GoldenRows, Row, golden_rows
 from dpviz.io.exports.reading import function_of
-from dpviz.io.exports.said import facts
 from dpviz.io.exports.spelling import one_line
+from dpviz.io.exports.statement import facts
 from dpviz.models.base import Model
 from dpviz.models.document import model_from_json
+from dpviz.table.json_reader import parse_json
 from dpviz.table.schema import Schema
-from dpviz.table.schema_json import parse_json
 
 Content = str | bytes
 #: Predicts rows from the exported content alone, in the target itself.

@@ -1,0 +1,145 @@
+"""JSON read with typed errors: from text to plain values, from plain values to dataclasses.
+
+Each step has its own guards. `parse_json` checks values: no repeated key, no number that is not finite, no broken character.
+`read` checks the shape: msgspec fills dataclasses strictly, so that `true` and `"3"` are not numbers, and ignores unknown
+keys. What the values mean is for the caller to check. Every problem is a `DocumentError` that names the place, such as
+`features[2].low`, and quotes at most a short piece of the document.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from dpviz.errors import DocumentError
+
+T = TypeVar("T")
+#: A parameter as JSON holds it, its lists as tuples.
+PlainValue = bool | int | float | str | None | tuple[Any, ...]
+
+#: Only texts that match this can hold a value that `_require_storable` refuses.
+_SUSPICIOUS = re.compile(r"NaN|Infinity|[eE]\+?\d{3}|\d{100}|\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+_REMEDY = "Correct this entry, or update dpviz if a newer version saved the file."
+#: What msgspec says, in our words.
+_PHRASES = {
+    "Number out of range": "Expected a finite number",
+    "Invalid enum value": "Expected one of the known texts, got",
+    "Expected ": "This must be ",
+    ", got ": "; got ",
+    " | ": "` or `",
+}
+_WORDS = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object with named entries",
+}
+
+
+def parse_json(text: str | bytes) -> Any:
+    """The value of a JSON text (or its UTF-8 bytes). Raises DocumentError for whatever is not strict JSON."""
+    try:
+        text = text.decode("utf-8-sig") if isinstance(text, bytes) else text.removeprefix("\ufeff")
+        value = json.loads(text, object_pairs_hook=_object)
+        if _SUSPICIOUS.search(text):
+            _require_storable(value)
+    except RecursionError as error:
+        raise DocumentError("It is nested too deep.", remedy="Use a file saved by dpviz.") from error
+    except ValueError as error:
+        raise DocumentError(f"It is not JSON: {error}.", remedy="Use a file saved by dpviz.") from error
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise DocumentError(f"The key {twice!r:.60} appears twice in one object.", remedy="Keep one of them.")
+    return found
+
+
+def _require_storable(value: Any, path: str = "") -> None:
+    """Python reads NaN, 1e999 and half a character, none of which JSON or a file can hold."""
+    match value:
+        case dict():
+            for key, item in value.items():
+                _require_storable(key, path)
+                _require_storable(item, f"{path}.{key:.60}")
+        case list():
+            for place, item in enumerate(value):
+                _require_storable(item, f"{path}[{place}]")
+        case float() if not math.isfinite(value):
+            raise wrong("This must be a finite number.", path)
+        case str() if any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise wrong("This text holds half a character.", path)
+
+
+def read(kind: type[T], value: Any, path: str = "") -> T:
+    """Parsed JSON as a `kind`, usually a dataclass; `path` says where `value` stands in a larger document."""
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise _located(str(error), path) from error
+
+
+def _located(message: str, path: str) -> DocumentError:
+    """msgspec's message in our words: "Expected `float`, got `str` - at `$.features[2].low`"."""
+    said, _, place = message.partition(" - at `$") if " - at `$" in message else (message, "", "")
+    place = f"{path}{place.removesuffix('`')}"
+    missing = re.fullmatch(r"Object missing required field `(\w+)`", said)
+    if missing:
+        return wrong("This entry is missing.", f"{place}.{missing[1]}")
+    for theirs, ours in _PHRASES.items():
+        said = said.replace(theirs, ours)
+    said = re.sub("`(.*?)`", lambda found: _WORDS.get(found[1], found[1]), said)
+    return wrong(f"{said[:300]}.", place)
+
+
+def wrong(what: str, path: str) -> DocumentError:
+    """The error of an entry: `what` is wrong there."""
+    return DocumentError(what, where=path.lstrip(".")[:200] or "document", remedy=_REMEDY)
+
+
+def read_entry(kind: type[T], document: Any, name: str, path: str = "") -> T:
+    """The entry `name` of an object, as a `kind`."""
+    entries = read(dict[str, Any], document, path)
+    if name not in entries:
+        raise wrong("This entry is missing.", f"{path}.{name}")
+    return read(kind, entries[name], f"{path}.{name}")
+
+
+def read_kind(kinds: Mapping[str, T], document: Any, path: str = "") -> T:
+    """What `kinds` has for the entry "kind" of the document."""
+    kind = read_entry(str, document, "kind", path)
+    if kind not in kinds:
+        raise wrong(f"This must be one of {', '.join(map(repr, kinds))}; got {kind!r:.60}.", f"{path}.kind")
+    return kinds[kind]
+
+
+def require_format(document: Any, expected: str, path: str = "") -> None:
+    """Refuse a document that is not of the format `expected`, such as "dpviz-schema/1"."""
+    found = read_entry(str, document, "format", path)
+    if found != expected:
+        raise wrong(f"The format {found!r:.60} is not known here; expected {expected!r}.", f"{path}.format")
+
+
+def with_infinity(value: Any, *names: str) -> Any:
+    """JSON has no infinity: entries of these names say it in a word, and get the number here."""
+    match value:
+        case dict():
+            return {
+                name: math.inf if item == "infinity" and name in names else with_infinity(item, *names)
+                for name, item in value.items()
+            }
+        case list():
+            return [with_infinity(item, *names) for item in value]
+        case _:
+            return value
