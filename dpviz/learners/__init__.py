@@ -12,7 +12,7 @@ from typing import Any
 
 from dpviz.accounting.ledger import Ledger
 from dpviz.errors import ParameterError, UnknownName, WrongTask
-from dpviz.privacy.source import NoiseSource, Release, Simulation
+from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, Schema
 from dpviz.training.contract import FitResult, LearnerSpec, schema_disclosures
@@ -126,7 +126,7 @@ def fit(
 
 def _source_of(seed: int | None) -> NoiseSource:
     if seed is None:
-        return Release()
+        return ExactNoise()
     if not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0:
         raise ParameterError("fit", "seed", seed, "a whole number of at least 0, or None for a release")
     return Simulation(int(seed))

@@ -26,7 +26,7 @@ from dpviz.errors import DpvizError, FederationError
 from dpviz.owners.secure_sum import KeyPair, masked, masks_of
 from dpviz.owners.terms import Terms
 from dpviz.privacy.gaussian import GaussianNoise
-from dpviz.privacy.source import NoiseSource, Release, Simulation
+from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.boosting.rounds import Rounds
 
@@ -121,7 +121,7 @@ def _say(said: TextIO, answer: dict[str, Any]) -> None:
 
 def _join(request: dict[str, Any]) -> tuple[DataOwner, dict[str, Any] | None]:
     terms = Terms.from_dict(request["terms"])
-    source = Release() if request["seed"] is None else Simulation(request["seed"])
+    source = ExactNoise() if request["seed"] is None else Simulation(request["seed"])
     owner = DataOwner(request["number"], _rows_from_text(request["rows"], terms), terms, source)
     return owner, {"key": f"{owner.public_key:x}", "terms": terms.fingerprint}
 

@@ -1,7 +1,7 @@
 """Where noise comes from: a seeded simulation, or an exact release.
 
 A mechanism knows its law; a source decides how one value is drawn from it. Both give the same law (a statistical test
-checks it), but only `Release` may make something that leaves.
+checks it), but only `ExactNoise` may make something that leaves.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Simulation:
         return mechanism.sample(values, self._rng)
 
 
-class Release:
+class ExactNoise:
     """Noise for publication: exact samplers, entropy from the operating system, no seed."""
 
     name = "release"

@@ -17,7 +17,7 @@ from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import NotReleasable, RefusedRelease
 from dpviz.learners import fit, get_learner, require_task
-from dpviz.privacy.source import Release
+from dpviz.privacy.source import ExactNoise
 from dpviz.randomness import random_128_bits
 from dpviz.release.assumptions import Assumption, assumptions
 from dpviz.release.files import discard, move_into_place, write_part
@@ -154,7 +154,7 @@ def publish(
         file=target.absolute(),
     )
     tell(0.1)
-    result = fit(wish.learner, data, source=Release(), **wish.asked)
+    result = fit(wish.learner, data, source=ExactNoise(), **wish.asked)
     _require_as_promised(result, promised)
     tell(0.9)
     return _write(register, token, target, released_document(result, promised))

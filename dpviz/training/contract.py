@@ -86,7 +86,7 @@ class LearnerSpec:
     published : (str, str) or None
         (version, method) of its column in the papers' accuracy tables.
     exact : bool
-        Every mechanism has an exact sampler, so `Release()` works.
+        Every mechanism has an exact sampler, so `ExactNoise()` works.
     """
 
     name: str

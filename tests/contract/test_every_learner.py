@@ -11,7 +11,7 @@ import dpviz
 from dpviz.accounting.events import NonPrivate, walk
 from dpviz.errors import DpvizError, NotReleasable, ParameterError, SchemaError, UnknownName, WrongTask
 from dpviz.learners import get_learner, learners_for
-from dpviz.privacy.source import Release, Simulation
+from dpviz.privacy.source import ExactNoise, Simulation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from tests.contract.tables import hostile_schema, reordered, schema_of, table
@@ -356,7 +356,7 @@ def test_the_seed_of_a_result_is_the_seed_of_its_source(name):
     assert simulated.to_json() == fit(name, data, seed=7).to_json()
     assert not simulated.released
     if get_learner(name).exact:
-        assert fit(name, data, depth=1, seed=7, source=Release()).seed is None
+        assert fit(name, data, depth=1, seed=7, source=ExactNoise()).seed is None
 
 
 @pytest.mark.parametrize("name", [name for name in NOISY if get_learner(name).exact])

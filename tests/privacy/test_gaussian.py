@@ -13,11 +13,11 @@ from scipy.stats import chisquare, kstest, norm
 from dpviz.accounting.gaussian import GRID_SLACK
 from dpviz.errors import ParameterError
 from dpviz.privacy.gaussian import CONTRIBUTION_BITS, GaussianNoise, NoiseGrid, contributions
-from dpviz.privacy.source import Release, Simulation
+from dpviz.privacy.source import ExactNoise, Simulation
 from dpviz.privacy.subsampling import PoissonSample
 from dpviz.randomness import secure_uniforms
 
-SOURCES = {"simulation": lambda: Simulation(11), "release": Release}
+SOURCES = {"simulation": lambda: Simulation(11), "release": ExactNoise}
 each_source = pytest.mark.parametrize("source", SOURCES)
 
 
@@ -70,7 +70,7 @@ def test_a_scale_that_is_none_is_named(scale):
 
 def test_noise_keeps_the_shape_of_its_values():
     values = np.arange(6).reshape(2, 3)
-    for source in (Simulation(1), Release()):
+    for source in (Simulation(1), ExactNoise()):
         assert GaussianNoise(2.0).add(values, source=source).shape == (2, 3)
 
 
@@ -109,7 +109,7 @@ def test_noisy_sums_come_back_in_their_own_units():
 
 
 def test_a_sample_takes_each_row_with_its_probability():
-    for source in (Simulation(4), Release()):
+    for source in (Simulation(4), ExactNoise()):
         share = PoissonSample(0.3).among(20_000, source=source).mean()
         assert abs(share - 0.3) < 5 * math.sqrt(0.21 / 20_000)
         assert PoissonSample(1.0).among(5, source=source).all()

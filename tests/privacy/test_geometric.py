@@ -14,7 +14,7 @@ from dpviz.accounting.events import Noise
 from dpviz.errors import ParameterError
 from dpviz.privacy import exact
 from dpviz.privacy.geometric import GeometricNoise
-from dpviz.privacy.source import Release, Simulation
+from dpviz.privacy.source import ExactNoise, Simulation
 from tests.oracles import mechanisms as oracle
 
 EPSILONS = st.floats(0.02, 20)
@@ -56,7 +56,7 @@ def test_all_counts_together_cost_epsilon_when_they_move_by_l1():
     assert loss == pytest.approx(0.8)  # each of the outputs 5, 0 and 9 moved away from its count
 
 
-@pytest.mark.parametrize("source", [Simulation(3), Release()], ids=lambda source: source.name)
+@pytest.mark.parametrize("source", [Simulation(3), ExactNoise()], ids=lambda source: source.name)
 def test_noise_comes_with_its_event_and_keeps_the_shape(source):
     counts = np.arange(12).reshape(3, 4)
     released = GeometricNoise(200.0).release(counts, source=source, part="leaf", level=2)

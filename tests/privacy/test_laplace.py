@@ -12,7 +12,7 @@ from scipy.integrate import quad
 from dpviz.accounting.events import Noise
 from dpviz.errors import NotReleasable, ParameterError
 from dpviz.privacy.laplace import LaplaceNoise
-from dpviz.privacy.source import Release, Simulation
+from dpviz.privacy.source import ExactNoise, Simulation
 from tests.statistical.goodness import FITS
 
 EPSILONS = st.floats(0.05, 10)
@@ -51,7 +51,7 @@ def test_noise_comes_with_its_event_and_keeps_the_shape():
 
 def test_it_is_never_released():
     with pytest.raises(NotReleasable, match="Laplace noise on real numbers has no exact sampler"):
-        LaplaceNoise(1.0).release(np.zeros(2), source=Release(), part="leaf")
+        LaplaceNoise(1.0).release(np.zeros(2), source=ExactNoise(), part="leaf")
 
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, float("nan"), float("inf")])

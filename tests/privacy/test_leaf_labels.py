@@ -10,7 +10,7 @@ from dpviz.privacy.leaf_labels import GlobalMajority, LabelLeaves, LeafCounts
 from dpviz.privacy.permute_and_flip import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.smooth import SmoothMajority
-from dpviz.privacy.source import Release, Simulation
+from dpviz.privacy.source import ExactNoise, Simulation
 
 RULES = [PermuteAndFlip(0.7, COUNT), SmoothMajority(0.7), GlobalMajority(0.7)]
 
@@ -33,7 +33,7 @@ def test_labels_follow_the_law_of_their_leaf_and_empty_ones_are_uniform(rule, co
 @pytest.mark.parametrize("rule", [RULES[0], RULES[2]], ids=lambda rule: rule.title)
 def test_exact_labels_follow_the_same_law(rule) -> None:
     times = 1500
-    labels = LabelLeaves(rule).choose(many([2, 0, 1], times), source=Release())
+    labels = LabelLeaves(rule).choose(many([2, 0, 1], times), source=ExactNoise())
     for drawn, law in ((labels[::2], rule.probabilities(np.array([2, 0, 1]))), (labels[1::2], np.full(3, 1 / 3))):
         found = np.bincount(drawn, minlength=3) / times
         assert abs(found - law).max() < 4.5 * np.sqrt(0.25 / times)
@@ -44,7 +44,7 @@ def test_smooth_labels_are_never_released(n_rows: int) -> None:
     leaves = np.zeros(n_rows, dtype=np.int64)
     counts = LeafCounts.of(leaves, np.zeros(n_rows, dtype=np.uint8), 4, 2)
     with pytest.raises(NotReleasable, match="smooth sensitivity"):
-        LabelLeaves(SmoothMajority(1.0)).choose(counts, source=Release())
+        LabelLeaves(SmoothMajority(1.0)).choose(counts, source=ExactNoise())
 
 
 def test_counts_are_kept_for_leaves_with_rows_only() -> None:

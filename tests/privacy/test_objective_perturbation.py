@@ -14,7 +14,7 @@ from scipy.integrate import cumulative_trapezoid
 from dpviz.accounting.events import Noise
 from dpviz.errors import NotReleasable, ParameterError
 from dpviz.privacy.objective_perturbation import CURVATURE, ObjectivePerturbation, minimiser
-from dpviz.privacy.source import Release, Simulation
+from dpviz.privacy.source import ExactNoise, Simulation
 from tests.statistical.goodness import FITS
 
 PENALTIES = st.floats(1e-4, 1e3)
@@ -104,7 +104,7 @@ def test_it_comes_with_its_event_and_is_never_released():
     assert released.value.shape == (2,)
     assert released.event == Noise(0.5, "objective perturbation", "model")
     with pytest.raises(NotReleasable, match="objective perturbation has no exact sampler"):
-        ObjectivePerturbation(0.5, 1.0).release(rows, source=Release(), part="model")
+        ObjectivePerturbation(0.5, 1.0).release(rows, source=ExactNoise(), part="model")
 
 
 @pytest.mark.parametrize("penalty", [0.0, -1.0, math.inf, math.nan])

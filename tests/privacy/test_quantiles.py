@@ -14,7 +14,7 @@ from dpviz.accounting.events import Select
 from dpviz.errors import DpvizError, NotReleasable, ParameterError
 from dpviz.privacy.quantiles import JointQuantiles, add_remove_sensitivity
 from dpviz.privacy.sensitivity import Sensitivity
-from dpviz.privacy.source import Release, Simulation
+from dpviz.privacy.source import ExactNoise, Simulation
 from tests.oracles import mechanisms as oracle
 
 LOW, HIGH = -2.0, 5.0
@@ -115,7 +115,7 @@ def test_quantiles_come_with_their_event():
 
 def test_quantiles_cannot_be_released():
     with pytest.raises(NotReleasable, match=r"^joint exponential quantiles has no exact sampler, so its output"):
-        JointQuantiles(0.5, 0.0, 1.0).release(np.array([0.5]), source=Release())
+        JointQuantiles(0.5, 0.0, 1.0).release(np.array([0.5]), source=ExactNoise())
 
 
 def test_with_a_large_epsilon_the_deciles_are_found(rng):

@@ -16,7 +16,7 @@ from dpviz.privacy import exact
 from dpviz.privacy.exponential import ExponentialMechanism
 from dpviz.privacy.permute_and_flip import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT, Sensitivity
-from dpviz.privacy.source import Release, Simulation
+from dpviz.privacy.source import ExactNoise, Simulation
 from tests.oracles import mechanisms as oracle
 
 KINDS = pytest.mark.parametrize("kind", [PermuteAndFlip, ExponentialMechanism])
@@ -108,7 +108,7 @@ def test_permute_and_flip_errs_half_as_much_where_candidates_are_two():
 
 
 @KINDS
-@pytest.mark.parametrize("source", [Simulation(1), Release()], ids=lambda source: source.name)
+@pytest.mark.parametrize("source", [Simulation(1), ExactNoise()], ids=lambda source: source.name)
 def test_a_selection_comes_with_its_event(kind, source):
     released = kind(300.0, COUNT).release(np.array([1, 9, 2]), source=source, part="node", level=3)
     assert released.value == 1
@@ -137,13 +137,13 @@ def test_an_impossible_epsilon_is_refused(kind, epsilon):
 def test_weights_cannot_be_released():
     weighted = ExponentialMechanism(1.0, COUNT, np.zeros(3))
     with pytest.raises(NotReleasable, match=r"^exponential mechanism with weights has no exact sampler"):
-        weighted.release(np.arange(3), source=Release(), part="node")
+        weighted.release(np.arange(3), source=ExactNoise(), part="node")
 
 
 @KINDS
 def test_real_valued_utilities_cannot_be_released(kind):
     with pytest.raises(NotReleasable, match=f"^{kind.title} on real-valued utilities has no exact sampler"):
-        kind(1.0, COUNT).release(np.array([0.5, 1.0]), source=Release(), part="node")
+        kind(1.0, COUNT).release(np.array([0.5, 1.0]), source=ExactNoise(), part="node")
 
 
 @KINDS

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dpviz.accounting.events import NonPrivate
 from dpviz.errors import NotReleasable, ParameterError
 from dpviz.privacy.smooth import SmoothMajority
-from dpviz.privacy.source import Release, Simulation
+from dpviz.privacy.source import ExactNoise, Simulation
 from tests.oracles import mechanisms as oracle
 from tests.statistical.goodness import FITS, p_value
 
@@ -66,6 +66,6 @@ def test_it_has_no_price_and_is_never_released():
         "the smooth sensitivity of the majority gives the exponential mechanism unbounded odds", "leaf", 2
     )
     with pytest.raises(NotReleasable, match="exponential mechanism with smooth sensitivity has no exact sampler"):
-        SmoothMajority(0.6).release(np.array([4, 6]), source=Release(), part="leaf")
+        SmoothMajority(0.6).release(np.array([4, 6]), source=ExactNoise(), part="leaf")
     with pytest.raises(ParameterError):
         SmoothMajority(-1.0)

@@ -1,6 +1,6 @@
 import numpy as np
 
-from dpviz.privacy.source import Release, Simulation
+from dpviz.privacy.source import ExactNoise, Simulation
 
 
 class _Spy:
@@ -21,6 +21,6 @@ def test_a_simulation_draws_with_its_seed():
 
 
 def test_a_release_draws_exactly_and_has_no_seed():
-    source = Release()
+    source = ExactNoise()
     assert (source.name, source.seed) == ("release", None)
     assert source.draw(_Spy(), 5) == ("exact", 5)

@@ -11,14 +11,14 @@ from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.permute_and_flip import PermuteAndFlip
 from dpviz.privacy.quantiles import JointQuantiles
 from dpviz.privacy.sensitivity import COUNT, Sensitivity
-from dpviz.privacy.source import Release, Simulation
+from dpviz.privacy.source import ExactNoise, Simulation
 from tests.oracles import mechanisms as oracle
 from tests.statistical.goodness import FITS, p_value
 
 UTILITIES = np.array([0, 3, 5, 5, 8, 9], dtype=np.int64)
 SPREAD = Sensitivity(1.5, monotone=False, source="test")
 WRONG = [0.7, 1.3]
-SOURCES = {"simulation": lambda: Simulation(7), "release": Release}
+SOURCES = {"simulation": lambda: Simulation(7), "release": ExactNoise}
 SELECTIONS = [
     PermuteAndFlip(0.5, COUNT),
     PermuteAndFlip(1.5, SPREAD),

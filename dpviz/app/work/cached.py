@@ -27,7 +27,7 @@ from dpviz.evaluation.compare.redraws import Redraws, redraws
 from dpviz.learners import fit, get_learner
 from dpviz.models.constant import Constant
 from dpviz.models.tree import Leaf, Tree
-from dpviz.privacy.source import NoiseSource, Release, Simulation
+from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation
 from dpviz.randomness import random_128_bits
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
@@ -201,7 +201,7 @@ def _source(key: str, asked: Asked, role: DataRole) -> NoiseSource | None:
     if role is not DataRole.PRIVATE:
         return None
     if get_learner(asked.learner).exact:
-        return Release()
+        return ExactNoise()
     if _ENTROPY not in st.session_state:
         st.session_state[_ENTROPY] = random_128_bits()
     secret = f"{st.session_state[_ENTROPY]} {key}".encode()

@@ -11,7 +11,7 @@ import pytest
 from dpviz.errors import NotListed
 from dpviz.models.hashed_forest import leaves_reached
 from dpviz.models.packed_forest import LEAF, values_of
-from dpviz.privacy.source import Release, Simulation
+from dpviz.privacy.source import ExactNoise, Simulation
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.forests.random_trees import deepest_within, draw_trees, mean_leaves, row_order, rows_to_trees, theorem_2_depth
 from tests.contract.tables import reordered, schema_of, table
@@ -143,7 +143,7 @@ def test_row_order_sorts_what_rows_are() -> None:
 
 
 def test_a_release_draws_trees_of_the_same_kind() -> None:
-    splits = draw_trees(schema_of("mixed"), 3, 3, Release())
+    splits = draw_trees(schema_of("mixed"), 3, 3, ExactNoise())
     assert splits.n_trees == 3
     assert (splits.feature[splits.roots] != LEAF).all()
 
