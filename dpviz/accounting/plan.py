@@ -21,7 +21,7 @@ class Share:
         Depth (root = 0) where it is spent; None when it belongs to no level.
     epsilon : float
         Cost of one mechanism.
-    touches : int
+    n_compositions : int
         How many such mechanisms see the same row, one after the other.
     set_by : str
         Who chose it: a rule in words, or "you".
@@ -32,16 +32,16 @@ class Share:
     part: str
     level: int | None
     epsilon: float
-    touches: int = 1
+    n_compositions: int = 1
     set_by: str = ""
     group: str = ""
 
     @property
     def composed(self) -> float:
-        """What the share really costs one row: epsilon times touches, rounded up."""
-        if not (self.touches and math.isfinite(self.epsilon)):
-            return self.epsilon if self.touches else 0.0
-        return round_up(Fraction(self.epsilon) * self.touches)
+        """What the share really costs one row: epsilon times n_compositions, rounded up."""
+        if not (self.n_compositions and math.isfinite(self.epsilon)):
+            return self.epsilon if self.n_compositions else 0.0
+        return round_up(Fraction(self.epsilon) * self.n_compositions)
 
 
 @dataclass(frozen=True, slots=True)

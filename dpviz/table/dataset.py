@@ -67,7 +67,7 @@ class EncodedDataset:
     columns: tuple[np.ndarray, ...]
     target: np.ndarray
     report: EncodingReport | None = None
-    remembers_counts: bool = False
+    caches_counts: bool = False
     _binnings: dict[Hashable, object] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -103,12 +103,12 @@ class EncodedDataset:
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
 
-    def remembering(self) -> EncodedDataset:
+    def with_cached_counts(self) -> EncodedDataset:
         """The same rows, on which many fits share what they count. For sweeps; one fit alone always counts anew."""
-        return replace(self, remembers_counts=True, _binnings={})
+        return replace(self, caches_counts=True, _binnings={})
 
     def binning(self, key: Hashable, make: Callable[[], T]) -> T:
-        """`make()`, remembered under `key`: bin codes, and counts where this data set `remembers_counts`."""
+        """`make()`, remembered under `key`: bin codes, and counts where this data set `caches_counts`."""
         if key not in self._binnings:
             self._binnings[key] = make()
         return self._binnings[key]  # type: ignore[return-value]

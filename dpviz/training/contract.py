@@ -25,7 +25,7 @@ from dpviz.models.tree import Tree
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, Schema
-from dpviz.training.growing import Growth, grow
+from dpviz.training.growing import TreeRecipe, grow
 from dpviz.training.params import NoParams, Settings
 
 #: What a learner predicts; "any" is both.
@@ -33,7 +33,7 @@ Task = Literal["classes", "number", "any"]
 
 
 @dataclass(frozen=True, slots=True)
-class Grown:
+class FitOutput:
     """What a learner's `fit` hands back: a model of released values, the event it cost, and its own disclosures."""
 
     model: Model
@@ -41,18 +41,18 @@ class Grown:
     disclosures: tuple[Disclosure, ...] = ()
 
 
-Fit = Callable[[EncodedDataset, BudgetPlan, Any, NoiseSource], Grown]
-Prepare = Callable[[EncodedDataset, BudgetPlan, Any, NoiseSource], Growth]
+Fit = Callable[[EncodedDataset, BudgetPlan, Any, NoiseSource], FitOutput]
+Prepare = Callable[[EncodedDataset, BudgetPlan, Any, NoiseSource], TreeRecipe]
 
 
 def fit_by_growing(prepare: Prepare) -> Fit:
     """The `fit` of a learner that grows one tree: prepare it, grow it."""
 
-    def fit(data: EncodedDataset, plan: BudgetPlan, params: Any, source: NoiseSource) -> Grown:
+    def fit(data: EncodedDataset, plan: BudgetPlan, params: Any, source: NoiseSource) -> FitOutput:
         growth = prepare(data, plan, params, source)
         root, event = grow(growth.root, growth.step)
         whole = Sequential((*growth.before, event)) if growth.before else event
-        return Grown(Tree(data.schema, root), whole, growth.disclosures)
+        return FitOutput(Tree(data.schema, root), whole, growth.disclosures)
 
     return fit
 
@@ -67,7 +67,7 @@ class LearnerSpec:
         Registry name, name for people, one sentence, source.
     plan : callable (schema, settings, params) -> BudgetPlan
         Depth and shares from public things alone; raises SchemaError when a public value it needs is absent.
-    fit : callable (data, plan, params, source) -> Grown
+    fit : callable (data, plan, params, source) -> FitOutput
         Trains. Whatever it learns from `data` goes through a mechanism drawn from `source`, or is a disclosure.
     claim : callable (plan, params, schema) -> Claim
         What the paper says for this plan, with our verdict.

@@ -78,7 +78,7 @@ def _rule(schema: Schema, feature: int, threshold: float) -> Rule:
 
 
 @dataclass(frozen=True, eq=False)
-class GrownNodes:
+class NodeArrays:
     """One grown tree, its nodes breadth first as `PackedTrees` wants them.
 
     Attributes
@@ -97,7 +97,7 @@ class GrownNodes:
     @classmethod
     def of(
         cls, feature: np.ndarray, threshold: np.ndarray, left: np.ndarray, right: np.ndarray, is_leaf: np.ndarray
-    ) -> GrownNodes:
+    ) -> NodeArrays:
         """The tree whose node 0 is the root and whose node k has the children left[k] and right[k]."""
         order = _breadth_first(left, right, is_leaf)
         ends = is_leaf[order]
@@ -105,7 +105,7 @@ class GrownNodes:
         return cls(np.where(ends, LEAF, feature[order]), np.where(ends, np.nan, threshold[order]), first, order[ends])
 
     @classmethod
-    def single(cls) -> GrownNodes:
+    def single(cls) -> NodeArrays:
         """A tree that asks for nothing."""
         return cls(np.array([LEAF]), np.array([np.nan]), np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
 
@@ -118,7 +118,7 @@ def _breadth_first(left: np.ndarray, right: np.ndarray, is_leaf: np.ndarray) -> 
     return np.concatenate(levels)
 
 
-def packed(schema: Schema, trees: Sequence[GrownNodes]) -> PackedTrees:
+def packed(schema: Schema, trees: Sequence[NodeArrays]) -> PackedTrees:
     """The trees one after the other; at least one."""
     sizes = [len(tree.feature) for tree in trees]
     offsets = np.cumsum([0, *sizes[:-1]])

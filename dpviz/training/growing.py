@@ -66,7 +66,7 @@ UNPRICED = NoCost("law")
 
 
 @dataclass(frozen=True, eq=False)
-class Growth:
+class TreeRecipe:
     """A tree about to be grown: its root, the learner's step, and what was spent before.
 
     `law` is given where a step draws unbounded noise, so that its decisions cannot be listed by trying every draw.

@@ -50,8 +50,8 @@ class NodeRows:
     binned: BinnedRows
     rows: np.ndarray | None
     level: int
-    memory: Memory | None = None  # shared by all fits of a sweep, None for a fit of its own
-    _is_held: bool = False  # kept by `memory`
+    cache: NodeCache | None = None  # shared by all fits of a sweep; None for a single fit
+    _is_held: bool = False  # by `cache`
     _parent: tuple[NodeRows, NodeRows] | None = None  # (parent, sibling): lets the larger child subtract instead of count
 
     @property
@@ -81,9 +81,9 @@ class NodeRows:
 
     def children(self, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
         """(left, right): rows whose bin of `feature` is in `left_bins` (bool of shape (n_bins,)) go left."""
-        if self.memory is None:
+        if self.cache is None:
             return self._divide(feature, left_bins)
-        return self.memory.children(self, feature, left_bins)
+        return self.cache.children(self, feature, left_bins)
 
     def _divide(self, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
         goes_left = np.repeat(left_bins, self.binned.n_classes)
@@ -95,15 +95,15 @@ class NodeRows:
 
 
 def _siblings(parent: NodeRows, left: np.ndarray, right: np.ndarray) -> tuple[NodeRows, NodeRows]:
-    level, memory = parent.level + 1, parent.memory
-    plain_left, plain_right = (NodeRows(parent.binned, rows, level, memory) for rows in (left, right))
+    level, cache = parent.level + 1, parent.cache
+    plain_left, plain_right = (NodeRows(parent.binned, rows, level, cache) for rows in (left, right))
     if len(left) <= len(right):
-        return plain_left, NodeRows(parent.binned, right, level, memory, _parent=(parent, plain_left))
-    return NodeRows(parent.binned, left, level, memory, _parent=(parent, plain_right)), plain_right
+        return plain_left, NodeRows(parent.binned, right, level, cache, _parent=(parent, plain_left))
+    return NodeRows(parent.binned, left, level, cache, _parent=(parent, plain_right)), plain_right
 
 
-class Memory:
-    """Children that some fit of a sweep has met before, up to a number of rows held; then the rest is counted anew."""
+class NodeCache:
+    """Child nodes that earlier fits of a sweep counted, up to a total number of rows; the rest is counted again."""
 
     def __init__(self, rows_held: int = 16_000_000) -> None:
         self._room = rows_held
@@ -124,10 +124,10 @@ class Memory:
 
 
 def root_rows(data: EncodedDataset, grid: CandidateGrid) -> NodeRows:
-    """All rows, binned. Fits on a data set that `remembers_counts` share what they count."""
-    if not (data.remembers_counts and grid.is_reused):
+    """All rows, binned. Fits on a data set that `caches_counts` share what they count."""
+    if not (data.caches_counts and grid.is_reused):
         return NodeRows(BinnedRows.of(data, grid), None, 0)
-    return data.binning(("root", grid.key), lambda: NodeRows(BinnedRows.of(data, grid), None, 0, Memory()))
+    return data.binning(("root", grid.key), lambda: NodeRows(BinnedRows.of(data, grid), None, 0, NodeCache()))
 
 
 def left_counts(grid: CandidateGrid, histogram: np.ndarray) -> np.ndarray:

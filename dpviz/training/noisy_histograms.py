@@ -21,7 +21,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid, FeatureCandidates, prefix_candidates, thresholds_candidates
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
-from dpviz.training.growing import Decision, Growth, Label, OrderedSplit, Split, leaf_law
+from dpviz.training.growing import Decision, TreeRecipe, Label, OrderedSplit, Split, leaf_law
 from dpviz.training.histograms import NodeRows, left_counts, root_rows
 from dpviz.training.noisy_law import least_gini_law
 from dpviz.training.privatree_budget import Distribution
@@ -56,9 +56,9 @@ class NoisyHistogramGrower:
     complete: bool
     source: NoiseSource
 
-    def growth(self, data: EncodedDataset, before: tuple[Event, ...], disclosures: tuple[Disclosure, ...]) -> Growth:
+    def growth(self, data: EncodedDataset, before: tuple[Event, ...], disclosures: tuple[Disclosure, ...]) -> TreeRecipe:
         """Everything `grow` needs."""
-        return Growth(root_rows(data, self.grid), self.step, before, disclosures, self.law)
+        return TreeRecipe(root_rows(data, self.grid), self.step, before, disclosures, self.law)
 
     def step(self, node: NodeRows) -> Decision:
         """What the node becomes."""

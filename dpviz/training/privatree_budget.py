@@ -152,7 +152,7 @@ def privatree_plan(schema: Schema, settings: Settings, split: Distribution) -> B
         lines.append(Share("node", level, split.numeric_node, numeric, split.set_by, "numeric"))
         lines.append(Share("node", level, split.categorical_node, categorical, split.set_by, "categorical"))
     lines.append(Share("leaf", depth, split.leaf, 1, split.set_by))
-    return BudgetPlan(settings.epsilon, depth, tuple(line for line in lines if line.touches), split.notes)
+    return BudgetPlan(settings.epsilon, depth, tuple(line for line in lines if line.n_compositions), split.notes)
 
 
 def distribution_of(plan: BudgetPlan) -> Distribution:

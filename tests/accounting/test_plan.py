@@ -10,7 +10,7 @@ PLAN = BudgetPlan(
     1.0,
     depth=2,
     shares=(
-        Share("quantile", None, 0.05, touches=4),
+        Share("quantile", None, 0.05, n_compositions=4),
         Share("node", 0, 0.3, group="numeric"),
         Share("node", 0, 0.2, group="categorical"),
         Share("leaf", 2, 0.1),
@@ -35,13 +35,13 @@ def test_a_share_is_found_by_part_level_and_group(asked, epsilon):
 
 
 def test_a_share_costs_one_row_its_epsilon_times_its_touches():
-    assert Share("node", 0, 0.25, touches=3).composed == 0.75
-    assert Fraction(Share("node", 0, 0.1, touches=3).composed) >= 3 * Fraction(0.1)
+    assert Share("node", 0, 0.25, n_compositions=3).composed == 0.75
+    assert Fraction(Share("node", 0, 0.1, n_compositions=3).composed) >= 3 * Fraction(0.1)
 
 
 def test_a_share_that_touches_no_row_costs_nothing_even_if_infinite():
-    assert Share("quantile", None, math.inf, touches=0).composed == 0
-    assert Share("quantile", None, math.inf, touches=2).composed == math.inf
+    assert Share("quantile", None, math.inf, n_compositions=0).composed == 0
+    assert Share("quantile", None, math.inf, n_compositions=2).composed == math.inf
 
 
 def test_a_plan_is_private_when_its_epsilon_is_finite():

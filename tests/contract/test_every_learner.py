@@ -161,7 +161,7 @@ def test_the_same_seed_gives_the_same_document(name, kind):
 @on_any_table
 def test_fits_that_share_counts_give_the_documents_of_fits_that_count_anew(name, kind):
     data = table(schema_of(kind, 3))
-    sharing = data.remembering()
+    sharing = data.with_cached_counts()
     for seed in range(12 if get_learner(name).spends_epsilon else 1):
         for epsilon in (0.1, 10.0):
             shared, anew = (fit(name, rows, seed=seed, epsilon=epsilon) for rows in (sharing, data))

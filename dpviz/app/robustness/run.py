@@ -68,7 +68,7 @@ def _key(kind: str, question: Question, loaded: Loaded, cell: Cell) -> str:
 
 def _splits(question: Question, loaded: Loaded) -> list[Split]:
     both = (loaded.data.split(TEST_SHARE, seed=question.seed + number) for number in range(question.splits))
-    return [(train.remembering(), test) for train, test in both]
+    return [(train.with_cached_counts(), test) for train, test in both]
 
 
 def told_rows(loaded: Loaded, train: EncodedDataset) -> int:
@@ -124,7 +124,7 @@ def pictures() -> tuple[EncodedDataset, EncodedDataset, Backdoor]:
     """(train, test, trigger): zeros and ones of the bundled digits, and a trigger in their corner."""
     data = two_classes(load_encoded(PICTURES), 0, 1)
     train, test = data.split(0.3, seed=0)
-    return train.remembering(), test, corner_backdoor(data.schema)
+    return train.with_cached_counts(), test, corner_backdoor(data.schema)
 
 
 def backdoor_tiles(cells: Sequence[Cell], draws: int) -> list[Tile]:

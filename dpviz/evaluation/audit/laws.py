@@ -22,7 +22,7 @@ from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Leaf, Node, Rule
 from dpviz.table.candidates import CandidateGrid
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.growing import Decision, Growth, Label, LabelledSplit, OrderedSplit, Split, rule_of, subset_rule
+from dpviz.training.growing import Decision, TreeRecipe, Label, LabelledSplit, OrderedSplit, Split, rule_of, subset_rule
 from dpviz.training.histograms import NodeRows
 
 #: Hears which share of a level is done; may raise Cancelled.
@@ -144,8 +144,8 @@ class _Levels:
 
     universe: Universe
     source: Enumeration
-    shared: Growth  # prepared on one row of every kind; nodes are parts of it
-    own: list[Growth]  # prepared on each data set
+    shared: TreeRecipe  # prepared on one row of every kind; nodes are parts of it
+    own: list[TreeRecipe]  # prepared on each data set
     tick: Tick
 
     @classmethod
@@ -174,7 +174,7 @@ class _Levels:
         return table.level()
 
 
-def node_law(growth: Growth, node: NodeRows, source: Enumeration) -> tuple[dict[Any, float], float]:
+def node_law(growth: TreeRecipe, node: NodeRows, source: Enumeration) -> tuple[dict[Any, float], float]:
     """Probability of everything a step can publish at `node`, by `released`, and the mass cut off."""
     if growth.law is not None:
         listed, cut = growth.law(node)

@@ -27,7 +27,7 @@ from dpviz.models.tree import Branch, Node, Rule, Tree
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
 from dpviz.training.contract import LearnerSpec
-from dpviz.training.growing import Growth
+from dpviz.training.growing import TreeRecipe
 from dpviz.training.histograms import NodeRows
 
 
@@ -165,7 +165,7 @@ def _search_tree(question: Question, likely: EncodedDataset, unlikely: EncodedDa
 
 @dataclass(frozen=True)
 class _TreeSearch:
-    growths: tuple[Growth, Growth]
+    growths: tuple[TreeRecipe, TreeRecipe]
     data: tuple[EncodedDataset, EncodedDataset]
     source: Enumeration
 

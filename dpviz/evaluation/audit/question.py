@@ -17,8 +17,8 @@ from dpviz.learners import get_learner
 from dpviz.privacy.source import NoiseSource, Simulation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
-from dpviz.training.contract import Grown, LearnerSpec
-from dpviz.training.growing import Growth
+from dpviz.training.contract import FitOutput, LearnerSpec
+from dpviz.training.growing import TreeRecipe
 from dpviz.training.params import Settings, make_params
 
 #: Below, boxes around noise grow too large to list; above, probabilities leave the floating-point range.
@@ -68,11 +68,11 @@ class Question:
         """What the paper says for this plan."""
         return self.spec.claim(self.plan, self.params, self.schema)
 
-    def fit(self, data: EncodedDataset, source: NoiseSource) -> Grown:
+    def fit(self, data: EncodedDataset, source: NoiseSource) -> FitOutput:
         """Train as `dpviz.fit` does."""
         return self.spec.fit(data, self.plan, self.params, source)
 
-    def prepare(self, data: EncodedDataset, source: Enumeration) -> Growth:
+    def prepare(self, data: EncodedDataset, source: Enumeration) -> TreeRecipe:
         """What is about to be grown; raises NotListed when noise was drawn or rows were read before growing."""
         if self.spec.prepare is None:
             raise NotListed(f"{self.spec.title} does not grow one tree.", remedy="List it whole.")

@@ -207,7 +207,7 @@ class _Task:
 
     def run(self, seeds: Sequence[int]) -> np.ndarray:
         """Accuracy on the training rows, shape (n_asked, n_seeds)."""
-        rows = self.data.remembering()
+        rows = self.data.with_cached_counts()
         return np.array([[fit(self.learner, rows, seed=seed, **asked).score(rows) for seed in seeds] for asked in self.asked])
 
 

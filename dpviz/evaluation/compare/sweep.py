@@ -162,7 +162,7 @@ def _split(data: EncodedDataset, folds: int, seed: int, fold: int, n_rows: int |
     if found is None:
         _make_room(data)
         train, test = data.split(TEST_SHARE, seed=seed) if folds == 1 else data.folds(folds, seed=seed)[fold]
-        found = _SPLITS[key] = (_part(train, n_rows, seed).remembering(), test)
+        found = _SPLITS[key] = (_part(train, n_rows, seed).with_cached_counts(), test)
     return found
 
 

@@ -175,5 +175,5 @@ def _remembering(train: EncodedDataset) -> EncodedDataset:
     key = train.fingerprint
     if key not in _REMEMBERED:
         _REMEMBERED.clear()
-        _REMEMBERED[key] = train.remembering()
+        _REMEMBERED[key] = train.with_cached_counts()
     return _REMEMBERED[key]

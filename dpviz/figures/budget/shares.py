@@ -251,7 +251,7 @@ def _share_row(share: Share, depth: int) -> dict[str, Any]:
         "where": _level_title(share.level, depth).replace("<br>", " "),
         "features": share.group or _GROUPS[""],
         "ε each": number_text(share.epsilon),
-        "times a row meets it": share.touches,
+        "times a row meets it": share.n_compositions,
         "ε one row pays": number_text(share.composed),
         "set by": share.set_by,
     }

@@ -25,7 +25,7 @@ from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
-from dpviz.training.contract import Grown, LearnerSpec
+from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.forests.forest import MOST_LEAVES, Plot, fit_packed, forest_event
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.forests.random_trees import deepest_within, theorem_2_depth
@@ -101,17 +101,17 @@ def label_plan(epsilon: float, depth: int, n_trees: int, disjoint: bool, notes: 
         share = Share("leaf", depth, epsilon, set_by="rule: splits are free, trees hold disjoint rows")
     else:
         part = round_down(Fraction(epsilon) / n_trees)
-        share = Share("leaf", depth, part, touches=n_trees, set_by="rule: equal parts, trees share rows")
+        share = Share("leaf", depth, part, n_compositions=n_trees, set_by="rule: equal parts, trees share rows")
     return BudgetPlan(epsilon, depth, (share,), notes)
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
+def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """Draw the trees and label their leaves."""
     n_trees = trees_of(data.schema, plan.epsilon, params)
     plot, epsilon = Plot(n_trees, plan.depth, params.disjoint), plan.of("leaf", plan.depth)
     rule = PermuteAndFlip(epsilon, COUNT)
     forest, _ = fit_packed(data, plot, rule, source)
-    return Grown(forest, forest_event(plot, COUNT.event(epsilon, rule.title, "leaf", plan.depth)))
+    return FitOutput(forest, forest_event(plot, COUNT.event(epsilon, rule.title, "leaf", plan.depth)))
 
 
 def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:

@@ -26,7 +26,7 @@ from dpviz.table.candidates import CandidateGrid, multiscale_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.contract import LearnerSpec, fit_by_growing, n_public_of
-from dpviz.training.growing import Decision, Growth, Label, LabelledSplit, Split
+from dpviz.training.growing import Decision, TreeRecipe, Label, LabelledSplit, Split
 from dpviz.training.histograms import NodeRows, root_rows
 from dpviz.training.params import Settings, control
 from dpviz.training.scores import IMPURITY, best_correct_rows, impurity_utilities, labelled_utilities, locate_labelled
@@ -99,7 +99,7 @@ def levels_to_name(n_classes: int) -> int:
     return math.ceil(math.log2(n_classes))
 
 
-def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Growth:
+def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> TreeRecipe:
     """A complete tree of `plan.depth` levels."""
     grid = multiscale_grid(data.schema)
     levels = tuple(share.epsilon for share in plan.shares)
@@ -111,7 +111,7 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: Nois
             return _choose_labelled_split(grid, node, levels[-1], source)
         return _choose_split_then_labels(grid, node, levels[-1], source)
 
-    return Growth(root_rows(data, grid), step)
+    return TreeRecipe(root_rows(data, grid), step)
 
 
 def _choose_split(grid: CandidateGrid, node: NodeRows, epsilon: float, source: NoiseSource) -> Split:

@@ -34,7 +34,7 @@ from dpviz.training.boosting.filter import FilterTerms
 from dpviz.training.boosting.loss import Loss, gradient_limit, initial_score, loss_of
 from dpviz.training.boosting.rounds import Recipe, Rounds, run_all
 from dpviz.training.boosting.trees import SHAPES, BoostingTrees, draw_boosting_trees
-from dpviz.training.contract import Grown, LearnerSpec, n_public_of
+from dpviz.training.contract import FitOutput, LearnerSpec, n_public_of
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.params import Settings, control
 
@@ -166,10 +166,10 @@ def _rounds(params: Params) -> int:
     return params.rounds + (params.extra_rounds if params.filter else 0)
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
+def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """Draw the trees, then fill them round by round."""
     rounds, event = start(data, plan, params, source)
-    return Grown(run_all(rounds), event)
+    return FitOutput(run_all(rounds), event)
 
 
 def start(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> tuple[Rounds, Event]:

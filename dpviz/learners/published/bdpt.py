@@ -31,7 +31,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema
 from dpviz.training.contract import LearnerSpec, fit_by_growing
-from dpviz.training.growing import Decision, Growth, Label, Split
+from dpviz.training.growing import Decision, TreeRecipe, Label, Split
 from dpviz.training.histograms import NodeRows, root_rows
 from dpviz.training.one_against_rest import (
     STOPPING_DISCLOSURE,
@@ -65,7 +65,7 @@ def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
     return BudgetPlan(settings.epsilon, depth, (*shares, Share("leaf", depth, counts[-1], set_by="rule: 2^(level/3)")))
 
 
-def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> Growth:
+def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> TreeRecipe:
     """Merge values, then grow."""
     pairs = zip(data.schema.features, data.columns, strict=True)
     groups = {feature.name: group_ends(column, GROUP) for feature, column in pairs if isinstance(feature, NumericFeature)}
@@ -80,7 +80,7 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: No
 
     merged: tuple[Event, ...] = (NonPrivate("exact values that end the groups of merged values", "groups"),) if groups else ()
     disclosures = (GROUP_DISCLOSURE, STOPPING_DISCLOSURE) if groups else (STOPPING_DISCLOSURE,)
-    return Growth(root_rows(data, grid), step, merged, disclosures)
+    return TreeRecipe(root_rows(data, grid), step, merged, disclosures)
 
 
 def _label(node: NodeRows, epsilon: float, source: NoiseSource, before: tuple[Event, ...]) -> Label:

@@ -23,7 +23,7 @@ from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
-from dpviz.training.contract import Grown, LearnerSpec
+from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.forests.random_boxes import declared_box, grow_randomly
 from dpviz.training.params import NoParams, Settings
 
@@ -37,7 +37,7 @@ def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
     return BudgetPlan(settings.epsilon, depth, (Share("leaf", depth, settings.epsilon, set_by="rule: splits are free"),))
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> Grown:
+def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> FitOutput:
     """Draw the tree, then label its leaves."""
     mechanism = PermuteAndFlip(plan.of("leaf", plan.depth), COUNT)
 
@@ -46,7 +46,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseS
         return chosen.value, chosen.event
 
     root, event = grow_randomly(data, plan.depth, label, source)
-    return Grown(Tree(data.schema, root), event)
+    return FitOutput(Tree(data.schema, root), event)
 
 
 def claim(plan: BudgetPlan, params: NoParams, schema: Schema) -> Claim:

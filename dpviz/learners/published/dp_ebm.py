@@ -25,7 +25,7 @@ from dpviz.models.additive import AdditiveModel
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
-from dpviz.training.contract import Grown, LearnerSpec
+from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.params import Settings, control
 
 NAME = "dp-ebm"
@@ -94,7 +94,7 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     return BudgetPlan(settings.epsilon, 0, (Share("model", None, settings.epsilon, set_by="its package"),), (note,), delta)
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
+def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """Train, and take the curves over. Raises DpvizError unless both classes occur: the package cannot train on one."""
     if np.count_nonzero(data.class_counts()) < 2:
         raise DpvizError(f"{NAME!r} needs rows of both classes.", remedy="Choose another learner, or give more rows.")
@@ -103,7 +103,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     pairs = [_curve(feature, trained.bins_[k], curves.get(k)) for k, feature in enumerate(data.schema.features)]
     cuts, values = zip(*pairs, strict=True)
     model = AdditiveModel(data.schema, cuts, values, float(np.ravel(trained.intercept_)[0]))
-    return Grown(model, Approximate(plan.epsilon, plan.delta, TITLE, "model"), (ROWS_DISCLOSURE,))
+    return FitOutput(model, Approximate(plan.epsilon, plan.delta, TITLE, "model"), (ROWS_DISCLOSURE,))
 
 
 def _curve(

@@ -21,7 +21,7 @@ from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
-from dpviz.training.contract import Grown, LearnerSpec, n_public_of
+from dpviz.training.contract import FitOutput, LearnerSpec, n_public_of
 from dpviz.training.params import Settings, control
 
 NAME = "dp-mean"
@@ -48,7 +48,7 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     return BudgetPlan(settings.epsilon, 0, (Share("leaf", 0, settings.epsilon, set_by="rule: one number"),))
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
+def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """The noisy sum over the row count."""
     target = data.schema.target
     assert isinstance(target, NumericTarget)
@@ -58,7 +58,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     total = noise.release(steps.sum(keepdims=True), source=source, part="leaf", level=0)
     n_rows, counted = _row_count(data, plan, source)
     mean = middle + half * min(1.0, max(-1.0, int(total.value[0]) / (STEPS * n_rows)))
-    return Grown(Tree(data.schema, NumberLeaf(float(mean))), Sequential((total.event, *counted)) if counted else total.event)
+    return FitOutput(Tree(data.schema, NumberLeaf(float(mean))), Sequential((total.event, *counted)) if counted else total.event)
 
 
 def _row_count(data: EncodedDataset, plan: BudgetPlan, source: NoiseSource) -> tuple[int, tuple[Event, ...]]:

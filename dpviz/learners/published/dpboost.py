@@ -32,7 +32,7 @@ from dpviz.training.boosting.greedy import GreedyGrowth
 from dpviz.training.boosting.loss import Loss, gradient_limit, initial_score, loss_of
 from dpviz.training.boosting.rounds import in_target_units
 from dpviz.training.boosting.trees import Nested, packed
-from dpviz.training.contract import Grown, LearnerSpec, n_public_of
+from dpviz.training.contract import FitOutput, LearnerSpec, n_public_of
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.forests.random_trees import row_order, rows_to_trees
 from dpviz.training.params import Settings, control
@@ -81,13 +81,13 @@ def _share(place: int, depth: int, epsilon: float) -> Share:
     return Share("node", place, epsilon, set_by="half of an ensemble's, over the levels")
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
+def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """One ensemble after the other."""
     loss = loss_of(data.schema, newton=False)
     initial, before = initial_score(loss, data.target, data.schema.n_public or 1, plan.of("initial score"), source)
     boosting = _Boosting(data, loss, initial, plan, params, source)
     events = [boosting.ensemble(number) for number in range(params.ensembles)]
-    return Grown(boosting.model(initial), Sequential((*before, *events)))
+    return FitOutput(boosting.model(initial), Sequential((*before, *events)))
 
 
 @dataclass

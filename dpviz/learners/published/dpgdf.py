@@ -24,7 +24,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import LearnerSpec, fit_by_growing
-from dpviz.training.growing import Decision, Growth, Label, Split
+from dpviz.training.growing import Decision, TreeRecipe, Label, Split
 from dpviz.training.histograms import NodeRows, root_rows
 from dpviz.training.one_against_rest import STOPPING_DISCLOSURE, gini_utilities, is_finished, looked, one_against_rest_grid
 from dpviz.training.params import NoParams, Settings
@@ -54,7 +54,7 @@ def _require_categories(schema: Schema) -> None:
     one_against_rest_grid(schema, {}, NAME)
 
 
-def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> Growth:
+def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> TreeRecipe:
     """A tree on the categorical features."""
     grid = one_against_rest_grid(data.schema, {}, NAME)
     leaf = SmoothMajority(plan.of("leaf", plan.depth))
@@ -73,7 +73,7 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: No
         chosen = mechanism.release(gini_utilities(node), source=source, part="node", level=node.level)
         return Split(*grid.locate(chosen.value), Sequential((looked(node.level), chosen.event)))
 
-    return Growth(root_rows(data, grid), step, disclosures=(STOPPING_DISCLOSURE,))
+    return TreeRecipe(root_rows(data, grid), step, disclosures=(STOPPING_DISCLOSURE,))
 
 
 def claim(plan: BudgetPlan, params: NoParams, schema: Schema) -> Claim:

@@ -28,7 +28,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformPoint
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
-from dpviz.training.contract import Grown, LearnerSpec
+from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.params import NoParams, Settings
 
@@ -54,14 +54,14 @@ def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
 
 
 def _level_shares(level: int, part: float, numbers: int, rule: str) -> list[Share]:
-    count, cut = Share("count", level, part, set_by=rule), Share("cut", level, part, touches=numbers, set_by=rule)
+    count, cut = Share("count", level, part, set_by=rule), Share("cut", level, part, n_compositions=numbers, set_by=rule)
     return [count, *([cut] if numbers else []), Share("node", level, part, set_by=rule)]
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> Grown:
+def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> FitOutput:
     """Grow greedily."""
     root, event = _Growing(data, plan, source).node(np.arange(data.n_rows), _whole(data.schema), 0)
-    return Grown(Tree(data.schema, root), event)
+    return FitOutput(Tree(data.schema, root), event)
 
 
 def _whole(schema: Schema) -> Left:

@@ -26,7 +26,7 @@ from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
-from dpviz.training.contract import Grown, LearnerSpec, n_public_of
+from dpviz.training.contract import FitOutput, LearnerSpec, n_public_of
 from dpviz.training.forests.forest import Plot, forest_event, leaf_counts
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.forests.random_trees import draw_trees
@@ -61,7 +61,7 @@ def jpw_depth(schema: Schema, n_public: int) -> int:
     return max(1, int(min(len(sizes) / 2, math.log(n_public, base) - 1)))
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
+def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """Draw the trees and release the counts of their leaves."""
     plot, epsilon = Plot(params.trees, plan.depth, disjoint=False), plan.of("leaf", plan.depth)
     splits = draw_trees(data.schema, plot.n_trees, plot.depth, source)
@@ -69,7 +69,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     noise = GeometricNoise(epsilon)
     noisy = noise.release(counts, source=source, part="leaf", level=plan.depth).value
     forest = PackedForest(splits, np.argmax(noisy, axis=1).astype(np.uint8), noisy.astype(np.int64))
-    return Grown(forest, forest_event(plot, Noise(epsilon, noise.title, "leaf", plan.depth)))
+    return FitOutput(forest, forest_event(plot, Noise(epsilon, noise.title, "leaf", plan.depth)))
 
 
 def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:

@@ -30,7 +30,7 @@ from dpviz.privacy.objective_perturbation import ObjectivePerturbation
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
-from dpviz.training.contract import Grown, LearnerSpec, n_public_of
+from dpviz.training.contract import FitOutput, LearnerSpec, n_public_of
 from dpviz.training.params import Settings, control
 
 NAME = "logistic"
@@ -63,19 +63,19 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     return BudgetPlan(settings.epsilon, 0, tuple(lines), (note,))
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
+def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """One perturbed minimum per score."""
     x, target = data.binning((NAME, params.norm_share), lambda: _rows(data, params.norm_share))
     penalty = params.regularization * n_public_of(data.schema, NAME, "declare it")
     positive = [1] if scores_of(data.schema) == 1 else range(data.n_classes)
-    epsilons = [share.epsilon for share in plan.shares for _ in range(share.touches)]
+    epsilons = [share.epsilon for share in plan.shares for _ in range(share.n_compositions)]
     fitted = [
         ObjectivePerturbation(epsilon, penalty).release((x, np.where(target == k, 1.0, -1.0)), source=source, part="model")
         for k, epsilon in zip(positive, epsilons, strict=True)
     ]
     weights = np.array([one.value for one in fitted]) / _longest(data.n_features, params.norm_share)
     model = LinearModel(data.schema, tuple(map(tuple, weights[:, :-1].tolist())), tuple(weights[:, -1].tolist()))
-    return Grown(model, Sequential(tuple(one.event for one in fitted)))
+    return FitOutput(model, Sequential(tuple(one.event for one in fitted)))
 
 
 def _longest(n_features: int, norm_share: float) -> float:

@@ -13,7 +13,7 @@ from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
-from dpviz.training.contract import Grown, LearnerSpec
+from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.params import NoParams, Settings
 
 NAME = "majority"
@@ -24,10 +24,10 @@ def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
     return BudgetPlan(settings.epsilon, 0, (Share("leaf", 0, settings.epsilon, set_by="rule: one label"),))
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> Grown:
+def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> FitOutput:
     """One permute-and-flip on the class counts."""
     chosen = PermuteAndFlip(plan.epsilon, COUNT).release(data.class_counts(), source=source, part="leaf", level=0)
-    return Grown(Constant(data.schema, chosen.value), chosen.event)
+    return FitOutput(Constant(data.schema, chosen.value), chosen.event)
 
 
 def claim(plan: BudgetPlan, params: NoParams, schema: Schema) -> Claim:

@@ -24,7 +24,7 @@ from dpviz.table.candidates import CandidateGrid, equal_width_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.contract import LearnerSpec, fit_by_growing
-from dpviz.training.growing import UNPRICED, Decision, Growth, Label, Split, leaf_law
+from dpviz.training.growing import UNPRICED, Decision, TreeRecipe, Label, Split, leaf_law
 from dpviz.training.histograms import NodeRows, root_rows
 from dpviz.training.params import Settings
 from dpviz.training.privatree_budget import bins_control, distribute, leaf_error_control, shares_control
@@ -53,7 +53,7 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     return BudgetPlan(settings.epsilon, depth, (*nodes, Share("leaf", depth, split.leaf, set_by=split.set_by)), split.notes)
 
 
-def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Growth:
+def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> TreeRecipe:
     """A complete tree."""
     grid = equal_width_grid(data.schema, params.bins)
     leaf = PermuteAndFlip(plan.of("leaf", plan.depth), COUNT)
@@ -67,7 +67,7 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: Nois
     def law(node: NodeRows) -> tuple[list[tuple[Decision, float]], float]:
         return leaf_law(leaf, node) if node.level == plan.depth else split_law(grid, node, plan.of("node", node.level))
 
-    return Growth(root_rows(data, grid), step, law=law)
+    return TreeRecipe(root_rows(data, grid), step, law=law)
 
 
 def choose_split(grid: CandidateGrid, node: NodeRows, epsilon: float, source: NoiseSource) -> Split:

@@ -16,7 +16,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema
 from dpviz.training.contract import LearnerSpec, fit_by_growing
-from dpviz.training.growing import Growth
+from dpviz.training.growing import TreeRecipe
 from dpviz.training.noisy_histograms import STOPPING_DISCLOSURE, NoisyHistogramGrower, quantile_grid
 from dpviz.training.params import Settings
 from dpviz.training.privatree_budget import QuantileParams, distribute, distribution_of, privatree_plan
@@ -33,7 +33,7 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     return privatree_plan(schema, settings, split)
 
 
-def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Growth:
+def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> TreeRecipe:
     """Exact quantiles, then the tree."""
     levels = np.arange(1, params.bins) / params.bins
     numeric = [(f, column) for f, column in zip(data.schema.features, data.columns, strict=True) if isinstance(f, NumericFeature)]

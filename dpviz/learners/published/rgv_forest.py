@@ -34,7 +34,7 @@ from dpviz.privacy.uniform import UniformChoice
 from dpviz.table.candidates import CandidateGrid, equal_width_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
-from dpviz.training.contract import Grown, LearnerSpec
+from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.growing import Decision, Label, Split, grow
 from dpviz.training.histograms import NodeRows, root_rows
 from dpviz.training.params import Settings, control
@@ -67,20 +67,20 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     parts = split_budget(settings.epsilon, (1.0,) * (depth + 1))
     names = ("node",) * depth + ("leaf",)
     shares = (
-        Share(name, level, part, touches=params.trees, set_by="rule: all of epsilon in every tree")
+        Share(name, level, part, n_compositions=params.trees, set_by="rule: all of epsilon in every tree")
         for level, (name, part) in enumerate(zip(names, parts, strict=True))
     )
     note = f"{params.trees} trees of epsilon {settings.epsilon:g} each: its definition does not protect whether a row is there."
     return BudgetPlan(settings.epsilon, depth, tuple(shares), (note,))
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
+def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """Grow one tree after the other."""
     grid = equal_width_grid(data.schema, BINS)
     root = root_rows(data, grid)
     grown = [grow(root, lambda node: _step(grid, node, plan, source)) for _ in range(params.trees)]
     forest = Forest(data.schema, tuple(Tree(data.schema, node) for node, _ in grown))
-    return Grown(forest, Sequential(tuple(event for _, event in grown)))
+    return FitOutput(forest, Sequential(tuple(event for _, event in grown)))
 
 
 def _step(grid: CandidateGrid, node: NodeRows, plan: BudgetPlan, source: NoiseSource) -> Decision:

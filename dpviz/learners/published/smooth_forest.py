@@ -22,7 +22,7 @@ from dpviz.privacy.smooth import REASON, SmoothMajority
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
-from dpviz.training.contract import Grown, LearnerSpec
+from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.forests.forest import MOST_LEAVES, Plot, fit_hashed, fit_packed, forest_event
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.forests.random_trees import mean_leaves, theorem_2_depth
@@ -76,12 +76,12 @@ def _depth(schema: Schema, rule: str) -> int:
     return halves.get(rule) or theorem_2_depth(schema)
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
+def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """Draw the trees and label their leaves."""
     plot, epsilon = Plot(params.trees, plan.depth, params.disjoint), plan.of("leaf", plan.depth)
     can_be_held = mean_leaves(data.schema, plan.depth) * params.trees <= MOST_LEAVES or plan.depth == 1
     forest, _ = (fit_packed if can_be_held else fit_hashed)(data, plot, label_rule(epsilon, params.smooth), source)
-    return Grown(forest, forest_event(plot, _label_event(epsilon, plan.depth, params.smooth)))
+    return FitOutput(forest, forest_event(plot, _label_event(epsilon, plan.depth, params.smooth)))
 
 
 def label_rule(epsilon: float, smooth: bool) -> LabelRule:

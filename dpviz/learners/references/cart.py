@@ -13,24 +13,24 @@ from dpviz.models.packed_forest import values_of
 from dpviz.models.tree import Leaf, Tree
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.contract import Grown, LearnerSpec
+from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.exact_trees import claim_of_nothing, plan_without_privacy, require_single_precision, tree_of
 from dpviz.training.params import NoParams
 
 NAME = "cart"
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> Grown:
+def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> FitOutput:
     """Grow with scikit-learn, ties broken the same way every time."""
     from sklearn.tree import DecisionTreeClassifier
 
     event = NonPrivate("exact splits and labels", "tree")
     if not data.n_rows:
-        return Grown(Tree(data.schema, Leaf(0)), event)
+        return FitOutput(Tree(data.schema, Leaf(0)), event)
     require_single_precision(data.schema, NAME)
     grower = DecisionTreeClassifier(max_depth=plan.depth, random_state=0)
     grower.fit(values_of(data), data.target)
-    return Grown(tree_of(data.schema, grower.tree_, lambda held: Leaf(int(grower.classes_[held[0].argmax()]))), event)
+    return FitOutput(tree_of(data.schema, grower.tree_, lambda held: Leaf(int(grower.classes_[held[0].argmax()]))), event)
 
 
 LEARNER = LearnerSpec(

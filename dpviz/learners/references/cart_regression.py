@@ -15,7 +15,7 @@ from dpviz.models.tree import NumberLeaf, Tree
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
-from dpviz.training.contract import Grown, LearnerSpec
+from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.exact_trees import (
     claim_of_nothing,
     plan_without_privacy,
@@ -29,7 +29,7 @@ from dpviz.training.params import NoParams
 NAME = "cart-regression"
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> Grown:
+def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> FitOutput:
     """Grow with scikit-learn, ties broken the same way every time; sums are taken in an order of the rows' own."""
     from sklearn.tree import DecisionTreeRegressor
 
@@ -37,13 +37,13 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseS
     target = data.schema.target
     assert isinstance(target, NumericTarget)
     if not data.n_rows:
-        return Grown(Tree(data.schema, NumberLeaf(target.low / 2 + target.high / 2)), event)
+        return FitOutput(Tree(data.schema, NumberLeaf(target.low / 2 + target.high / 2)), event)
     require_single_precision(data.schema, NAME)
     require_numbers_to_square(data.schema, NAME)
     order = row_order(data)
     grower = DecisionTreeRegressor(max_depth=plan.depth, random_state=0)
     grower.fit(values_of(data)[order], data.target[order])
-    return Grown(tree_of(data.schema, grower.tree_, lambda held: NumberLeaf(float(held[0, 0]))), event)
+    return FitOutput(tree_of(data.schema, grower.tree_, lambda held: NumberLeaf(float(held[0, 0]))), event)
 
 
 LEARNER = LearnerSpec(

@@ -27,7 +27,7 @@ from dpviz.models.tree import Leaf, Tree
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
-from dpviz.training.contract import Grown, LearnerSpec
+from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.params import NoParams, Settings, control
 
 NAME = "dpa"
@@ -55,14 +55,14 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     return BudgetPlan(math.inf, settings.fixed_or_max_depth, (Share("tree", None, math.inf, set_by="no privacy"),))
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
+def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """One ordinary tree per part that has rows."""
     part_of = parts(data, params.trees, params.key)
     order = np.argsort(part_of, kind="stable")
     ends = np.searchsorted(part_of[order], np.arange(1, params.trees))
     groups = (rows for rows in np.split(order, ends) if len(rows))
     trees = tuple(_tree(data, rows, plan, source) for rows in groups)
-    return Grown(Forest(data.schema, trees), NonPrivate("exact splits and labels", "tree"))
+    return FitOutput(Forest(data.schema, trees), NonPrivate("exact splits and labels", "tree"))
 
 
 def _tree(data: EncodedDataset, rows: np.ndarray, plan: BudgetPlan, source: NoiseSource) -> Tree:

@@ -22,8 +22,8 @@ from dpviz.models.packed_forest import values_of
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
-from dpviz.training.contract import Grown, LearnerSpec
-from dpviz.training.exact_trees import GrownNodes, claim_of_nothing, packed, plan_without_privacy, require_numbers_to_square
+from dpviz.training.contract import FitOutput, LearnerSpec
+from dpviz.training.exact_trees import NodeArrays, claim_of_nothing, packed, plan_without_privacy, require_numbers_to_square
 from dpviz.training.forests.random_trees import row_order
 from dpviz.training.params import control
 
@@ -32,7 +32,7 @@ NAME = "gbdt"
 NEVER = -1e9
 
 #: The nodes of one tree, and the values of its leaves.
-_Tree = tuple[GrownNodes, np.ndarray]
+_Tree = tuple[NodeArrays, np.ndarray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ class Params:
     )
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
+def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """Boost with scikit-learn on the rows in an order of their own, so that theirs does not matter."""
     event = NonPrivate("exact splits and values", "tree")
     if isinstance(data.schema.target, NumericTarget):
-        return Grown(_of_numbers(data, plan, params), event)
-    return Grown(_of_classes(data, plan, params), event)
+        return FitOutput(_of_numbers(data, plan, params), event)
+    return FitOutput(_of_classes(data, plan, params), event)
 
 
 def _of_numbers(data: EncodedDataset, plan: BudgetPlan, params: Params) -> BoostedTrees:
@@ -107,12 +107,12 @@ def _boosted(kind: Callable[..., Any], data: EncodedDataset, plan: BudgetPlan, p
 
 def _tree(predictor: Any) -> _Tree:
     nodes = predictor.nodes
-    grown = GrownNodes.of(nodes["feature_idx"], nodes["num_threshold"], nodes["left"], nodes["right"], nodes["is_leaf"] == 1)
+    grown = NodeArrays.of(nodes["feature_idx"], nodes["num_threshold"], nodes["left"], nodes["right"], nodes["is_leaf"] == 1)
     return grown, nodes["value"][grown.leaves]
 
 
 def _constant(value: float) -> _Tree:
-    return GrownNodes.single(), np.array([value])
+    return NodeArrays.single(), np.array([value])
 
 
 def _scored(schema: Schema, start: np.ndarray, rounds: list[dict[int, _Tree]]) -> BoostedTrees:

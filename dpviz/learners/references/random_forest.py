@@ -20,9 +20,9 @@ from dpviz.models.packed_forest import PackedForest, values_of
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform_arrays import SecretKeys
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.contract import Grown, LearnerSpec
+from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.exact_trees import (
-    GrownNodes,
+    NodeArrays,
     claim_of_nothing,
     packed,
     plan_without_privacy,
@@ -41,14 +41,14 @@ class Params:
     trees: int = control(100, label="Trees", help="Each has one vote.", kind="whole", low=1, high=1000)
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Grown:
+def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """Grow with scikit-learn on the rows in an order of their own, so that theirs does not matter."""
     from sklearn.ensemble import RandomForestClassifier
 
     event = NonPrivate("exact splits and labels", "tree")
     require_single_precision(data.schema, NAME)
     if not data.n_rows:
-        return Grown(PackedForest(packed(data.schema, [GrownNodes.single()]), np.zeros(1, dtype=np.uint8)), event)
+        return FitOutput(PackedForest(packed(data.schema, [NodeArrays.single()]), np.zeros(1, dtype=np.uint8)), event)
     order = row_order(data)
     seed = int(SecretKeys().choose(1, source=source)[0] % 2**32)
     grower = RandomForestClassifier(params.trees, max_depth=plan.depth, random_state=seed)
@@ -56,12 +56,12 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     trees = [tree.tree_ for tree in grower.estimators_]
     nodes = [_nodes(tree) for tree in trees]
     labels = [tree.value[grown.leaves, 0].argmax(axis=1) for tree, grown in zip(trees, nodes, strict=True)]
-    return Grown(PackedForest(packed(data.schema, nodes), grower.classes_[np.concatenate(labels)].astype(np.uint8)), event)
+    return FitOutput(PackedForest(packed(data.schema, nodes), grower.classes_[np.concatenate(labels)].astype(np.uint8)), event)
 
 
-def _nodes(tree: Any) -> GrownNodes:
+def _nodes(tree: Any) -> NodeArrays:
     left, right = tree.children_left, tree.children_right
-    return GrownNodes.of(tree.feature, tree.threshold, left, right, is_leaf=left == -1)
+    return NodeArrays.of(tree.feature, tree.threshold, left, right, is_leaf=left == -1)
 
 
 LEARNER = LearnerSpec(

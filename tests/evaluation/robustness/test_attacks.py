@@ -51,7 +51,7 @@ def test_the_clean_rows_stay_clean() -> None:
     clean = table(schema_of(), 80)
     before = clean.target.copy()
     for attack in ATTACKS.values():
-        attack.poison(clean.remembering(), 20, generator(1), 3)
+        attack.poison(clean.with_cached_counts(), 20, generator(1), 3)
     np.testing.assert_array_equal(clean.target, before)
 
 

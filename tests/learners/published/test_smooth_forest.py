@@ -49,7 +49,7 @@ def test_trees_that_share_rows_have_parts_of_epsilon() -> None:
     plan = dpviz.fit("smooth-forest", table(schema_of()), epsilon=0.5, seed=1, disjoint=False, trees=10).plan
     (share,) = plan.shares
     assert share.epsilon == pytest.approx(0.05)
-    assert share.touches == 10
+    assert share.n_compositions == 10
 
 
 @pytest.mark.parametrize(("rule", "depth"), [("theorem 2", 4), ("half of the features", 2), ("all features", 4)])
