@@ -122,7 +122,7 @@ class NotReleasable(DpvizError):
 
 
 class NotListed(DpvizError):
-    """The exact law of a learner cannot be listed (unbounded or continuous noise without a law of its own)."""
+    """The exact distribution of a learner cannot be listed (unbounded or continuous noise without a distribution of its own)."""
 
 
 class DocumentError(DpvizError):

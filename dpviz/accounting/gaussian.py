@@ -4,8 +4,8 @@ The library `dp_accounting` does the arithmetic wherever rows are drawn by chanc
 divergence at one fixed order where an individual filter is at work (it cannot be combined with the former). Without chance
 all rounds together are one Gaussian mechanism, whose delta has a closed form. Everything is rounded towards more loss.
 
-Noise is drawn on a grid (`privacy.gaussian`) fine enough that its law differs from a rounded Gaussian's by a factor within
-1 +- GRID_SLACK over all rounds; epsilon and delta carry that factor here.
+Noise is drawn on a grid (`privacy.gaussian`) so fine that its distribution differs from a rounded Gaussian's by a factor within
+1 +- GRID_SLACK over all rounds. Epsilon and delta here include that factor.
 
 Source: Balle & Wang 2018, Theorem 8 (closed form); Mironov, Talwar & Zhang 2019 (sampled Gaussian); Canonne, Kamath & Steinke
 2020, Proposition 12 (conversion); Feldman & Zrnic 2021 (filter).

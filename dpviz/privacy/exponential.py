@@ -59,10 +59,10 @@ class ExponentialMechanism:
         return exact.exponential_mechanism(integers, scale, self.sensitivity.monotone)
 
     def probabilities(self, utilities: np.ndarray) -> np.ndarray:
-        """Exact law over the last axis, same shape as `utilities`."""
+        """Exact distribution over the last axis, same shape as `utilities`."""
         logits = self._logits(utilities)
-        law = np.exp(logits - logits.max(axis=-1, keepdims=True))
-        return law / law.sum(axis=-1, keepdims=True)
+        weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+        return weights / weights.sum(axis=-1, keepdims=True)
 
     def _logits(self, utilities: np.ndarray) -> np.ndarray:
         behind = np.max(utilities, axis=-1, keepdims=True) - utilities  # before scaling: exact for integers

@@ -22,7 +22,7 @@ from dpviz.privacy.source import NoiseSource
 CONTRIBUTION_BITS = 20
 #: The standard deviation of noise is at least 2^28 steps of its grid, and the grid at most this many bits finer.
 _NOISE_BITS, _MOST_EXTRA_BITS = 28, 20
-#: Above this many steps the simulation rounds Gaussian noise; the law differs by a factor of 1 + 1e-6 at most.
+#: Above this many steps the simulation rounds Gaussian noise; the distribution differs by a factor of 1 + 1e-6 at most.
 _SMOOTH = 1000.0
 
 

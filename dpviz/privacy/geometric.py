@@ -1,6 +1,6 @@
 """Two-sided geometric noise (discrete Laplace) on counts.
 
-Source: Ghosh, Roughgarden & Sundararajan 2009. PrivaTree's Equation (4) writes the law with epsilon itself as the base;
+Source: Ghosh, Roughgarden & Sundararajan 2009. PrivaTree's Equation (4) writes the distribution with epsilon itself as the base;
 exp(-epsilon) is meant.
 """
 

@@ -45,7 +45,7 @@ class LaplaceNoise:
         return values + rng.laplace(scale=self.scale, size=np.shape(values))
 
     def sample_exactly(self, values: np.ndarray) -> np.ndarray:
-        """Always raises NotReleasable: adding floating-point noise shows more than the law says (Mironov 2012)."""
+        """Always raises NotReleasable: adding floating-point noise shows more than the distribution says (Mironov 2012)."""
         raise NotReleasable(f"{self.title} noise on real numbers")
 
     def density(self, noise: np.ndarray | float) -> np.ndarray:

@@ -16,10 +16,10 @@ import numpy as np
 from dpviz.privacy.exponential import ExponentialMechanism
 from dpviz.privacy.sensitivity import Sensitivity
 from dpviz.privacy.source import NoiseSource
-from dpviz.privacy.uniform_arrays import combination, product_law
+from dpviz.privacy.uniform_arrays import combination, product_distribution
 from dpviz.randomness import secure_integers
 
-#: Leaves whose law is computed at once.
+#: Leaves whose distribution is computed at once.
 _AT_ONCE = 8192
 
 
@@ -66,7 +66,7 @@ class LabelRule(Protocol):
     title: ClassVar[str]
 
     def probabilities(self, counts: np.ndarray) -> np.ndarray:
-        """Exact law over the last axis."""
+        """Exact distribution over the last axis."""
 
     def sample_exactly(self, counts: np.ndarray) -> int:
         """One label by an exact sampler; raises NotReleasable when there is none."""
@@ -87,7 +87,7 @@ class GlobalMajority:
     title: ClassVar[str] = "exponential mechanism on the majority"
 
     def probabilities(self, counts: np.ndarray) -> np.ndarray:
-        """Exact law over the last axis, same shape as `counts`."""
+        """Exact distribution over the last axis, same shape as `counts`."""
         return self._mechanism.probabilities(_is_largest(counts))
 
     def sample_exactly(self, counts: np.ndarray) -> int:
@@ -139,5 +139,5 @@ class LabelLeaves:
         return labels
 
     def probabilities(self, counts: LeafCounts) -> np.ndarray:
-        """Exact law of all labels together; raises NotListed for too many leaves."""
-        return product_law(list(self.rule.probabilities(counts.dense())), "Labels of leaves")
+        """Exact distribution of all labels together; raises NotListed for too many leaves."""
+        return product_distribution(list(self.rule.probabilities(counts.dense())), "Labels of leaves")

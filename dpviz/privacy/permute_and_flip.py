@@ -56,7 +56,7 @@ class PermuteAndFlip:
         return exact.permute_and_flip(integers, scale, self.sensitivity.monotone)
 
     def probabilities(self, utilities: np.ndarray) -> np.ndarray:
-        """Exact law over the last axis, same shape as `utilities`.
+        """Exact distribution over the last axis, same shape as `utilities`.
 
         The integrand is a polynomial of degree n_candidates - 1, which Gauss-Legendre quadrature integrates exactly with
         half as many nodes; above 512 candidates it is smooth enough that 256 nodes leave no visible error.
@@ -66,8 +66,8 @@ class PermuteAndFlip:
         nodes, weights = _unit_quadrature(min(coins.shape[-1] // 2 + 1, _MOST_NODES))
         tails = np.log1p(-nodes[:, None] * coins[..., None, :])  # (..., nodes, candidates)
         others = np.exp(tails.sum(axis=-1, keepdims=True) - tails)
-        law = coins * np.einsum("k,...kc->...c", weights, others)
-        return law / law.sum(axis=-1, keepdims=True)
+        chances = coins * np.einsum("k,...kc->...c", weights, others)
+        return chances / chances.sum(axis=-1, keepdims=True)
 
 
 def _unit_quadrature(count: int) -> tuple[np.ndarray, np.ndarray]:

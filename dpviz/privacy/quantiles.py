@@ -76,7 +76,7 @@ class JointQuantiles:
         return np.sort(points.clip(self.low, self.high))
 
     def sample_exactly(self, values: np.ndarray) -> np.ndarray:
-        """Always raises NotReleasable: no exact sampler of a continuous law exists here."""
+        """Always raises NotReleasable: no exact sampler of a continuous distribution exists here."""
         raise NotReleasable(self.title)
 
     def log_normaliser(self, values: np.ndarray) -> float:

@@ -49,7 +49,7 @@ class SmoothMajority:
         raise NotReleasable(self.title)
 
     def probabilities(self, counts: np.ndarray) -> np.ndarray:
-        """Exact law over the last axis (at least two classes), same shape as `counts`."""
+        """Exact distribution over the last axis (at least two classes), same shape as `counts`."""
         ordered = np.sort(counts, axis=-1)
         gap = ordered[..., -1:] - ordered[..., -2:-1]
         with np.errstate(over="ignore"):  # infinite odds: the majority for certain

@@ -1,7 +1,7 @@
 """Where noise comes from: a seeded simulation, or an exact release.
 
-A mechanism knows its law; a source decides how one value is drawn from it. Both give the same law (a statistical test
-checks it), but only `ExactNoise` may make something that leaves.
+A mechanism knows its output distribution; a source decides how one value is drawn from it. Both sources draw from the same
+distribution (a statistical test checks it), but only the output of `ExactNoise` may be released.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class UniformChoice:
         return self.sample(count, generator(None))
 
     def probabilities(self, count: int) -> np.ndarray:
-        """Exact law, shape (count,)."""
+        """Exact distribution, shape (count,)."""
         return np.full(count, 1 / count)
 
 

@@ -17,20 +17,20 @@ from dpviz.errors import NotListed
 from dpviz.privacy.source import NoiseSource
 from dpviz.randomness import generator
 
-#: A law with more outcomes is not listed.
+#: A distribution with more outcomes is not enumerated.
 MOST_LISTED = 200_000
 
 
-def product_law(laws: list[np.ndarray], title: str) -> np.ndarray:
-    """The law of independent draws, one number per combination (last one runs fastest). Raises NotListed for too many."""
-    if math.prod(map(len, laws)) > MOST_LISTED:
+def product_distribution(distributions: list[np.ndarray], title: str) -> np.ndarray:
+    """Probabilities of all combinations of independent draws; the last draw varies fastest. Raises NotListed for too many."""
+    if math.prod(map(len, distributions)) > MOST_LISTED:
         remedy = "Use fewer trees, fewer rows and a smaller depth, or audit it by sampling."
         raise NotListed(f"{title} at once have more than {MOST_LISTED:,} outcomes.", remedy=remedy)
-    return reduce(lambda law, more: np.multiply.outer(law, more).ravel(), laws, np.ones(1))
+    return reduce(lambda joint, more: np.multiply.outer(joint, more).ravel(), distributions, np.ones(1))
 
 
 def combination(drawn: Any, sizes: np.ndarray) -> np.ndarray:
-    """What a source drew, as one number per draw: a source that lists outcomes gives their number in `product_law`."""
+    """What a source drew, as one number per draw: a source that lists outcomes gives their number in `product_distribution`."""
     if isinstance(drawn, np.ndarray):
         return drawn
     numbers = np.zeros(len(sizes), dtype=np.int64)
@@ -58,8 +58,8 @@ class UniformChoices:
         return self.sample(counts, generator(None))
 
     def probabilities(self, counts: np.ndarray) -> np.ndarray:
-        """Exact law of all together; raises NotListed for too many outcomes."""
-        return product_law([np.full(count, 1 / count) for count in counts.tolist()], "Uniform choices")
+        """Exact distribution of all together; raises NotListed for too many outcomes."""
+        return product_distribution([np.full(count, 1 / count) for count in counts.tolist()], "Uniform choices")
 
 
 @dataclass(frozen=True, slots=True)

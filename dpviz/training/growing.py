@@ -57,26 +57,26 @@ class OrderedSplit:
 
 Decision = Label | Split | LabelledSplit | OrderedSplit
 Step = Callable[[NodeRows], Decision]
-#: The exact law of a step: every decision with its probability, and the mass that was cut off where noise is unbounded.
-StepLaw = Callable[[NodeRows], tuple[list[tuple[Decision, float]], float]]
+#: The exact distribution of a step: every decision with its probability, and the mass that was cut off where noise is unbounded.
+StepDistribution = Callable[[NodeRows], tuple[list[tuple[Decision, float]], float]]
 
 
-#: Event of a decision that is listed in a law and was not drawn.
-UNPRICED = NoCost("law")
+#: Event of a decision that is listed in a distribution and was not drawn.
+UNPRICED = NoCost("distribution")
 
 
 @dataclass(frozen=True, eq=False)
 class TreeRecipe:
     """A tree about to be grown: its root, the learner's step, and what was spent before.
 
-    `law` is given where a step draws unbounded noise, so that its decisions cannot be listed by trying every draw.
+    `distribution` is given where a step draws unbounded noise, so that its decisions cannot be listed by trying every draw.
     """
 
     root: NodeRows
     step: Step
     before: tuple[Event, ...] = ()
     disclosures: tuple[Disclosure, ...] = ()
-    law: StepLaw | None = None
+    distribution: StepDistribution | None = None
 
 
 def grow(node: NodeRows, step: Step) -> tuple[Node, Event]:
@@ -111,8 +111,8 @@ def _cut_below(grid: CandidateGrid, branch: Branch, index: int) -> Branch:
     return Branch(branch.rule, Branch(below, branch.right, branch.left), branch.right)
 
 
-def leaf_law(mechanism: PermuteAndFlip, node: NodeRows) -> tuple[list[tuple[Decision, float]], float]:
-    """The exact law of labelling `node` by permute-and-flip on its class counts; nothing is cut off."""
+def leaf_distribution(mechanism: PermuteAndFlip, node: NodeRows) -> tuple[list[tuple[Decision, float]], float]:
+    """The exact distribution of labelling `node` by permute-and-flip on its class counts; nothing is cut off."""
     chances = mechanism.probabilities(node.class_counts)
     return [(Label(label, UNPRICED), float(chance)) for label, chance in enumerate(chances)], 0.0
 

@@ -21,10 +21,10 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid, FeatureCandidates, prefix_candidates, thresholds_candidates
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
-from dpviz.training.growing import Decision, TreeRecipe, Label, OrderedSplit, Split, leaf_law
+from dpviz.training.growing import Decision, Label, OrderedSplit, Split, TreeRecipe, leaf_distribution
 from dpviz.training.histograms import NodeRows, left_counts, root_rows
-from dpviz.training.noisy_law import least_gini_law
-from dpviz.training.privatree_budget import Distribution
+from dpviz.training.noisy_distribution import least_gini_distribution
+from dpviz.training.privatree_budget import EpsilonSplit
 from dpviz.training.scores import weighted_gini
 
 STOPPING_RULE = "stopped (or went on) because of the exact classes and rows at the node"
@@ -43,7 +43,7 @@ class NoisyHistogramGrower:
     ----------
     grid : CandidateGrid
         Quantile bins per numeric feature, prefixes of categories.
-    split : Distribution
+    split : EpsilonSplit
         Epsilon of one mechanism of each kind.
     depth : int
     complete : bool
@@ -51,14 +51,14 @@ class NoisyHistogramGrower:
     """
 
     grid: CandidateGrid
-    split: Distribution
+    split: EpsilonSplit
     depth: int
     complete: bool
     source: NoiseSource
 
     def growth(self, data: EncodedDataset, before: tuple[Event, ...], disclosures: tuple[Disclosure, ...]) -> TreeRecipe:
         """Everything `grow` needs."""
-        return TreeRecipe(root_rows(data, self.grid), self.step, before, disclosures, self.law)
+        return TreeRecipe(root_rows(data, self.grid), self.step, before, disclosures, self.distribution)
 
     def step(self, node: NodeRows) -> Decision:
         """What the node becomes."""
@@ -103,12 +103,12 @@ class NoisyHistogramGrower:
                 events.append(released.event)
         return noisy, tuple(events)
 
-    def law(self, node: NodeRows) -> tuple[list[tuple[Decision, float]], float]:
-        """The exact law of `step` and the mass cut off. For categorical features of two categories and two classes only."""
+    def distribution(self, node: NodeRows) -> tuple[list[tuple[Decision, float]], float]:
+        """Exact distribution of `step`, and the mass cut off. Only for two classes and features of two categories."""
         if node.level == self.depth or (not self.complete and _is_pure(node)):
-            return leaf_law(PermuteAndFlip(self.split.leaf, COUNT), node)
+            return leaf_distribution(PermuteAndFlip(self.split.leaf, COUNT), node)
         n_bins = tuple(feature.n_bins for feature in self.grid.features)
-        return least_gini_law(node.histogram, n_bins, GeometricNoise(self.split.categorical_node))
+        return least_gini_distribution(node.histogram, n_bins, GeometricNoise(self.split.categorical_node))
 
 
 def _is_pure(node: NodeRows) -> bool:

@@ -60,7 +60,7 @@ class QuantileParams:
 
 
 @dataclass(frozen=True, slots=True)
-class Distribution:
+class EpsilonSplit:
     """Epsilon of one mechanism of each kind, and the notes that explain it."""
 
     quantile: float
@@ -94,9 +94,9 @@ def leaf_epsilon_needed(n_public: int, depth: int, n_classes: int, max_leaf_erro
     return 2**depth * worst_leaf_error(n_classes) / (n_public * max_leaf_error)
 
 
-def distribute(
+def split_epsilon(
     learner: str, schema: Schema, settings: Settings, shares: tuple[float, ...] | None, max_leaf_error: float, *, quantiles: bool
-) -> Distribution:
+) -> EpsilonSplit:
     """Equations (8) to (10), or the given (quantile, node, leaf) shares. `quantiles`: whether quantiles cost anything.
 
     Raises SchemaError when the leaf rule needs n_public and none is declared.
@@ -110,7 +110,7 @@ def distribute(
     categorical = round_down((Fraction(epsilon) - Fraction(leaf)) / depth)
     numeric = round_down((Fraction(epsilon) - Fraction(leaf)) / (1 + depth)) if quantiles else categorical
     above_leaves = max(depth * Fraction(categorical), (depth + quantiles) * Fraction(numeric))
-    return Distribution(
+    return EpsilonSplit(
         quantile=numeric if quantiles else 0.0,
         numeric_node=numeric,
         categorical_node=categorical,
@@ -120,7 +120,7 @@ def distribute(
     )
 
 
-def _by_hand(learner: str, settings: Settings, shares: tuple[float, ...], quantiles: bool) -> Distribution:
+def _by_hand(learner: str, settings: Settings, shares: tuple[float, ...], quantiles: bool) -> EpsilonSplit:
     if not quantiles:
         shares = (0.0, shares[0] + shares[1], shares[2])
     if not shares[1]:
@@ -129,7 +129,7 @@ def _by_hand(learner: str, settings: Settings, shares: tuple[float, ...], quanti
     quantile, node, leaf = split_budget(settings.epsilon, shares)
     # as in the paper's code, categorical nodes also receive what numeric features spend on quantiles
     numeric, categorical = (round_down(whole / depth) for whole in (Fraction(node), Fraction(node) + Fraction(quantile)))
-    return Distribution(quantile, numeric, categorical, leaf, "you", ("The shares were set by you.",))
+    return EpsilonSplit(quantile, numeric, categorical, leaf, "you", ("The shares were set by you.",))
 
 
 def _leaf_note(needed: float, leaf: float, n_public: int, depth: int, max_leaf_error: float) -> str:
@@ -140,7 +140,7 @@ def _leaf_note(needed: float, leaf: float, n_public: int, depth: int, max_leaf_e
     return f"{bound}; that is what they get."
 
 
-def privatree_plan(schema: Schema, settings: Settings, split: Distribution) -> BudgetPlan:
+def privatree_plan(schema: Schema, settings: Settings, split: EpsilonSplit) -> BudgetPlan:
     """The plan of PrivaTree's two published forms: per feature, what a row meets one after the other."""
     numeric = sum(isinstance(feature, NumericFeature) for feature in schema.features)
     categorical = schema.n_features - numeric
@@ -155,9 +155,9 @@ def privatree_plan(schema: Schema, settings: Settings, split: Distribution) -> B
     return BudgetPlan(settings.epsilon, depth, tuple(line for line in lines if line.n_compositions), split.notes)
 
 
-def distribution_of(plan: BudgetPlan) -> Distribution:
+def epsilon_split_of(plan: BudgetPlan) -> EpsilonSplit:
     """The epsilons a PrivaTree plan was made of (the same at every level)."""
-    return Distribution(
+    return EpsilonSplit(
         quantile=plan.of("quantile", None, "numeric"),
         numeric_node=plan.of("node", 0, "numeric"),
         categorical_node=plan.of("node", 0, "categorical"),

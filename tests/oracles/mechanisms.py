@@ -12,28 +12,28 @@ def permute_and_flip(utilities: list[float], exponent: float) -> np.ndarray:
     """Walk through all orders of the candidates; flip a coin exp(a (u - max u)) for each; the first head wins."""
     best = max(utilities)
     heads = [math.exp(exponent * (utility - best)) for utility in utilities]
-    law = np.zeros(len(utilities))
+    distribution = np.zeros(len(utilities))
     orders = list(permutations(range(len(utilities))))
     for order in orders:
         still_going = 1.0 / len(orders)
         for candidate in order:
-            law[candidate] += still_going * heads[candidate]
+            distribution[candidate] += still_going * heads[candidate]
             still_going *= 1 - heads[candidate]
-    return law
+    return distribution
 
 
 def one_sided_noise(utilities: np.ndarray, exponent: float) -> np.ndarray:
-    """Law of the arg max of scaled utility plus Exp(1) noise, integrated over the value of the maximum."""
+    """Distribution of the arg max of scaled utility plus Exp(1) noise, integrated over the value of the maximum."""
     scaled = exponent * (utilities - np.max(utilities))
     values = np.linspace(0, 60, 600_001)  # nothing below the best candidate's utility can win
     levels, where, sizes = np.unique(scaled, return_inverse=True, return_counts=True)
     log_below = np.array([np.log(-np.expm1(-(values[1:] - level))) for level in levels])
     all_below = np.exp((sizes[:, None] * log_below).sum(axis=0))
-    law = np.empty(len(levels))
+    distribution = np.empty(len(levels))
     for i, level in enumerate(levels):
         density = np.exp(-(values[1:] - level)) * all_below / np.exp(log_below[i])
-        law[i] = _simpson(np.concatenate(([density[0]], density)), values[1] - values[0])
-    return law[where]
+        distribution[i] = _simpson(np.concatenate(([density[0]], density)), values[1] - values[0])
+    return distribution[where]
 
 
 def exponential_mechanism(utilities: list[float], exponent: float, weights: list[float]) -> np.ndarray:

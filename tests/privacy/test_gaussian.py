@@ -1,4 +1,4 @@
-"""Gaussian noise on whole numbers: both samplers follow the law, and no row contributes more than its limit."""
+"""Gaussian noise on whole numbers: both samplers follow the distribution, and no row contributes more than its limit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def cells(noise: np.ndarray, radius: int) -> np.ndarray:
     return np.bincount(np.clip(noise, -radius, radius) + radius, minlength=2 * radius + 1)
 
 
-def law(scale: float, radius: int) -> np.ndarray:
+def distribution(scale: float, radius: int) -> np.ndarray:
     inner = GaussianNoise(scale).pmf(np.arange(-radius, radius + 1))
     inner[[0, -1]] += (1 - inner.sum()) / 2
     return inner
@@ -33,13 +33,13 @@ def law(scale: float, radius: int) -> np.ndarray:
 
 @each_source
 @pytest.mark.parametrize("scale", [0.7, 3.0])
-def test_small_noise_follows_its_law_and_no_other(source, scale):
+def test_small_noise_follows_its_distribution_and_no_other(source, scale):
     drawn = GaussianNoise(scale).add(np.zeros(20_000, dtype=np.int64), source=SOURCES[source]())
     radius = math.ceil(2.2 * scale)
     counts = cells(drawn, radius)
-    assert chisquare(counts, law(scale, radius) * 20_000).pvalue > 1e-5
+    assert chisquare(counts, distribution(scale, radius) * 20_000).pvalue > 1e-5
     for wrong in (0.9, 1.1):
-        assert chisquare(counts, law(scale * wrong, radius) * 20_000).pvalue < 1e-5
+        assert chisquare(counts, distribution(scale * wrong, radius) * 20_000).pvalue < 1e-5
 
 
 @each_source
@@ -52,13 +52,13 @@ def test_noise_on_a_fine_grid_is_gaussian(source):
         assert kstest(drawn / scale / wrong, norm.cdf).pvalue < 1e-3
 
 
-def test_the_law_adds_up_to_one_and_has_its_variance():
+def test_the_distribution_adds_up_to_one_and_has_its_variance():
     noise = np.arange(-400, 401)
     for scale in (0.5, 2.0, 9.0):
-        law = GaussianNoise(scale).pmf(noise)
-        assert law.sum() == pytest.approx(1.0, abs=1e-12)
+        distribution = GaussianNoise(scale).pmf(noise)
+        assert distribution.sum() == pytest.approx(1.0, abs=1e-12)
         # the variance of the discrete Gaussian is at most that of the real one, and almost equal from scale 1 on
-        assert (law * noise**2).sum() <= scale**2 * (1 + 1e-9)
+        assert (distribution * noise**2).sum() <= scale**2 * (1 + 1e-9)
     assert (GaussianNoise(9.0).pmf(noise) * noise**2).sum() == pytest.approx(81, rel=1e-9)
 
 

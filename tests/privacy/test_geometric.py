@@ -1,4 +1,4 @@
-"""Two-sided geometric noise: its law in closed form against sums, and what one row can do to it."""
+"""Two-sided geometric noise: its distribution in closed form against sums, and what one row can do to it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_probabilities_sum_to_one(epsilon):
 
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 5.0])
 @pytest.mark.parametrize("noise", [-7, -1, 0, 1, 30])
-def test_the_law_is_that_of_the_difference_of_two_geometric_variables(epsilon, noise):
+def test_the_distribution_is_that_of_the_difference_of_two_geometric_variables(epsilon, noise):
     assert GeometricNoise(epsilon).pmf(noise) == pytest.approx(oracle.two_geometrics(math.exp(-epsilon), noise), rel=1e-10)
 
 

@@ -1,4 +1,4 @@
-"""Laplace noise: its law against integrals, what one row can do to it, and a sampler that follows it."""
+"""Laplace noise: its distribution against integrals, what one row can do to it, and a sampler that follows it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_moving_a_value_by_one_moves_no_density_by_more_than_epsilon(epsilon, no
 
 @pytest.mark.parametrize("factor", [0.7, 1.0, 1.3])
 @pytest.mark.parametrize("l1", [1.0, 3.0])
-def test_draws_follow_the_law_of_this_epsilon_and_of_no_other(factor, l1):
+def test_draws_follow_the_distribution_of_this_epsilon_and_of_no_other(factor, l1):
     noisy = LaplaceNoise(0.8, l1).release(np.full((50, 100), 7), source=Simulation(4), part="count").value
     claimed = LaplaceNoise(0.8 * factor, l1)
     fit = stats.kstest(noisy.ravel() - 7, lambda noise: 1 - claimed.tail(noise)).pvalue

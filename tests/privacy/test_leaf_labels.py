@@ -1,4 +1,4 @@
-"""Labels of many leaves at once follow the law of one leaf, rows or none."""
+"""Labels of many leaves at once follow the distribution of one leaf, rows or none."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ def many(counts: list[int], times: int) -> LeafCounts:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.title)
 @pytest.mark.parametrize("counts", [[3, 1, 0], [2, 2, 5], [0, 0, 1]])
-def test_labels_follow_the_law_of_their_leaf_and_empty_ones_are_uniform(rule, counts: list[int]) -> None:
+def test_labels_follow_the_distribution_of_their_leaf_and_empty_ones_are_uniform(rule, counts: list[int]) -> None:
     times = 20_000
     labels = LabelLeaves(rule).choose(many(counts, times), source=Simulation(1))
-    for drawn, law in ((labels[::2], rule.probabilities(np.array(counts))), (labels[1::2], np.full(3, 1 / 3))):
+    for drawn, distribution in ((labels[::2], rule.probabilities(np.array(counts))), (labels[1::2], np.full(3, 1 / 3))):
         found = np.bincount(drawn, minlength=3) / times
-        assert abs(found - law).max() < 4.5 * np.sqrt(0.25 / times)
+        assert abs(found - distribution).max() < 4.5 * np.sqrt(0.25 / times)
 
 
 @pytest.mark.parametrize("rule", [RULES[0], RULES[2]], ids=lambda rule: rule.title)
-def test_exact_labels_follow_the_same_law(rule) -> None:
+def test_exact_labels_follow_the_same_distribution(rule) -> None:
     times = 1500
     labels = LabelLeaves(rule).choose(many([2, 0, 1], times), source=ExactNoise())
-    for drawn, law in ((labels[::2], rule.probabilities(np.array([2, 0, 1]))), (labels[1::2], np.full(3, 1 / 3))):
+    for drawn, distribution in ((labels[::2], rule.probabilities(np.array([2, 0, 1]))), (labels[1::2], np.full(3, 1 / 3))):
         found = np.bincount(drawn, minlength=3) / times
-        assert abs(found - law).max() < 4.5 * np.sqrt(0.25 / times)
+        assert abs(found - distribution).max() < 4.5 * np.sqrt(0.25 / times)
 
 
 @pytest.mark.parametrize("n_rows", [0, 5])
@@ -55,11 +55,11 @@ def test_counts_are_kept_for_leaves_with_rows_only() -> None:
     assert counts.dense().sum() == 4
 
 
-def test_the_law_of_all_labels_is_the_product() -> None:
+def test_the_distribution_of_all_labels_is_the_product() -> None:
     rule = RULES[0]
-    law = LabelLeaves(rule).probabilities(LeafCounts(2, np.array([1]), np.array([[3, 0]])))
+    distribution = LabelLeaves(rule).probabilities(LeafCounts(2, np.array([1]), np.array([[3, 0]])))
     one = rule.probabilities(np.array([3, 0]))
-    np.testing.assert_allclose(law, [one[0] / 2, one[1] / 2, one[0] / 2, one[1] / 2])
+    np.testing.assert_allclose(distribution, [one[0] / 2, one[1] / 2, one[0] / 2, one[1] / 2])
 
 
 def test_many_labels_are_not_listed() -> None:
@@ -68,6 +68,6 @@ def test_many_labels_are_not_listed() -> None:
 
 
 def test_global_sensitivity_gives_the_majority_odds_of_half_epsilon() -> None:
-    law = GlobalMajority(2.0).probabilities(np.array([[1000, 0], [1, 0], [4, 4]]))
-    np.testing.assert_allclose(law[:2, 0] / law[:2, 1], np.e)
-    np.testing.assert_allclose(law[2], 0.5)
+    distribution = GlobalMajority(2.0).probabilities(np.array([[1000, 0], [1, 0], [4, 4]]))
+    np.testing.assert_allclose(distribution[:2, 0] / distribution[:2, 1], np.e)
+    np.testing.assert_allclose(distribution[2], 0.5)

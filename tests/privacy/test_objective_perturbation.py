@@ -93,8 +93,8 @@ def test_weights_follow_the_density_of_this_epsilon_and_of_no_other(factor):
     other = ObjectivePerturbation(1.5 * factor, 0.5)
     grid = np.linspace(draws.min() - 5, draws.max() + 5, 6001)
     density = np.exp([log_density(np.array([f]), x, y, other) for f in grid])
-    law = cumulative_trapezoid(density, grid, initial=0)
-    fit = stats.kstest(draws, lambda f: np.interp(f, grid, law / law[-1])).pvalue
+    distribution = cumulative_trapezoid(density, grid, initial=0)
+    fit = stats.kstest(draws, lambda f: np.interp(f, grid, distribution / distribution[-1])).pvalue
     assert bool(fit > FITS) is (factor == 1.0)
 
 

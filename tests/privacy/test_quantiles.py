@@ -70,8 +70,12 @@ def _largest_loss(mechanism):
     points = [0.1, 0.3, 1.0, 1.5, 2.5, 3.5]
     tuples = np.array(list(combinations_with_replacement(points, mechanism.n_quantiles)))
     datasets = [values for n in range(4) for values in combinations_with_replacement(UNIVERSE, n)]
-    law = {values: mechanism.log_density(np.array(values), tuples) for n in range(5) for values in _datasets(n)}
-    return max(np.abs(law[values] - law[tuple(sorted((*values, value)))]).max() for values in datasets for value in UNIVERSE)
+    distribution = {values: mechanism.log_density(np.array(values), tuples) for n in range(5) for values in _datasets(n)}
+    return max(
+        np.abs(distribution[values] - distribution[tuple(sorted((*values, value)))]).max()
+        for values in datasets
+        for value in UNIVERSE
+    )
 
 
 def _datasets(n):

@@ -1,4 +1,4 @@
-"""Permute-and-flip and the exponential mechanism: laws against their definitions, privacy, and who errs less."""
+"""Permute-and-flip and the exponential mechanism: distributions against their definitions, privacy, and who errs less."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ UNIT = {monotone: Sensitivity(1.0, monotone, "test") for monotone in (True, Fals
 
 @given(st.lists(st.integers(-8, 8), min_size=1, max_size=6), EPSILONS, st.sampled_from([0.5, 1.0, 1.8]), st.booleans())
 @settings(max_examples=60)
-def test_permute_and_flip_law_is_its_definition(utilities, epsilon, delta, monotone):
-    law = PermuteAndFlip(epsilon, Sensitivity(delta, monotone, "test")).probabilities(np.array(utilities))
+def test_permute_and_flip_distribution_is_its_definition(utilities, epsilon, delta, monotone):
+    distribution = PermuteAndFlip(epsilon, Sensitivity(delta, monotone, "test")).probabilities(np.array(utilities))
     exponent = epsilon / delta if monotone else epsilon / (2 * delta)
-    np.testing.assert_allclose(law, oracle.permute_and_flip(utilities, exponent), rtol=1e-11, atol=1e-14)
+    np.testing.assert_allclose(distribution, oracle.permute_and_flip(utilities, exponent), rtol=1e-11, atol=1e-14)
 
 
 @given(
@@ -38,7 +38,7 @@ def test_permute_and_flip_law_is_its_definition(utilities, epsilon, delta, monot
     st.sampled_from([0.5, 1.0, 1.8]),
     st.booleans(),
 )
-def test_exponential_mechanism_law_is_its_definition(candidates, epsilon, delta, monotone):
+def test_exponential_mechanism_distribution_is_its_definition(candidates, epsilon, delta, monotone):
     utilities, weights = map(list, zip(*candidates, strict=True))
     mechanism = ExponentialMechanism(epsilon, Sensitivity(delta, monotone, "test"), np.log(weights))
     exponent = epsilon / delta if monotone else epsilon / (2 * delta)
@@ -47,27 +47,27 @@ def test_exponential_mechanism_law_is_its_definition(candidates, epsilon, delta,
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 3.0])
-def test_permute_and_flip_law_among_thousands_is_that_of_one_sided_noise(epsilon):
+def test_permute_and_flip_distribution_among_thousands_is_that_of_one_sided_noise(epsilon):
     utilities = np.repeat([0, 4, 8, 9, 10], [1500, 400, 90, 9, 1])
-    law = PermuteAndFlip(epsilon, COUNT).probabilities(utilities)
-    np.testing.assert_allclose(law, oracle.one_sided_noise(utilities, epsilon), rtol=1e-5)
+    distribution = PermuteAndFlip(epsilon, COUNT).probabilities(utilities)
+    np.testing.assert_allclose(distribution, oracle.one_sided_noise(utilities, epsilon), rtol=1e-5)
 
 
 @KINDS
 def test_laws_sum_to_one_along_the_last_axis(kind, rng):
     utilities = rng.integers(-50, 50, (3, 4, 7))
-    law = kind(0.3, COUNT).probabilities(utilities)
-    assert law.shape == utilities.shape
-    np.testing.assert_allclose(law.sum(axis=-1), 1, rtol=1e-13)
-    np.testing.assert_array_equal(law[1, 2], kind(0.3, COUNT).probabilities(utilities[1, 2]))
+    distribution = kind(0.3, COUNT).probabilities(utilities)
+    assert distribution.shape == utilities.shape
+    np.testing.assert_allclose(distribution.sum(axis=-1), 1, rtol=1e-13)
+    np.testing.assert_array_equal(distribution[1, 2], kind(0.3, COUNT).probabilities(utilities[1, 2]))
 
 
 @KINDS
 def test_laws_do_not_move_with_a_common_shift_and_keep_the_order(kind, rng):
     utilities = np.sort(rng.integers(0, 30, 12))
-    law = kind(0.2, COUNT).probabilities(utilities)
-    np.testing.assert_allclose(law, kind(0.2, COUNT).probabilities(utilities + 10**6), rtol=1e-12)
-    assert (np.diff(law) >= -1e-15).all()
+    distribution = kind(0.2, COUNT).probabilities(utilities)
+    np.testing.assert_allclose(distribution, kind(0.2, COUNT).probabilities(utilities + 10**6), rtol=1e-12)
+    assert (np.diff(distribution) >= -1e-15).all()
 
 
 @KINDS
@@ -154,10 +154,10 @@ def test_a_selection_by_a_sensitivity_that_is_no_bound_has_no_price(kind):
 
 
 @KINDS
-def test_unsigned_utilities_have_the_same_law(kind):
+def test_unsigned_utilities_have_the_same_distribution(kind):
     utilities = np.array([3, 0, 7], dtype=np.uint16)
-    law = kind(0.5, COUNT).probabilities
-    np.testing.assert_array_equal(law(utilities), law(utilities.astype(int)))
+    distribution = kind(0.5, COUNT).probabilities
+    np.testing.assert_array_equal(distribution(utilities), distribution(utilities.astype(int)))
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, float("nan")])

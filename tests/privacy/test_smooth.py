@@ -1,4 +1,4 @@
-"""The smooth majority: its law, its unbounded odds, and a sampler that follows the law."""
+"""The smooth majority: its distribution, its unbounded odds, and a sampler that follows the distribution."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.statistical.goodness import FITS, p_value
 
 
 @given(st.lists(st.integers(0, 12), min_size=2, max_size=6), st.floats(0.01, 2))
-def test_the_law_is_the_exponential_mechanism_at_the_smooth_sensitivity(counts, epsilon):
+def test_the_distribution_is_the_exponential_mechanism_at_the_smooth_sensitivity(counts, epsilon):
     best, second = sorted(counts, reverse=True)[:2]
     scores = [1.0 if count == best else 0.0 for count in counts]
     exponent = min(epsilon / (2 * math.exp(-(best - second) * epsilon)), 700.0)
@@ -28,13 +28,13 @@ def test_the_law_is_the_exponential_mechanism_at_the_smooth_sensitivity(counts, 
 
 def test_equal_counts_are_equally_likely_however_many_there_are():
     np.testing.assert_allclose(SmoothMajority(1.0).probabilities(np.zeros(4, dtype=int)), 0.25)
-    law = SmoothMajority(1.0).probabilities(np.array([5, 5, 2]))
-    assert law[0] == law[1]
-    assert law[0] / law[2] == pytest.approx(math.exp(0.5))
+    distribution = SmoothMajority(1.0).probabilities(np.array([5, 5, 2]))
+    assert distribution[0] == distribution[1]
+    assert distribution[0] / distribution[2] == pytest.approx(math.exp(0.5))
 
 
 @pytest.mark.parametrize(("epsilon", "gap", "times"), [(1.0, 1, 2.13), (0.1, 50, 7.8), (2.0, 0, 1.0)])
-def test_one_row_moves_the_law_by_more_than_epsilon(epsilon, gap, times):
+def test_one_row_moves_the_distribution_by_more_than_epsilon(epsilon, gap, times):
     here, there = (SmoothMajority(epsilon).probabilities(np.array([10 + gap + step, 10]))[1] for step in (0, 1))
     assert math.log(here / there) >= times * epsilon
 
@@ -53,7 +53,7 @@ def test_huge_gaps_are_certain_without_a_warning():
 
 
 @pytest.mark.parametrize("factor", [0.7, 1.0, 1.3])
-def test_draws_follow_the_law_of_this_epsilon_and_of_no_other(factor):
+def test_draws_follow_the_distribution_of_this_epsilon_and_of_no_other(factor):
     counts = np.array([4, 6, 1])
     source = Simulation(3)
     draws = np.array([SmoothMajority(0.6).release(counts, source=source, part="leaf").value for _ in range(9000)])

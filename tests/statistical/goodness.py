@@ -1,4 +1,4 @@
-"""How well draws fit a law. A test that uses this says both what must fit and what must not."""
+"""How well draws fit a distribution. A test that uses this says both what must fit and what must not."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from scipy import stats
 FITS = 1e-6
 
 
-def p_value(draws: np.ndarray, law: np.ndarray) -> float:
-    """Chi-square test of integer draws 0..len(law)-1 against `law`; outcomes expected fewer than 5 times are joined."""
-    observed = np.bincount(draws, minlength=len(law)).astype(float)
-    expected = np.asarray(law) / np.sum(law) * len(draws)
+def p_value(draws: np.ndarray, distribution: np.ndarray) -> float:
+    """Chi-square test of integer draws against their `distribution`; outcomes expected fewer than 5 times are merged."""
+    observed = np.bincount(draws, minlength=len(distribution)).astype(float)
+    expected = np.asarray(distribution) / np.sum(distribution) * len(draws)
     rare = expected < 5
     if rare.any():
         observed = np.append(observed[~rare], observed[rare].sum())

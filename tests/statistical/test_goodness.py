@@ -6,8 +6,8 @@ from tests.statistical.goodness import FITS, p_value
 LAW = np.array([0.5, 0.3, 0.15, 0.05])
 
 
-def _draws(law, seed, count=4000):
-    return np.random.default_rng(seed).choice(len(law), size=count, p=law)
+def _draws(distribution, seed, count=4000):
+    return np.random.default_rng(seed).choice(len(distribution), size=count, p=distribution)
 
 
 def test_p_values_of_right_draws_are_uniform():

@@ -1,4 +1,4 @@
-"""Samplers against their law: the claimed scale fits; 0.7 and 1.3 times epsilon do not. Both sources, same law."""
+"""Samplers of both sources against their distribution: the claimed epsilon fits; 0.7 and 1.3 times epsilon do not."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ def selected(request):
     return mechanism, np.array(draws)
 
 
-def test_selection_follows_its_law(selected):
+def test_selection_follows_its_distribution(selected):
     mechanism, draws = selected
     assert p_value(draws, mechanism.probabilities(UTILITIES)) > FITS
 
 
 @pytest.mark.parametrize("factor", WRONG)
-def test_selection_does_not_follow_the_law_of_another_epsilon(selected, factor):
+def test_selection_does_not_follow_the_distribution_of_another_epsilon(selected, factor):
     mechanism, draws = selected
-    law = _with_epsilon(mechanism, factor * mechanism.epsilon).probabilities(UTILITIES)
-    assert p_value(draws, law) < FITS
+    distribution = _with_epsilon(mechanism, factor * mechanism.epsilon).probabilities(UTILITIES)
+    assert p_value(draws, distribution) < FITS
 
 
 def test_permute_and_flip_is_told_apart_from_the_exponential_mechanism(selected):
@@ -80,14 +80,14 @@ def test_weights_shift_the_choice():
     assert p_value(draws, ExponentialMechanism(0.4, COUNT).probabilities(UTILITIES)) < FITS
 
 
-def test_permute_and_flip_among_thousands_follows_its_law():
+def test_permute_and_flip_among_thousands_follows_its_distribution():
     utilities = np.repeat([0, 4, 8, 10], [1500, 400, 95, 5])
     mechanism = PermuteAndFlip(0.8, COUNT)
     rng = np.random.default_rng(5)
     groups = np.searchsorted([1500, 1900, 1995], [mechanism.sample(utilities, rng) for _ in range(8000)], side="right")
     for factor, fits in [(1.0, True), (0.7, False), (1.3, False)]:
-        law = PermuteAndFlip(0.8 * factor, COUNT).probabilities(utilities)
-        assert (p_value(groups, np.add.reduceat(law, [0, 1500, 1900, 1995])) > FITS) is fits
+        distribution = PermuteAndFlip(0.8 * factor, COUNT).probabilities(utilities)
+        assert (p_value(groups, np.add.reduceat(distribution, [0, 1500, 1900, 1995])) > FITS) is fits
 
 
 @pytest.fixture(scope="module", params=[(s, l1) for s in SOURCES for l1 in (1.0, 3.0)], ids=lambda p: f"{p[0]} l1={p[1]}")
@@ -99,19 +99,19 @@ def noisy(request):
     return mechanism, mechanism.release(counts, source=source, part="leaf").value - 17
 
 
-def _boxed_law(mechanism):
-    law = mechanism.pmf(np.arange(-BOX, BOX + 1))
-    law[[0, -1]] += mechanism.tail(BOX + 1)
-    return law
+def _boxed_distribution(mechanism):
+    distribution = mechanism.pmf(np.arange(-BOX, BOX + 1))
+    distribution[[0, -1]] += mechanism.tail(BOX + 1)
+    return distribution
 
 
-def test_geometric_noise_follows_its_law(noisy):
+def test_geometric_noise_follows_its_distribution(noisy):
     mechanism, noise = noisy
     assert noise.shape == (100, 100)
     draws = noise.clip(-BOX, BOX).ravel() + BOX
-    assert p_value(draws, _boxed_law(mechanism)) > FITS
+    assert p_value(draws, _boxed_distribution(mechanism)) > FITS
     for factor in WRONG:
-        assert p_value(draws, _boxed_law(GeometricNoise(factor * mechanism.epsilon, mechanism.l1))) < FITS
+        assert p_value(draws, _boxed_distribution(GeometricNoise(factor * mechanism.epsilon, mechanism.l1))) < FITS
 
 
 VALUES = [2.0, 2.0, 3.0, 7.0, 7.5, 12.0]  # the last one is clipped to 10
@@ -124,28 +124,28 @@ def quantile_draws():
     return np.array([mechanism.sample(np.array(VALUES), rng) for _ in range(8000)])
 
 
-def _cell_law(values, mechanism):
+def _cell_distribution(values, mechanism):
     edges, weights = oracle.quantile_cells(values, mechanism.low, mechanism.high, mechanism.n_quantiles, mechanism.exponent)
     return edges, list(weights), np.array(list(weights.values()))
 
 
 @pytest.mark.parametrize(("factor", "fits"), [(1.0, True), (0.7, False), (1.3, False)])
-def test_joint_quantiles_fall_into_gaps_by_their_law(quantile_draws, factor, fits):
-    edges, cells, law = _cell_law(VALUES, JointQuantiles(2.0 * factor, 0.0, 10.0, n_quantiles=2))
+def test_joint_quantiles_fall_into_gaps_by_their_distribution(quantile_draws, factor, fits):
+    edges, cells, distribution = _cell_distribution(VALUES, JointQuantiles(2.0 * factor, 0.0, 10.0, n_quantiles=2))
     drawn = np.searchsorted(edges, quantile_draws, side="right") - 1
     numbers = np.array([cells.index(tuple(row)) for row in drawn])
-    assert (p_value(numbers, law) > FITS) is fits
+    assert (p_value(numbers, distribution) > FITS) is fits
 
 
-def test_joint_quantiles_of_zero_inflated_values_fall_into_gaps_by_their_law():
+def test_joint_quantiles_of_zero_inflated_values_fall_into_gaps_by_their_distribution():
     values = np.concatenate((np.zeros(400), np.arange(1, 30) ** 2.0))
     mechanism = JointQuantiles(0.2, -10.0, 1000.0, n_quantiles=3)
     rng = np.random.default_rng(2)
     draws = np.array([mechanism.sample(values, rng) for _ in range(3000)])
-    edges, cells, law = _cell_law(values.tolist(), mechanism)
+    edges, cells, distribution = _cell_distribution(values.tolist(), mechanism)
     drawn = np.searchsorted(edges, draws, side="right") - 1
     for j in range(3):
-        marginal = np.bincount([cell[j] for cell in cells], weights=law, minlength=len(edges) - 1)
+        marginal = np.bincount([cell[j] for cell in cells], weights=distribution, minlength=len(edges) - 1)
         assert p_value(drawn[:, j], marginal) > FITS
         assert p_value(drawn[:, j], marginal[::-1]) < FITS
 

@@ -10,7 +10,7 @@ from dpviz.accounting.guarantee import round_up
 from dpviz.errors import ParameterError, SchemaError
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.params import Settings
-from dpviz.training.privatree_budget import distribute, distribution_of, leaf_epsilon_needed, privatree_plan, worst_leaf_error
+from dpviz.training.privatree_budget import epsilon_split_of, leaf_epsilon_needed, privatree_plan, split_epsilon, worst_leaf_error
 
 #: The shape of adult: six numbers, eight categories, two classes.
 ADULT_LIKE = Schema(
@@ -21,7 +21,7 @@ ADULT_LIKE = Schema(
 
 
 def shared_out(epsilon, depth=4, schema=ADULT_LIKE, shares=None, quantiles=True, max_leaf_error=0.01):
-    return distribute("privatree", schema, Settings(epsilon, depth, depth), shares, max_leaf_error, quantiles=quantiles)
+    return split_epsilon("privatree", schema, Settings(epsilon, depth, depth), shares, max_leaf_error, quantiles=quantiles)
 
 
 def test_two_classes_lose_at_most_one_over_e():
@@ -82,7 +82,7 @@ def test_the_composed_total_counts_every_feature():
 
 def test_a_plan_gives_back_the_distribution_it_was_made_of():
     split = shared_out(0.1)
-    assert distribution_of(privatree_plan(ADULT_LIKE, Settings(0.1, 4, 4), split)) == split
+    assert epsilon_split_of(privatree_plan(ADULT_LIKE, Settings(0.1, 4, 4), split)) == split
 
 
 @pytest.mark.parametrize("kind", [NumericFeature, CategoricalFeature])

@@ -22,7 +22,7 @@ from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Leaf, Node, Rule
 from dpviz.table.candidates import CandidateGrid
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.growing import Decision, TreeRecipe, Label, LabelledSplit, OrderedSplit, Split, rule_of, subset_rule
+from dpviz.training.growing import Decision, Label, LabelledSplit, OrderedSplit, Split, TreeRecipe, rule_of, subset_rule
 from dpviz.training.histograms import NodeRows
 
 #: Hears which share of a level is done; may raise Cancelled.
@@ -176,8 +176,8 @@ class _Levels:
 
 def node_law(growth: TreeRecipe, node: NodeRows, source: Enumeration) -> tuple[dict[Any, float], float]:
     """Probability of everything a step can publish at `node`, by `released`, and the mass cut off."""
-    if growth.law is not None:
-        listed, cut = growth.law(node)
+    if growth.distribution is not None:
+        listed, cut = growth.distribution(node)
     else:
         listed, cut = list(source.outcomes(lambda: growth.step(node))), 0.0
     law: dict[Any, float] = {}

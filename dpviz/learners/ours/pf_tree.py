@@ -26,7 +26,7 @@ from dpviz.table.candidates import CandidateGrid, multiscale_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.contract import LearnerSpec, fit_by_growing, n_public_of
-from dpviz.training.growing import Decision, TreeRecipe, Label, LabelledSplit, Split
+from dpviz.training.growing import Decision, Label, LabelledSplit, Split, TreeRecipe
 from dpviz.training.histograms import NodeRows, root_rows
 from dpviz.training.params import Settings, control
 from dpviz.training.scores import IMPURITY, best_correct_rows, impurity_utilities, labelled_utilities, locate_labelled

@@ -31,7 +31,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema
 from dpviz.training.contract import LearnerSpec, fit_by_growing
-from dpviz.training.growing import Decision, TreeRecipe, Label, Split
+from dpviz.training.growing import Decision, Label, Split, TreeRecipe
 from dpviz.training.histograms import NodeRows, root_rows
 from dpviz.training.one_against_rest import (
     STOPPING_DISCLOSURE,

@@ -24,7 +24,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import LearnerSpec, fit_by_growing
-from dpviz.training.growing import Decision, TreeRecipe, Label, Split
+from dpviz.training.growing import Decision, Label, Split, TreeRecipe
 from dpviz.training.histograms import NodeRows, root_rows
 from dpviz.training.one_against_rest import STOPPING_DISCLOSURE, gini_utilities, is_finished, looked, one_against_rest_grid
 from dpviz.training.params import NoParams, Settings

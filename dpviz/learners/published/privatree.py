@@ -19,7 +19,7 @@ from dpviz.training.contract import LearnerSpec, fit_by_growing
 from dpviz.training.growing import TreeRecipe
 from dpviz.training.noisy_histograms import STOPPING_DISCLOSURE, NoisyHistogramGrower, quantile_grid
 from dpviz.training.params import Settings, control
-from dpviz.training.privatree_budget import QuantileParams, distribute, distribution_of, privatree_plan
+from dpviz.training.privatree_budget import QuantileParams, epsilon_split_of, privatree_plan, split_epsilon
 
 NAME = "privatree"
 
@@ -38,13 +38,13 @@ class Params(QuantileParams):
 
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """Equations (7) to (10), or the given shares."""
-    split = distribute(NAME, schema, settings, params.shares, params.max_leaf_error, quantiles=True)
+    split = split_epsilon(NAME, schema, settings, params.shares, params.max_leaf_error, quantiles=True)
     return privatree_plan(schema, settings, split)
 
 
 def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> TreeRecipe:
     """Quantiles, then the tree."""
-    split = distribution_of(plan)
+    split = epsilon_split_of(plan)
     thresholds, events = {}, []
     for feature, column in zip(data.schema.features, data.columns, strict=True):
         if isinstance(feature, NumericFeature):

@@ -24,14 +24,14 @@ from dpviz.table.candidates import CandidateGrid, equal_width_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.contract import LearnerSpec, fit_by_growing
-from dpviz.training.growing import UNPRICED, Decision, TreeRecipe, Label, Split, leaf_law
+from dpviz.training.growing import UNPRICED, Decision, Label, Split, TreeRecipe, leaf_distribution
 from dpviz.training.histograms import NodeRows, root_rows
 from dpviz.training.params import Settings
-from dpviz.training.privatree_budget import bins_control, distribute, leaf_error_control, shares_control
+from dpviz.training.privatree_budget import bins_control, leaf_error_control, shares_control, split_epsilon
 from dpviz.training.scores import gini_change, gini_sensitivity, weighted_gini
 
 NAME = "privatree-corrected"
-#: Noisy counts beyond this probability are left out of the exact law (and reported).
+#: Noisy counts beyond this probability are left out of the exact distribution (and reported).
 TAIL = 1e-5
 
 
@@ -47,7 +47,7 @@ class Params:
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """Equation (8) for the leaves; the nodes share the rest equally over the levels."""
     by_hand = None if params.shares is None else (0.0, *params.shares)
-    split = distribute(NAME, schema, settings, by_hand, params.max_leaf_error, quantiles=False)
+    split = split_epsilon(NAME, schema, settings, by_hand, params.max_leaf_error, quantiles=False)
     depth = settings.fixed_or_max_depth
     nodes = (Share("node", level, split.categorical_node, set_by=split.set_by) for level in range(depth))
     return BudgetPlan(settings.epsilon, depth, (*nodes, Share("leaf", depth, split.leaf, set_by=split.set_by)), split.notes)
@@ -64,10 +64,14 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: Nois
             return Label(chosen.value, chosen.event)
         return choose_split(grid, node, plan.of("node", node.level), source)
 
-    def law(node: NodeRows) -> tuple[list[tuple[Decision, float]], float]:
-        return leaf_law(leaf, node) if node.level == plan.depth else split_law(grid, node, plan.of("node", node.level))
+    def distribution(node: NodeRows) -> tuple[list[tuple[Decision, float]], float]:
+        return (
+            leaf_distribution(leaf, node)
+            if node.level == plan.depth
+            else split_distribution(grid, node, plan.of("node", node.level))
+        )
 
-    return TreeRecipe(root_rows(data, grid), step, law=law)
+    return TreeRecipe(root_rows(data, grid), step, distribution=distribution)
 
 
 def choose_split(grid: CandidateGrid, node: NodeRows, epsilon: float, source: NoiseSource) -> Split:
@@ -81,8 +85,8 @@ def choose_split(grid: CandidateGrid, node: NodeRows, epsilon: float, source: No
     return Split(*grid.locate(chosen.value), Sequential((count.event, chosen.event)))
 
 
-def split_law(grid: CandidateGrid, node: NodeRows, epsilon: float) -> tuple[list[tuple[Decision, float]], float]:
-    """The exact law of `choose_split` over candidates (the noisy count summed out), and the mass of counts cut off."""
+def split_distribution(grid: CandidateGrid, node: NodeRows, epsilon: float) -> tuple[list[tuple[Decision, float]], float]:
+    """The exact distribution of `choose_split` over candidates (the noisy count summed out), and the mass of counts cut off."""
     noise = GeometricNoise(epsilon / 2)
     largest = node.n_rows + noise.radius(TAIL)
     counts = np.arange(1, largest + 1)

@@ -19,7 +19,7 @@ from dpviz.training.contract import LearnerSpec, fit_by_growing
 from dpviz.training.growing import TreeRecipe
 from dpviz.training.noisy_histograms import STOPPING_DISCLOSURE, NoisyHistogramGrower, quantile_grid
 from dpviz.training.params import Settings
-from dpviz.training.privatree_budget import QuantileParams, distribute, distribution_of, privatree_plan
+from dpviz.training.privatree_budget import QuantileParams, epsilon_split_of, privatree_plan, split_epsilon
 
 NAME = "privatree-star"
 
@@ -29,7 +29,7 @@ Params = QuantileParams
 
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """Equations (7) to (10) with no quantile budget."""
-    split = distribute(NAME, schema, settings, params.shares, params.max_leaf_error, quantiles=False)
+    split = split_epsilon(NAME, schema, settings, params.shares, params.max_leaf_error, quantiles=False)
     return privatree_plan(schema, settings, split)
 
 
@@ -38,7 +38,7 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: Nois
     levels = np.arange(1, params.bins) / params.bins
     numeric = [(f, column) for f, column in zip(data.schema.features, data.columns, strict=True) if isinstance(f, NumericFeature)]
     thresholds = {feature.name: _quantiles(column, levels) for feature, column in numeric}
-    grower = NoisyHistogramGrower(quantile_grid(data.schema, thresholds, NAME), distribution_of(plan), plan.depth, False, source)
+    grower = NoisyHistogramGrower(quantile_grid(data.schema, thresholds, NAME), epsilon_split_of(plan), plan.depth, False, source)
     looked: tuple[Event, ...] = (NonPrivate("exact quantiles of the numeric features", "quantile"),) if numeric else ()
     disclosures = (QUANTILE_DISCLOSURE, STOPPING_DISCLOSURE) if numeric else (STOPPING_DISCLOSURE,)
     return grower.growth(data, looked, disclosures)

@@ -91,8 +91,8 @@ def row_order(data: EncodedDataset) -> np.ndarray:
 def rows_to_trees(data: EncodedDataset, n_trees: int, source: NoiseSource) -> np.ndarray:
     """The tree of every row, int64 of shape (n_rows,): an independent uniform draw per row.
 
-    A row that is added or removed moves no other row, in law: so trees hold disjoint rows *and* parallel composition holds.
-    Draws are given out in `row_order`, so that a seed repeats a forest however its rows are ordered.
+    Adding or removing a row does not change the distribution of any other row's tree, so parallel composition holds.
+    Draws are assigned in `row_order`, so that a seed gives the same forest whatever the order of the rows.
     """
     trees = np.empty(data.n_rows, dtype=np.int64)
     trees[row_order(data)] = UniformChoices().choose(np.full(data.n_rows, n_trees), source=source)

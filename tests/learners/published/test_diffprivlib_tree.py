@@ -1,4 +1,4 @@
-"""The DiffPrivLib tree: its exact law, splits that look at no row, and what it owes."""
+"""The DiffPrivLib tree: its exact distribution, splits that look at no row, and what it owes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def rows(schema: Schema, *given: tuple[int, ...]) -> EncodedDataset:
     return EncodedDataset(schema, columns, cells[:, -1].astype(np.uint8))
 
 
-def law(data: EncodedDataset, epsilon: float, depth: int) -> dict[str, tuple[object, float]]:
+def distribution(data: EncodedDataset, epsilon: float, depth: int) -> dict[str, tuple[object, float]]:
     """Every tree the learner can release with its probability, by trying every draw."""
     source = Enumeration()
     found: dict[str, tuple[object, float]] = {}
@@ -44,10 +44,10 @@ def law(data: EncodedDataset, epsilon: float, depth: int) -> dict[str, tuple[obj
     return found
 
 
-def test_the_law_of_a_stump_is_its_definition():
+def test_the_distribution_of_a_stump_is_its_definition():
     # c splits after a or after b, w in one way; a feature has chance 1/2, its cut 1 over the number of cuts
     data = rows(SMALL, (0, 0, 0), (0, 1, 0), (1, 0, 1), (2, 1, 1), (2, 1, 0))
-    found = law(data, 0.7, 1)
+    found = distribution(data, 0.7, 1)
     assert len(found) == 3 * 4
     for model, chance in found.values():
         rule = model.root.rule
@@ -64,10 +64,10 @@ def test_the_law_of_a_stump_is_its_definition():
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 def test_one_more_row_moves_no_tree_by_more_than_epsilon(epsilon):
     base = ((0, 0, 0), (1, 1, 1))
-    here = law(rows(SMALL, *base), epsilon, 2)
+    here = distribution(rows(SMALL, *base), epsilon, 2)
     worst = 0.0
     for extra in ((0, 0, 0), (0, 0, 1), (2, 1, 1)):
-        there = law(rows(SMALL, *base, extra), epsilon, 2)
+        there = distribution(rows(SMALL, *base, extra), epsilon, 2)
         assert here.keys() == there.keys()
         worst = max(worst, *(abs(math.log(here[key][1] / there[key][1])) for key in here))
     assert 0.5 * epsilon < worst <= epsilon * (1 + 1e-12)
@@ -139,7 +139,7 @@ def test_labels_get_all_of_epsilon_and_splits_cost_nothing():
 def test_cuts_are_uniform():
     schema = Schema((NumericFeature("w", 0, 4, whole=True),), TWO)
     chances = {}
-    for model, chance in law(rows(schema, (0, 0)), 1.0, 1).values():
+    for model, chance in distribution(rows(schema, (0, 0)), 1.0, 1).values():
         assert isinstance(model.root.rule, ThresholdRule)
         cut = Fraction(model.root.rule.threshold)
         chances[cut] = chances.get(cut, 0.0) + chance

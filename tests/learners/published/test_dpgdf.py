@@ -1,4 +1,4 @@
-"""DPGDF: its exact law from definitions, what it ignores and refuses, and that it owns up."""
+"""DPGDF: its exact distribution from definitions, what it ignores and refuses, and that it owns up."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def majority(counts, epsilon: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0])
-def test_the_law_of_a_stump_is_its_definition(epsilon):
+def test_the_distribution_of_a_stump_is_its_definition(epsilon):
     data, found = data_of(12), {}
     source = Enumeration()
     for model, chance in source.outcomes(lambda: dpviz.fit("dpgdf", data, epsilon=epsilon, depth=1, source=source).model):

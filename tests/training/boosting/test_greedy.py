@@ -1,4 +1,4 @@
-"""DPBoost's splits: all thresholds at once follow the exponential mechanism's law; the gain keeps its sensitivity."""
+"""DPBoost's splits: all thresholds at once follow the exponential mechanism's distribution; the gain keeps its sensitivity."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_places_cover_the_range_once_and_know_who_goes_left():
     assert places(X, np.array([])).share.tolist() == [1.0]
 
 
-def test_a_threshold_follows_the_law_over_the_whole_range():
+def test_a_threshold_follows_the_distribution_over_the_whole_range():
     x, gradients = np.array([1.0, 4.0, 6.0]), np.array([1.0, -1.0, 0.5])
     epsilon, drawn = 4.0, []
     for seed in range(3000):
@@ -46,9 +46,9 @@ def test_a_threshold_follows_the_law_over_the_whole_range():
         drawn.append(threshold)
     bins = np.linspace(0, 10, 21)
     middles = (bins[:-1] + bins[1:]) / 2
-    law = np.array([np.exp(epsilon * gain(gradients, x <= point) / 6) for point in middles])
+    distribution = np.array([np.exp(epsilon * gain(gradients, x <= point) / 6) for point in middles])
     counts, _ = np.histogram(drawn, bins)
-    assert chisquare(counts, law / law.sum() * 3000).pvalue > 1e-4
+    assert chisquare(counts, distribution / distribution.sum() * 3000).pvalue > 1e-4
     wrong = np.array([np.exp(3 * epsilon * gain(gradients, x <= point) / 6) for point in middles])
     assert chisquare(counts, wrong / wrong.sum() * 3000).pvalue < 1e-4
 

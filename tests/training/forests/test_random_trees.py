@@ -114,7 +114,7 @@ def test_the_first_feature_is_uniform() -> None:
 
 
 def test_chunks_make_whole_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpviz.training.forests.forest.random_trees._CELLS_AT_ONCE", 40)
+    monkeypatch.setattr("dpviz.training.forests.random_trees._CELLS_AT_ONCE", 40)
     data = table(schema_of("mixed"), 300)
     splits = draw_trees(data.schema, 7, 4, Simulation(2))
     assert (np.diff(splits.tree) >= 0).all()
@@ -149,7 +149,7 @@ def test_a_release_draws_trees_of_the_same_kind() -> None:
 
 
 def test_hashed_trees_divide_rows_as_drawn_trees_do() -> None:
-    # Two ways to the same law: the share of pairs of rows that one tree keeps together.
+    # Two ways to the same distribution: the share of pairs of rows that one tree keeps together.
     data = table(schema_of("mixed"), 40)
     values, n_trees = values_of(data), 3000
     splits = draw_trees(data.schema, n_trees, 3, Simulation(4))

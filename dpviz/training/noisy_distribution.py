@@ -1,6 +1,6 @@
-"""The exact law of PrivaTree's split on noisy histograms, for features of two categories and two classes.
+"""The exact distribution of PrivaTree's split on noisy histograms, for features of two categories and two classes.
 
-Histograms of different features carry independent noise, so the law of each feature's impurity is found on its own, by
+Histograms of different features carry independent noise, so the distribution of each feature's impurity is found on its own, by
 listing its four noisy counts, and the least impurity wins (the first feature among equals). Used by verification.
 """
 
@@ -26,7 +26,7 @@ MOST_NOISE = 20
 ROUNDING = 1e-12
 
 
-def least_gini_law(
+def least_gini_distribution(
     histogram: np.ndarray, n_bins: tuple[int, ...], noise: GeometricNoise
 ) -> tuple[list[tuple[Decision, float]], float]:
     """Every split with its probability, and the probability cut off.
@@ -41,7 +41,7 @@ def least_gini_law(
         Noise on each count.
     """
     if histogram.shape[1] != 2 or set(n_bins) != {2}:
-        raise NotListed("The exact law is listed for two classes and features of two categories only.")
+        raise NotListed("The exact distribution is listed for two classes and features of two categories only.")
     tables = [tuple(map(tuple, table)) for table in histogram.reshape(-1, 2, 2).tolist()]
     decisions: list[tuple[Decision, float]] = []
     for feature in range(len(tables)):
@@ -53,9 +53,9 @@ def least_gini_law(
 
 def _wins(tables: list[Table], feature: int, noise: GeometricNoise) -> np.ndarray:
     """Probability that `feature` has the least impurity, by category that goes left."""
-    ginis, masses, _ = _feature_law(tables[feature], noise)
+    ginis, masses, _ = _feature_distribution(tables[feature], noise)
     others = np.ones(len(ginis))
-    for table, count in Counter(tables[:feature]).items():  # identical columns have one law: count them
+    for table, count in Counter(tables[:feature]).items():  # identical columns have one distribution: count them
         others *= _chance_above(table, tables[feature], noise, strictly=True) ** count
     for table, count in Counter(tables[feature + 1 :]).items():
         others *= _chance_above(table, tables[feature], noise, strictly=False) ** count
@@ -65,17 +65,17 @@ def _wins(tables: list[Table], feature: int, noise: GeometricNoise) -> np.ndarra
 @lru_cache(maxsize=256)  # each holds some 0.2 MB
 def _chance_above(table: Table, of: Table, noise: GeometricNoise, *, strictly: bool) -> np.ndarray:
     """Probability that the impurity of a feature with this table is above (or equal to) each impurity of another."""
-    theirs, _, above = _feature_law(table, noise)
-    return above[np.searchsorted(theirs, _feature_law(of, noise)[0], side="right" if strictly else "left")]
+    theirs, _, above = _feature_distribution(table, noise)
+    return above[np.searchsorted(theirs, _feature_distribution(of, noise)[0], side="right" if strictly else "left")]
 
 
 @lru_cache(maxsize=256)  # each holds about 1 MB
-def _feature_law(table: Table, noise: GeometricNoise) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _feature_distribution(table: Table, noise: GeometricNoise) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(increasing impurities, probability of each by category that goes left, of shape (n, 2), probability of each or more)."""
-    laws = [_clipped_law(count, noise) for count in (*table[0], *table[1])]
-    grid = np.meshgrid(*(np.arange(len(law)) for law in laws), indexing="ij", sparse=True)
+    distributions = [_clipped_distribution(count, noise) for count in (*table[0], *table[1])]
+    grid = np.meshgrid(*(np.arange(len(distribution)) for distribution in distributions), indexing="ij", sparse=True)
     noisy = np.stack(np.broadcast_arrays(*grid), axis=-1).reshape(-1, 2, 2)
-    mass = np.einsum("a,b,c,d->abcd", *laws).ravel()
+    mass = np.einsum("a,b,c,d->abcd", *distributions).ravel()
     share = noisy[:, :, 1] / np.maximum(noisy[:, :, 0] + noisy[:, :, 1], 1)
     left = (share[:, 1] < share[:, 0]).astype(np.int64)  # equal shares keep the declared order
     rows = np.arange(len(noisy))
@@ -85,8 +85,8 @@ def _feature_law(table: Table, noise: GeometricNoise) -> tuple[np.ndarray, np.nd
     return ginis, masses, above
 
 
-def _clipped_law(count: int, noise: GeometricNoise) -> np.ndarray:
-    """Law of max(0, count + noise) on 0 .. count + MOST_NOISE."""
-    law = noise.pmf(np.arange(count + MOST_NOISE + 1) - count)
-    law[0] = noise.tail(count) if count else 1 - noise.tail(1)
-    return law
+def _clipped_distribution(count: int, noise: GeometricNoise) -> np.ndarray:
+    """Distribution of max(0, count + noise) on 0 .. count + MOST_NOISE."""
+    distribution = noise.pmf(np.arange(count + MOST_NOISE + 1) - count)
+    distribution[0] = noise.tail(count) if count else 1 - noise.tail(1)
+    return distribution

@@ -1,21 +1,21 @@
-"""The laws of noisy splits against the steps that really draw, and the mass they cut off."""
+"""The distributions of noisy splits against the steps that really draw, and the mass they cut off."""
 
 import numpy as np
 import pytest
 
 from dpviz.errors import NotListed
 from dpviz.learners.published import privatree_corrected
-from dpviz.learners.published.privatree_corrected import choose_split, split_law
+from dpviz.learners.published.privatree_corrected import choose_split, split_distribution
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import equal_width_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
-from dpviz.training import noisy_law
+from dpviz.training import noisy_distribution
 from dpviz.training.histograms import root_rows
+from dpviz.training.noisy_distribution import least_gini_distribution
 from dpviz.training.noisy_histograms import NoisyHistogramGrower, quantile_grid
-from dpviz.training.noisy_law import least_gini_law
-from dpviz.training.privatree_budget import Distribution
+from dpviz.training.privatree_budget import EpsilonSplit
 from tests.statistical.goodness import FITS, p_value
 
 SCHEMA = Schema(tuple(CategoricalFeature(name, ("0", "1")) for name in "abc"), ClassTarget("y", ("n", "p")), n_public=9)
@@ -30,12 +30,12 @@ def data():
 
 def privatree_node(data, epsilon, source):
     grid = quantile_grid(SCHEMA, {}, "q")
-    split = Distribution(epsilon, epsilon, epsilon, epsilon, "test", ())
+    split = EpsilonSplit(epsilon, epsilon, epsilon, epsilon, "test", ())
     return NoisyHistogramGrower(grid, split, 1, True, source), root_rows(data, grid)
 
 
 def number_of(decision):
-    """Feature and the category that goes left, as one number: the order in which the law lists decisions."""
+    """Feature and the category that goes left, as one number: the order in which the distribution lists decisions."""
     return 2 * decision.feature + int(np.flatnonzero(decision.left_bins)[0])
 
 
@@ -45,37 +45,37 @@ def drawn(data):
     return np.array([number_of(grower.step(node)) for _ in range(6000)])
 
 
-def law_of(data, epsilon):
+def distribution_of(data, epsilon):
     grower, node = privatree_node(data, epsilon, Simulation(0))
-    listed, cut = grower.law(node)
+    listed, cut = grower.distribution(node)
     assert [number_of(decision) for decision, _ in listed] == list(range(6))
     return np.array([chance for _, chance in listed]), cut
 
 
-def test_the_least_gini_law_is_that_of_the_real_step(data, drawn):
-    law, cut = law_of(data, 0.8)
+def test_the_least_gini_distribution_is_that_of_the_real_step(data, drawn):
+    distribution, cut = distribution_of(data, 0.8)
     assert cut < 1e-5
-    assert p_value(drawn, law) > FITS
+    assert p_value(drawn, distribution) > FITS
 
 
 @pytest.mark.parametrize("factor", [0.7, 1.3])
-def test_the_law_of_another_epsilon_does_not_fit(data, drawn, factor):
-    assert p_value(drawn, law_of(data, 0.8 * factor)[0]) < FITS
+def test_the_distribution_of_another_epsilon_does_not_fit(data, drawn, factor):
+    assert p_value(drawn, distribution_of(data, 0.8 * factor)[0]) < FITS
 
 
 def test_the_order_of_features_breaks_ties(data):
-    law, _ = law_of(data, 8.0)  # hardly any noise: identical columns often tie
-    assert law[:2].sum() > law[2:4].sum() > law[4:].sum()
+    distribution, _ = distribution_of(data, 8.0)  # hardly any noise: identical columns often tie
+    assert distribution[:2].sum() > distribution[2:4].sum() > distribution[4:].sum()
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 0.8])
 def test_what_is_cut_off_covers_what_a_larger_box_finds(data, epsilon, monkeypatch):
-    low, cut = law_of(data, epsilon)
-    monkeypatch.setattr(noisy_law, "MOST_NOISE", 34)
-    for cached in (noisy_law._feature_law, noisy_law._chance_above):
+    low, cut = distribution_of(data, epsilon)
+    monkeypatch.setattr(noisy_distribution, "MOST_NOISE", 34)
+    for cached in (noisy_distribution._feature_distribution, noisy_distribution._chance_above):
         cached.cache_clear()
-    larger, larger_cut = law_of(data, epsilon)
-    for cached in (noisy_law._feature_law, noisy_law._chance_above):
+    larger, larger_cut = distribution_of(data, epsilon)
+    for cached in (noisy_distribution._feature_distribution, noisy_distribution._chance_above):
         cached.cache_clear()
     assert (low <= larger + 1e-12).all()
     assert (larger <= low + cut).all()
@@ -85,14 +85,14 @@ def test_what_is_cut_off_covers_what_a_larger_box_finds(data, epsilon, monkeypat
 
 def test_rounding_never_makes_the_cut_zero():
     histogram = np.array([[3, 0], [0, 3]])
-    _, cut = least_gini_law(histogram, (2,), GeometricNoise(30.0))
+    _, cut = least_gini_distribution(histogram, (2,), GeometricNoise(30.0))
     assert cut > 0
 
 
 @pytest.mark.parametrize(("shape", "n_bins"), [((3, 2), (3,)), ((2, 3), (2,)), ((5, 2), (2, 3))])
 def test_other_shapes_are_not_listed(shape, n_bins):
     with pytest.raises(NotListed, match="two classes and features of two categories only"):
-        least_gini_law(np.zeros(shape, dtype=np.int64), n_bins, GeometricNoise(1.0))
+        least_gini_distribution(np.zeros(shape, dtype=np.int64), n_bins, GeometricNoise(1.0))
 
 
 # --- PrivaTree (corrected): a noisy count, then a selection
@@ -108,36 +108,36 @@ def corrected(data):
 
 def split_chances(corrected, epsilon):
     grid, node, _ = corrected
-    listed, cut = split_law(grid, node, epsilon)
+    listed, cut = split_distribution(grid, node, epsilon)
     assert [decision.feature for decision, _ in listed] == [0, 1, 2]
     return np.array([chance for _, chance in listed]), cut
 
 
-def test_the_split_law_is_that_of_the_real_step(corrected):
-    law, cut = split_chances(corrected, 3.0)
-    assert p_value(corrected[2], law) > FITS
+def test_the_split_distribution_is_that_of_the_real_step(corrected):
+    distribution, cut = split_chances(corrected, 3.0)
+    assert p_value(corrected[2], distribution) > FITS
     assert cut < 1e-4
-    assert law.sum() + cut == pytest.approx(1, abs=1e-12)
+    assert distribution.sum() + cut == pytest.approx(1, abs=1e-12)
 
 
 @pytest.mark.parametrize("factor", [0.5, 2.0])
-def test_the_split_law_of_another_epsilon_does_not_fit(corrected, factor):
+def test_the_split_distribution_of_another_epsilon_does_not_fit(corrected, factor):
     assert p_value(corrected[2], split_chances(corrected, 3.0 * factor)[0]) < FITS
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 3.0])
-def test_the_counts_left_out_of_the_split_law_are_accounted_for(corrected, epsilon, monkeypatch):
-    law, cut = split_chances(corrected, epsilon)
+def test_the_counts_left_out_of_the_split_distribution_are_accounted_for(corrected, epsilon, monkeypatch):
+    distribution, cut = split_chances(corrected, epsilon)
     monkeypatch.setattr(privatree_corrected, "TAIL", 1e-9)
     larger, larger_cut = split_chances(corrected, epsilon)
-    assert (law <= larger + 1e-15).all()
-    assert (larger <= law + cut + 1e-15).all()
+    assert (distribution <= larger + 1e-15).all()
+    assert (larger <= distribution + cut + 1e-15).all()
     assert larger_cut < cut
 
 
 @pytest.mark.parametrize("n_rows", [0, 1])
-def test_hardly_any_rows_have_a_law(data, n_rows):
+def test_hardly_any_rows_have_a_distribution(data, n_rows):
     grid = equal_width_grid(SCHEMA, 10)
     node = root_rows(data.take(np.arange(n_rows), share=1.0), grid)
-    listed, cut = split_law(grid, node, 1.0)
+    listed, cut = split_distribution(grid, node, 1.0)
     assert sum(chance for _, chance in listed) + cut == pytest.approx(1, abs=1e-12)
