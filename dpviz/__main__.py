@@ -57,9 +57,7 @@ def finish(parser: ArgumentParser, argv: Sequence[str] | None = None) -> int:
 
 def parser() -> ArgumentParser:
     """The parser of all commands."""
-    top = Parser(
-        prog="python -m dpviz", description="Differentially private decision trees. Open the dashboard with `make run`."
-    )
+    top = Parser(prog="python -m dpviz", description="Differentially private decision trees. Open the dashboard with `make run`.")
     top.add_argument("--version", action="version", version=f"dpviz {VERSION}")
     choices = top.add_subparsers(metavar="COMMAND", required=True, title="commands")
     for name, command in commands().items():

@@ -14,6 +14,7 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.app.state import loaded
+from dpviz.app.widgets import learner_title, linked
 from dpviz.figures.guarantee_text import number_text, odds_text
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
@@ -77,15 +78,11 @@ def _noted(key: str, value: Any) -> Any:
     return value
 
 
-def _bound(key: str) -> dict[str, Any]:
-    return {"key": key, "bind": "query-params", "persist_state": "session"}
-
-
 def _ask_learner() -> str:
     """Those that predict this kind of target; each kind has its own key, so that going back to a table finds its learner."""
     now = loaded()
     key = "learner-of-numbers" if isinstance(now.schema.target, NumericTarget) else "learner"
-    name = st.selectbox("Learner", now.learners, format_func=lambda name: get_learner(name).title, **_bound(key))
+    name = st.selectbox("Learner", now.learners, format_func=learner_title, **linked(key))
     st.caption(f"{get_learner(name).idea} {get_learner(name).citation}.")
     return _noted(key, name)
 
@@ -93,7 +90,7 @@ def _ask_learner() -> str:
 def _ask_epsilon() -> float:
     """A slider over rounded steps and a box for any value; the box is what counts, and the slider follows it."""
     above = st.container(gap=None)
-    look = {"step": 0.01, "format": "%g", "help": f"Privacy loss under {NEIGHBOURS}.", **_bound("epsilon")}
+    look = {"step": 0.01, "format": "%g", "help": f"Privacy loss under {NEIGHBOURS}.", **linked("epsilon")}
     epsilon = st.number_input("ε, exactly", 1e-4, 100.0, 1.0, **look)
     st.session_state[_SLIDER] = nearest_step(epsilon)
     with above:
@@ -120,7 +117,7 @@ def _lower_first(text: str) -> str:
 
 def _ask_depth() -> str:
     words = f"Levels of rules. Auto: the learner's public rule, which uses no rows, with at most {AUTO_CAP} levels."
-    return _noted("depth", st.select_slider("Depth", DEPTHS, value="auto", help=words, **_bound("depth")))
+    return _noted("depth", st.select_slider("Depth", DEPTHS, value="auto", help=words, **linked("depth")))
 
 
 def _ask_params(learner: str, depth: str) -> dict[str, Any]:
@@ -137,7 +134,7 @@ def _default(learner: str, name: str) -> Any:
 
 
 def _ask_param(key: str, name: str, learner: str, about: Control, depth: str) -> Any:
-    default, look = _default(learner, name), {"help": about.help, **_bound(key)}
+    default, look = _default(learner, name), {"help": about.help, **linked(key)}
     match about.kind:
         case "flag":
             return _noted(key, st.toggle(about.label, value=default, **look))
@@ -157,12 +154,12 @@ def _ask_shares(key: str, about: Control, depth: str) -> tuple[float, ...] | Non
     parts = about.parts or tuple(f"depth {level}" for level in range(0 if depth == "auto" else int(depth)))
     reason = "" if parts else "Choose a depth first: with auto the number of levels is not fixed."
     hand, label = f"{key}.by-hand", f"{about.label}: set by hand"
-    by_hand = _noted(hand, st.toggle(label, help=reason or about.help, disabled=bool(reason), **_bound(hand)))
+    by_hand = _noted(hand, st.toggle(label, help=reason or about.help, disabled=bool(reason), **linked(hand)))
     if reason or not by_hand:
         return None
     st.caption("Weights; only their ratio counts. More weight: more accurate there, the same total.")
     return tuple(
-        _noted(f"{key}.{part}", st.number_input(part, 0.0, 1000.0, 1.0, format="%g", **_bound(f"{key}.{part}"))) for part in parts
+        _noted(f"{key}.{part}", st.number_input(part, 0.0, 1000.0, 1.0, format="%g", **linked(f"{key}.{part}"))) for part in parts
     )
 
 
@@ -175,7 +172,7 @@ def _ask_draw(role: DataRole) -> int:
         return _noted(PRIVATE_DRAW, st.session_state[PRIVATE_DRAW])
     with st.container(horizontal=True, vertical_alignment="bottom"):
         words = "The same number gives the same noise, so this is a simulation, not a release."
-        draw = st.number_input("Draw", 1, 1_000_000, 1, help=words, **_bound("draw"))
+        draw = st.number_input("Draw", 1, 1_000_000, 1, help=words, **linked("draw"))
         st.button("Draw again", icon=":material/casino:", on_click=_next_draw, args=("draw",))
     return _noted("draw", int(draw))
 

@@ -15,6 +15,7 @@ from dpviz.app.audit.why import has_own_text
 from dpviz.app.controls import EPSILONS
 from dpviz.app.parts import error
 from dpviz.app.tree_parts import watch
+from dpviz.app.widgets import learner_title, linked
 from dpviz.errors import Cancelled
 from dpviz.figures.audit.html import verdict_table
 from dpviz.figures.audit.text import AuditLine
@@ -92,12 +93,8 @@ def _ask_search(lines: list[AuditLine], what: Known) -> Search:
     return search
 
 
-def _bound(key: str) -> dict[str, Any]:
-    return {"key": key, "bind": "query-params", "persist_state": "session"}
-
-
 def _ask_learner(lines: list[AuditLine], what: Known) -> tuple[str, dict[str, Any]]:
-    look = {"format_func": lambda name: get_learner(name).title, **_bound(_LEARNER)}
+    look = {"format_func": learner_title, **linked(_LEARNER)}
     learner = st.selectbox("Learner", learner_names(), _first_learner(lines, what), **look)
     given = {name: _ask_flag(learner, name, default) for name, default in _flags(learner).items()}
     return learner, {name: value for name, value in given.items() if value != _flags(learner)[name]}
@@ -105,20 +102,20 @@ def _ask_learner(lines: list[AuditLine], what: Known) -> tuple[str, dict[str, An
 
 def _ask_flag(learner: str, name: str, default: bool) -> bool:
     about = controls_of(get_learner(learner).Params)[name]
-    return st.toggle(about.label, default, help=about.help, **_bound(_flag_key(learner, name)))
+    return st.toggle(about.label, default, help=about.help, **linked(_flag_key(learner, name)))
 
 
 def _ask_epsilon(what: Known) -> float:
     """Rounded steps, and every epsilon of the stored run."""
     stored = {result.epsilon for result in what.stored.results} if what.stored else set()
     steps = sorted({*EPSILONS, *stored})
-    return st.select_slider(f"ε ({NEIGHBOURS})", steps, 1.0, format_func=number_text, **_bound(_EPSILON))
+    return st.select_slider(f"ε ({NEIGHBOURS})", steps, 1.0, format_func=number_text, **linked(_EPSILON))
 
 
 def _ask_place() -> int | None:
     """One of the default universes and pairs, or all of them."""
     options = (*map(str, range(1, len(PLACES) + 1)), _EVERYWHERE)
-    chosen = st.select_slider("Universe to search", options, _EVERYWHERE, **_bound(_PLACE))
+    chosen = st.select_slider("Universe to search", options, _EVERYWHERE, **linked(_PLACE))
     place = None if chosen == _EVERYWHERE else int(chosen) - 1
     words = f"All {len(PLACES)} of them, quickest first." if place is None else f"Number {chosen}: {PLACES[place].title}."
     st.caption(words)

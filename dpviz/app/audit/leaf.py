@@ -7,11 +7,10 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.controls import EPSILONS
 from dpviz.app.prose import prose
+from dpviz.app.widgets import chart
 from dpviz.evaluation.audit.smooth_leaf import RULES, leaf_curve
 from dpviz.figures.audit.smooth_leaf import gaps_to_show, leaf_figure, leaf_rows, leaf_sentence
 from dpviz.figures.guarantee_text import number_text
-
-_QUIET = {"displayModeBar": False, "responsive": True}
 
 
 def smooth_or_global() -> None:
@@ -31,6 +30,7 @@ def _explore() -> None:
     curves = [leaf_curve(rule, epsilon, gaps_to_show(epsilon)) for rule in RULES]
     words = leaf_sentence(epsilon)
     st.markdown(f"**{words}**")
-    chart, table = st.tabs(["Chart", "Table"])
-    chart.plotly_chart(leaf_figure(curves), config=_QUIET, key="leaf-chart", alt=words)
-    table.dataframe(leaf_rows(curves), hide_index=True, alt="Chance of a flip and what one row more reveals, per gap and rule.")
+    left, right = st.tabs(["Chart", "Table"])
+    with left:
+        chart(leaf_figure(curves), words, key="leaf-chart")
+    right.dataframe(leaf_rows(curves), hide_index=True, alt="Chance of a flip and what one row more reveals, per gap and rule.")

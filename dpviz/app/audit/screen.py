@@ -13,6 +13,7 @@ from dpviz.app.audit.results import Known, Search
 from dpviz.app.audit.view import audit_view
 from dpviz.app.parts import error, plain
 from dpviz.app.prose import prose
+from dpviz.app.widgets import chart, table
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.by_attack import AuditedBound
 from dpviz.evaluation.audit.findings import AuditResult
@@ -26,7 +27,6 @@ from dpviz.figures.tree.svg import tree_svg
 TEXTS = "audit"
 #: A tree with more leaves is described on request.
 MOST_LEAVES = 4
-_QUIET = {"displayModeBar": False, "responsive": True}
 _BOXES = {"green": st.success, "orange": st.warning, "red": st.error, "gray": st.info}
 _ICONS = {
     "holds": ":material/verified_user:",
@@ -127,11 +127,10 @@ def _output(result: AuditResult) -> None:
 
 
 def _chart(figure: Any, sentence: str, rows: list[dict[str, str]], key: str, note: str = "") -> None:
-    st.plotly_chart(figure, config=_QUIET, key=f"audit-{key}", alt=sentence)
+    chart(figure, sentence, key=f"audit-{key}")
     if note:
         st.caption(note)
-    with st.expander("As a table", icon=":material/table_rows:"):
-        st.dataframe(rows, hide_index=True, alt=sentence)
+    table(rows, sentence)
 
 
 def everything(search: Search, what: Known) -> None:

@@ -11,6 +11,7 @@ from dpviz.app.controls import Asked
 from dpviz.app.parts import error, plain
 from dpviz.app.picture_view import choice_in, picture_view
 from dpviz.app.state import Loaded
+from dpviz.app.widgets import chart, table
 from dpviz.app.work import long_work
 from dpviz.app.work.cached import canonical_key
 from dpviz.app.work.jobs import Work
@@ -33,7 +34,6 @@ GAIN_DRAWS = 200
 MAP, BESIDE, GAINS = "lab", "lab-beside", "lab-gains"
 _PICTURE = "lab-map"
 _NONE = "nothing"
-_QUIET = {"displayModeBar": False, "responsive": True}
 _CLOSED = (
     "**The lab is closed for private rows.** It counts accuracy on the training rows themselves, over thousands of trees: no ε "
     "covers that. Use a sample or a public table of the same kind, or the Plan page, which can do with the schema alone."
@@ -167,13 +167,12 @@ def _map(found: ShareMap, current: Shares | None, title: str, key: str) -> None:
             f"{stopped}Numbers: % right. ◇ the automatic choice. Choose a cell (or arrow keys and Enter) to use its shares."
         )
     else:
-        st.plotly_chart(ternary.line_figure(found, current=current), config=_QUIET, key=key, alt=sentence)
+        chart(ternary.line_figure(found, current=current), sentence, key=key)
         _ask_point(found, key)
         st.caption(f"{stopped}The band is the 95 % range of the mean.")
     if found.has_twins:
         st.caption("Some shares lead to the same plan for this learner, so moving between them changes nothing.")
-    with st.expander("As a table", icon=":material/table_rows:"):
-        st.dataframe(ternary.map_rows(found), hide_index=True, alt=sentence)
+    table(ternary.map_rows(found), sentence)
 
 
 def _use_cell(found: ShareMap, key: str) -> None:
@@ -221,9 +220,8 @@ def _gains(question: ShareQuestion, loaded: Loaded, current: Shares | None) -> N
     of, gains = seen.result
     sentence = gains_drawn.gains_sentence(gains)
     st.markdown(plain(sentence))
-    st.plotly_chart(gains_drawn.gains_figure(gains), config=_QUIET, key="lab-gains-figure", alt=sentence)
-    with st.expander("As a table", icon=":material/table_rows:"):
-        st.dataframe(gains_drawn.gain_rows(of, gains), hide_index=True, alt=sentence)
+    chart(gains_drawn.gains_figure(gains), sentence, key="lab-gains-figure")
+    table(gains_drawn.gain_rows(of, gains), sentence)
 
 
 def _start_gains(question: ShareQuestion, data: EncodedDataset, start: Shares, key: str) -> None:

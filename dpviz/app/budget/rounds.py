@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app.state import Loaded
+from dpviz.app.widgets import chart, table
 from dpviz.app.work import long_work
 from dpviz.app.work.cached import Trained
 from dpviz.evaluation.budget import boosting
@@ -17,7 +18,6 @@ from dpviz.figures.budget import boosting as figures
 from dpviz.table.role import DataRole
 
 LANE = "individual-losses"
-_QUIET = {"displayModeBar": False, "responsive": True}
 
 
 def rounds_screen(trained: Trained, loaded: Loaded) -> None:
@@ -29,8 +29,8 @@ def rounds_screen(trained: Trained, loaded: Loaded) -> None:
     points, epsilons = boosting.epsilon_over_rounds(event, event.rounds)
     sentence = figures.rounds_sentence(points, epsilons, event.delta)
     st.markdown(sentence)
-    st.plotly_chart(figures.rounds_figure(points, epsilons), config=_QUIET, key="rounds", alt=sentence)
-    _table(figures.rounds_rows(points, epsilons), "What the first rounds cost.")
+    chart(figures.rounds_figure(points, epsilons), sentence, key="rounds")
+    table(figures.rounds_rows(points, epsilons), "What the first rounds cost.")
     if loaded.role is not DataRole.PRIVATE and boosting.can_measure(trained.result):
         _own_losses(trained, loaded)
 
@@ -54,8 +54,8 @@ def _own_losses(trained: Trained, loaded: Loaded) -> None:
 def _chart(found: IndividualLosses) -> None:
     sentence = figures.losses_sentence(found)
     st.markdown(f"**{sentence}**")
-    st.plotly_chart(figures.losses_figure(found), config=_QUIET, key="own-losses", alt=sentence)
-    _table(figures.losses_rows(found), "Own losses of rows, by share of the rows.")
+    chart(figures.losses_figure(found), sentence, key="own-losses")
+    table(figures.losses_rows(found), "Own losses of rows, by share of the rows.")
 
 
 def _work(trained: Trained, loaded: Loaded) -> Callable[[Callable[[float], None], Event], Any]:
@@ -63,8 +63,3 @@ def _work(trained: Trained, loaded: Loaded) -> Callable[[Callable[[float], None]
         return boosting.individual_losses(trained.result, loaded.data, progress=progress, stop=stop.is_set)
 
     return work
-
-
-def _table(rows: list[dict[str, str]], words: str) -> None:
-    with st.expander("As a table", icon=":material/table_rows:"):
-        st.dataframe(rows, hide_index=True, alt=words)

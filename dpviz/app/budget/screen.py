@@ -5,11 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app.widgets import chart, table
 from dpviz.evaluation.budget.boosting import rounds_event
 from dpviz.figures.budget import shares
 from dpviz.training.contract import FitResult
-
-_QUIET = {"displayModeBar": False, "responsive": True}
 
 
 def claimed_and_composed(result: FitResult) -> None:
@@ -18,8 +17,8 @@ def claimed_and_composed(result: FitResult) -> None:
     sentence = shares.claim_sentence(result.claim, result.ledger.guarantee)
     st.markdown(sentence)
     figure = shares.claim_figure(result.claim, result.ledger.guarantee)
-    st.plotly_chart(figure, config=_QUIET, key="claim", alt=sentence)
-    _table(shares.claim_rows(result.claim, result.ledger.guarantee), "Claimed and composed epsilon.")
+    chart(figure, sentence, key="claim")
+    table(shares.claim_rows(result.claim, result.ledger.guarantee), "Claimed and composed epsilon.")
 
 
 def split(result: FitResult) -> None:
@@ -28,8 +27,8 @@ def split(result: FitResult) -> None:
     spent = result.ledger.spent()
     sentence = shares.split_sentence(result.plan, spent)
     st.markdown(sentence)
-    st.plotly_chart(shares.split_figure(result.plan, spent), config=_QUIET, key="split", alt=sentence)
-    _table(shares.split_rows(result.plan, spent), "Epsilon per part, as counted and as one row pays it.")
+    chart(shares.split_figure(result.plan, spent), sentence, key="split")
+    table(shares.split_rows(result.plan, spent), "Epsilon per part, as counted and as one row pays it.")
 
 
 def levels(result: FitResult) -> None:
@@ -39,8 +38,8 @@ def levels(result: FitResult) -> None:
     st.header("Level by level", anchor=False)
     words = "What one row pays on its way down. Nodes of one level hold different rows, so each level is paid once"
     st.markdown(f"{words} ({NEIGHBOURS}).")
-    st.plotly_chart(shares.levels_figure(result.plan), config=_QUIET, key="levels", alt=shares.levels_sentence(result.plan))
-    _table(shares.share_rows(result.plan), "Every share of the plan with who set it.")
+    chart(shares.levels_figure(result.plan), shares.levels_sentence(result.plan), key="levels")
+    table(shares.share_rows(result.plan), "Every share of the plan with who set it.")
 
 
 def who_decided(result: FitResult) -> None:
@@ -49,8 +48,3 @@ def who_decided(result: FitResult) -> None:
     lines = [f"**{', '.join(parts)}**: {who}" for who, parts in shares.deciders(result.plan).items()]
     st.markdown("\n".join(f"- {line}" for line in (*lines, *result.plan.notes)))
     st.caption("Shares can be set by hand in the sidebar, under Learner settings.")
-
-
-def _table(rows: list[dict[str, str]], words: str) -> None:
-    with st.expander("As a table", icon=":material/table_rows:"):
-        st.dataframe(rows, hide_index=True, alt=words)

@@ -10,10 +10,10 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.controls import AUTO_CAP, DEPTHS, EPSILONS, nearest_step
 from dpviz.app.state import Loaded
+from dpviz.app.widgets import learner_title, linked
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
 from dpviz.evaluation.compare.grid import SweepGrid
 from dpviz.figures.guarantee_text import number_text
-from dpviz.learners import get_learner
 from dpviz.randomness import random_128_bits
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
@@ -71,11 +71,11 @@ def ask_question(loaded: Loaded) -> Question | None:
     sizes = row_sizes(loaded)
     along = _ask_view(with_rows=len(sizes) > 1)
     with st.sidebar:
-        look = {"format_func": _title, **_bound(f"learners{_suffix(loaded)}")}
+        look = {"format_func": learner_title, **linked(f"learners{_suffix(loaded)}")}
         chosen = st.multiselect("Learners", names, default=_first(names, loaded), **look)
         axes = {EPSILON: _ask_epsilons, DEPTH: _ask_depths, ROWS: lambda: _ask_rows(sizes)}[along]()
-        repeats = st.select_slider("Draws per split", DRAWS, value=_usual_draws(loaded), **_bound(f"draws{_suffix(loaded)}"))
-        folds = st.select_slider("Splits", (1, 3, 5, 10), value=5, help=_SPLITS, **_bound("splits"))
+        repeats = st.select_slider("Draws per split", DRAWS, value=_usual_draws(loaded), **linked(f"draws{_suffix(loaded)}"))
+        folds = st.select_slider("Splits", (1, 3, 5, 10), value=5, help=_SPLITS, **linked("splits"))
         metric = _ask_measure(loaded)
     if not chosen:
         st.info("Choose at least one learner in the sidebar.", icon=":material/info:")
@@ -106,16 +106,8 @@ def _suffix(loaded: Loaded) -> str:
 
 def _ask_measure(loaded: Loaded) -> str:
     suffix = _suffix(loaded)
-    look = {"format_func": _capital, "help": _MEASURE[suffix], **_bound(f"measure{suffix}")}
+    look = {"format_func": _capital, "help": _MEASURE[suffix], **linked(f"measure{suffix}")}
     return str(st.selectbox("Measure", metrics_for(loaded.schema), **look))
-
-
-def _bound(key: str) -> dict[str, Any]:
-    return {"key": key, "bind": "query-params", "persist_state": "session"}
-
-
-def _title(name: str) -> str:
-    return get_learner(name).title
 
 
 def _capital(metric: str) -> str:
@@ -130,7 +122,7 @@ def _first(names: tuple[str, ...], loaded: Loaded) -> list[str]:
 
 def _ask_view(*, with_rows: bool) -> str:
     views = tuple(view for view in VIEWS if with_rows or view != ROWS)
-    look = {"format_func": VIEWS.__getitem__, "required": True, "label_visibility": "collapsed", **_bound("view")}
+    look = {"format_func": VIEWS.__getitem__, "required": True, "label_visibility": "collapsed", **linked("view")}
     view = st.segmented_control("Curves", views, default=EPSILON, **look)
     if not with_rows:
         st.caption("Over number of rows: needs a public row count. Declare one on the Data page.")
@@ -139,8 +131,8 @@ def _ask_view(*, with_rows: bool) -> str:
 
 def _ask_epsilons() -> dict[str, Any]:
     label = f"ε from – to ({NEIGHBOURS})"
-    low, high = st.select_slider(label, EPSILONS, value=(0.01, 5.0), format_func=number_text, **_bound("epsilons"))
-    digits = st.selectbox("Steps of ε per decade", tuple(_PER_DECADE), **_bound("steps"))
+    low, high = st.select_slider(label, EPSILONS, value=(0.01, 5.0), format_func=number_text, **linked("epsilons"))
+    digits = st.selectbox("Steps of ε per decade", tuple(_PER_DECADE), **linked("steps"))
     return {"epsilons": epsilons_between(low, high, digits), **_one_depth()}
 
 
@@ -152,21 +144,21 @@ def epsilons_between(low: float, high: float, digits: str = "1, 2, 3, 5") -> tup
 
 def _one_depth() -> dict[str, Any]:
     words = f"Auto: each learner's public rule, at most {AUTO_CAP} levels."
-    depth = st.select_slider("Depth", DEPTHS, value="auto", help=words, **_bound("depth"))
+    depth = st.select_slider("Depth", DEPTHS, value="auto", help=words, **linked("depth"))
     cap = AUTO_CAP if depth == "auto" else int(depth)
     return {"max_depths": (cap,), "depth": "auto" if depth == "auto" else cap}
 
 
 def _one_epsilon() -> dict[str, Any]:
     start = nearest_step(float(st.session_state.get("epsilon", 1.0)))
-    epsilon = st.select_slider(f"ε ({NEIGHBOURS})", EPSILONS, value=start, format_func=number_text, **_bound("one-epsilon"))
+    epsilon = st.select_slider(f"ε ({NEIGHBOURS})", EPSILONS, value=start, format_func=number_text, **linked("one-epsilon"))
     return {"epsilons": (float(epsilon),)}
 
 
 def _ask_depths() -> dict[str, Any]:
-    deepest = st.select_slider("Deepest", range(2, 11), value=8, **_bound("deepest"))
+    deepest = st.select_slider("Deepest", range(2, 11), value=8, **linked("deepest"))
     words = "A learner with a public depth rule may then use fewer levels than allowed."
-    by_rule = st.toggle("Let depth rules stop earlier", help=words, **_bound("by-rule"))
+    by_rule = st.toggle("Let depth rules stop earlier", help=words, **linked("by-rule"))
     return {**_one_epsilon(), "max_depths": tuple(range(1, int(deepest) + 1)), "depth": "auto" if by_rule else "exact"}
 
 

@@ -16,6 +16,7 @@ from dpviz.app.compare.draws_view import draws_view
 from dpviz.app.compare.run import Running, Shown
 from dpviz.app.parts import error, plain
 from dpviz.app.state import Loaded
+from dpviz.app.widgets import chart, download, learner_title, table
 from dpviz.evaluation.compare.comparison import (
     METRICS,
     Curve,
@@ -40,7 +41,6 @@ from dpviz.training.params import make_params
 if TYPE_CHECKING:
     import pandas as pd
 
-_QUIET = {"displayModeBar": False, "responsive": True}
 _EVERY = 1.0
 #: So long, in seconds, the page waits for the first points rather than show none and come back later.
 _PATIENCE = 0.8
@@ -135,7 +135,7 @@ def _results(question: Question, frame: pd.DataFrame, loaded: Loaded) -> None:
         found = _curves(question, frame, chosen=x, composed=composed)
         if composed:
             _say_off_axis(found, question, loaded)
-    _table(curve_rows(found, along=question.along, metric=question.metric), "Every point of the curves.")
+    table(curve_rows(found, along=question.along, metric=question.metric), "Every point of the curves.")
     _doubts(found, question, loaded)
     rows = rows_at(frame, question.along, x)
     st.divider()
@@ -164,7 +164,7 @@ def _curves(
         words = "Points appear as they are computed."
     st.markdown(plain(words))
     figure = compare_figure(found, along=along, metric=metric, level=level, composed=composed, chosen=chosen)
-    st.plotly_chart(figure, config=_QUIET, key="curves", alt=f"{METRICS[metric]} of {len(found)} learners. {words}")
+    chart(figure, f"{METRICS[metric]} of {len(found)} learners. {words}", key="curves")
     if is_cut(found, metric):
         st.caption(f"R² below −{-LEAST_R2} is cut off: far worse than predicting the mean. The table has the numbers.")
     st.caption(
@@ -195,7 +195,7 @@ def _say_off_axis(found: Sequence[Curve], question: Question, loaded: Loaded) ->
     gone = off_axis(found)
     if gone:
         st.markdown("**Off the axis: nothing bounds what their steps compose to.**")
-        st.markdown("\n".join(f"- {plain(_title(name))}: {plain(_because(name, question, loaded))}" for name in gone))
+        st.markdown("\n".join(f"- {plain(learner_title(name))}: {plain(_because(name, question, loaded))}" for name in gone))
 
 
 def _doubts(found: Sequence[Curve], question: Question, loaded: Loaded) -> None:
@@ -204,7 +204,7 @@ def _doubts(found: Sequence[Curve], question: Question, loaded: Loaded) -> None:
     if doubtful:
         with st.expander(f":material/gpp_bad: Claims that do not hold ({len(doubtful)})"):
             reasons = {curve: plain(_because(curve.learner, question, loaded)) for curve in doubtful}
-            st.markdown("\n".join(f"- **{plain(_title(c.learner))}** ({c.verdict}): {why}" for c, why in reasons.items()))
+            st.markdown("\n".join(f"- **{plain(learner_title(c.learner))}** ({c.verdict}): {why}" for c, why in reasons.items()))
 
 
 def _because(name: str, question: Question, loaded: Loaded) -> str:
@@ -212,10 +212,6 @@ def _because(name: str, question: Question, loaded: Loaded) -> str:
     params = make_params(spec.Params, name, grid.params_of(name))
     plan = spec.plan(loaded.schema, grid.settings(grid.epsilons[0], grid.max_depths[0]), params)
     return spec.claim(plan, params, loaded.schema).because
-
-
-def _title(name: str) -> str:
-    return get_learner(name).title
 
 
 def _dots(question: Question, rows: pd.DataFrame, found: Sequence[Curve]) -> None:
@@ -230,7 +226,7 @@ def _dots(question: Question, rows: pd.DataFrame, found: Sequence[Curve]) -> Non
     lines = [DotRow(look, quantile_dots(values)) for look, values in zip(looks, outcomes, strict=True)]
     if lines:
         draws_view(lines, drawn, looks, metric=metric, key="draw-by-draw")
-        _table(dot_rows(lines, metric=metric), "Five of the 25 dots of each learner.")
+        table(dot_rows(lines, metric=metric), "Five of the 25 dots of each learner.")
 
 
 def _differences(question: Question, rows: pd.DataFrame, found: Sequence[Curve]) -> None:
@@ -240,16 +236,16 @@ def _differences(question: Question, rows: pd.DataFrame, found: Sequence[Curve])
     if len(names) < 2:
         st.caption("Choose at least two learners to compare them.")
         return
-    ours = st.selectbox("Learner", names, format_func=_title, key="ours")
+    ours = st.selectbox("Learner", names, format_func=learner_title, key="ours")
     pairs = [difference(rows, ours, other, question.metric) for other in names if other != ours]
     known = [item for item in pairs if item is not None]
-    lines = (f"- beats {plain(_title(item.other))} with probability **{probability_text(item)}**" for item in known)
-    st.markdown("\n".join([f"{plain(_title(ours))}", "", *lines]))
+    lines = (f"- beats {plain(learner_title(item.other))} with probability **{probability_text(item)}**" for item in known)
+    st.markdown("\n".join([f"{plain(learner_title(ours))}", "", *lines]))
     unit = gap_unit(question.metric)
-    words = f"Differences of {_title(ours)} to {len(known)} other learners, in {unit}; the table has the numbers."
-    st.plotly_chart(difference_figure(known, looks_of(verdicts), question.metric), config=_QUIET, key="differences", alt=words)
+    words = f"Differences of {learner_title(ours)} to {len(known)} other learners, in {unit}; the table has the numbers."
+    chart(difference_figure(known, looks_of(verdicts), question.metric), words, key="differences")
     st.caption(MEANING)
-    _table(difference_rows(known, question.metric), "Every difference with its probability.")
+    table(difference_rows(known, question.metric), "Every difference with its probability.")
 
 
 def _download(question: Question, frame: pd.DataFrame, loaded: Loaded) -> None:
@@ -257,12 +253,6 @@ def _download(question: Question, frame: pd.DataFrame, loaded: Loaded) -> None:
         st.caption("No file: computed on private rows, not covered by ε, not to be published.")
         return
     name = f"compare-{question.along}.csv"
-    look = {"icon": ":material/download:", "on_click": "ignore"}
-    st.download_button("Download every fit (CSV)", lambda: frame_csv(frame), name, "text/csv", **look)
+    download("Download every fit (CSV)", lambda: frame_csv(frame), name)
     holds = "settings, ε claimed and composed, measures. It holds no row of the data."
     st.caption(f"{len(frame):,} fits, one a line: {holds}")
-
-
-def _table(rows: list[dict[str, str]], words: str) -> None:
-    with st.expander("As a table", icon=":material/table_rows:"):
-        st.dataframe(rows, hide_index=True, alt=words)

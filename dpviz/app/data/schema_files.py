@@ -10,6 +10,7 @@ from dpviz.app import parts
 from dpviz.app.data.draft import SchemaDraft
 from dpviz.app.data.schema_editor import missing_text
 from dpviz.app.state import Prepared
+from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
 from dpviz.table.schema_json import schema_from_json
 
@@ -48,15 +49,7 @@ def _put_in(work: Prepared, document: bytes) -> DpvizError | None:
 
 def _offer_download(work: Prepared) -> None:
     text, why_not = document(work.draft)
-    st.download_button(
-        "Download schema",
-        text,
-        file_name=f"{_file_stem(work.title)}.schema.json",
-        mime="application/json",
-        on_click="ignore",
-        disabled=bool(why_not),
-        icon=":material/download:",
-    )
+    download("Download schema", text, f"{_file_stem(work.title)}.schema.json", "application/json", disabled=bool(why_not))
     parts.why_disabled(why_not)
 
 

@@ -8,6 +8,7 @@ from dpviz.app import parts
 from dpviz.app.data.session_file import OPENED, open_session, session_now
 from dpviz.app.publish.exports import offer_export
 from dpviz.app.state import loaded
+from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.session import session_from_json, session_to_json
@@ -23,9 +24,8 @@ def ask_session_file() -> None:
     """Save this session, or open one that was saved."""
     with st.expander("Session as a file", icon=":material/inventory_2:"):
         st.caption(_HOLDS_PRIVATE if loaded().role is DataRole.PRIVATE else _HOLDS)
-        look = {"icon": ":material/download:", "on_click": "ignore"}
         now = session_now()  # here: whoever makes the file when it is asked for sees no session
-        st.download_button("Save session", lambda: session_to_json(now), "session.dpviz.json", "application/json", **look)
+        download("Save session", lambda: session_to_json(now), "session.dpviz.json", "application/json")
         _ask_upload()
     _offer_models()
 

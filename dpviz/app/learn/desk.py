@@ -13,12 +13,12 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app.prose import prose, sections
+from dpviz.app.widgets import chart, linked, table
 from dpviz.figures.guarantee_text import number_text
 
 QUESTION, ANSWER = "question", "answer"
 ANSWERED = "_lessons_answered"
 _SKIPPED = "_lessons_skipped"
-_QUIET = {"displayModeBar": False, "responsive": True}
 #: Pixels; four such boxes stand side by side, two on a telephone.
 NUMBER_WIDTH = 125
 #: Numbers for a lesson's texts, computed, by the names in braces.
@@ -103,14 +103,12 @@ class Desk:
 
     def picture(self, figure: Any, words: str, rows: list[dict[str, str]], *, name: str = "picture") -> None:
         """A chart with its sentence, which is also its alt text, and a table that says the same."""
-        st.plotly_chart(figure, config=_QUIET, key=f"{self.lesson}-{name}", alt=words)
+        chart(figure, words, key=f"{self.lesson}-{name}")
         st.markdown(words)
-        with st.expander("As a table", icon=":material/table_rows:"):
-            st.dataframe(rows, hide_index=True, alt=words)
+        table(rows, words)
 
     def _look(self, name: str) -> dict[str, Any]:
-        stopped = not self.may_move(name)
-        return {"key": self.key(name), "bind": "query-params", "persist_state": "session", "disabled": stopped}
+        return {**linked(self.key(name)), "disabled": not self.may_move(name)}
 
     def _in_link(self, name: str) -> list[str]:
         return st.query_params.get_all(self.key(name))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
 from dpviz.app.controls import Asked
 from dpviz.app.parts import literal
 from dpviz.app.state import Loaded
+from dpviz.app.widgets import linked
 from dpviz.app.work.cached import canonical_key
 from dpviz.evaluation.plan.planner import Along, Measure, Setup, Wish
 from dpviz.evaluation.plan.simulate import Marginals, Planted, Resampled, World, marginals_of, plant
@@ -51,11 +51,6 @@ class Question:
     rows: int = 0
 
 
-def bound(key: str) -> dict[str, Any]:
-    """A keyed widget that a link and a page change keep."""
-    return {"key": key, "bind": "query-params", "persist_state": "session"}
-
-
 def ask_world(loaded: Loaded) -> Place:
     """Rows at hand, or rows simulated from the schema; for private rows the schema only. Raises what the world raises."""
     options = {ROWS_AT_HAND: "The rows in use", SCHEMA: "The schema alone"}
@@ -65,7 +60,7 @@ def ask_world(loaded: Loaded) -> Place:
             icon=":material/lock:",
         )
         return _ask_planted(loaded)
-    look = {"format_func": options.__getitem__, "default": ROWS_AT_HAND, "required": True, **bound("world")}
+    look = {"format_func": options.__getitem__, "default": ROWS_AT_HAND, "required": True, **linked("world")}
     if st.segmented_control("Simulate with", tuple(options), **look) == SCHEMA:
         return _ask_planted(loaded)
     st.caption(
@@ -80,12 +75,12 @@ def _ask_planted(loaded: Loaded) -> Place:
     known = loaded.schema.n_public or 1_000
     with columns[0]:
         start = min(_SIZES, key=lambda size: abs(size - known))
-        n_rows = st.select_slider("Rows", _SIZES, start, format_func=lambda size: f"{size:,}", **bound("plan-rows"))
+        n_rows = st.select_slider("Rows", _SIZES, start, format_func=lambda size: f"{size:,}", **linked("plan-rows"))
     with columns[1]:
         words = "How far the class follows the planted tree. 0: chance. 1: always."
-        strength = st.slider("Strength of the signal", 0.1, 1.0, 0.6, 0.1, help=words, **bound("strength"))
+        strength = st.slider("Strength of the signal", 0.1, 1.0, 0.6, 0.1, help=words, **linked("strength"))
     with columns[2]:
-        depth = st.slider("Levels of the planted tree", 1, 4, 2, **bound("planted"))
+        depth = st.slider("Levels of the planted tree", 1, 4, 2, **linked("planted"))
     marginals = _ask_marginals(loaded)
     world = _planted(canonical(loaded, marginals, n_rows, strength, depth), loaded, marginals, n_rows, strength, depth)
     st.caption(
@@ -111,7 +106,7 @@ def _ask_marginals(loaded: Loaded) -> Marginals:
     options = {UNIFORM: "uniform", TYPED: "typed here"}
     if loaded.role is not DataRole.PRIVATE:
         options[LIKE_ROWS] = "as in the rows in use"
-    look = {"format_func": options.__getitem__, "default": UNIFORM, "required": True, **bound("marginals")}
+    look = {"format_func": options.__getitem__, "default": UNIFORM, "required": True, **linked("marginals")}
     chosen = st.segmented_control("Distribution of each feature", tuple(options), **look)
     if chosen == LIKE_ROWS:
         return marginals_of(loaded.data)
@@ -142,23 +137,23 @@ def _ask_weights(loaded: Loaded) -> Marginals:
 
 def ask_question(guess: float) -> Question:
     """Which question, and what is wanted. `guess` is what guessing reaches."""
-    look = {"format_func": QUESTIONS.__getitem__, "default": "epsilon", "required": True, **bound("wanted")}
+    look = {"format_func": QUESTIONS.__getitem__, "default": "epsilon", "required": True, **linked("wanted")}
     name = st.segmented_control("What do you want to know?", tuple(QUESTIONS), **look)
     left, right = st.columns(2, gap="medium")
     if name == "poison":
         with left:
-            rows = st.number_input("Poisoned rows to withstand", 1, 100_000, 10, help=_POISON, **bound("protect"))
+            rows = st.number_input("Poisoned rows to withstand", 1, 100_000, 10, help=_POISON, **linked("protect"))
         return Question(name, rows=int(rows))
     measure: Measure = "labels" if name in ("labels", "depth") else "accuracy"
     with left:
         if measure == "accuracy":
             start = min(99.0, round(100 * (guess + 0.05)))
-            target = st.number_input("Accuracy, %", 1.0, 99.9, float(start), 0.5, format="%g", **bound("wish-accuracy"))
+            target = st.number_input("Accuracy, %", 1.0, 99.9, float(start), 0.5, format="%g", **linked("wish-accuracy"))
         else:
-            target = st.number_input("Leaves with the right label, %", 1.0, 99.9, 90.0, 1.0, format="%g", **bound("wish-labels"))
+            target = st.number_input("Leaves with the right label, %", 1.0, 99.9, 90.0, 1.0, format="%g", **linked("wish-labels"))
     with right:
         steps = (50, 80, 90, 95)
-        sureness = st.select_slider("In so many trees of 100", steps, 90, help=_SURE, **bound("sure"))
+        sureness = st.select_slider("In so many trees of 100", steps, 90, help=_SURE, **linked("sure"))
     return Question(name, _ALONG[name], Wish(measure, target / 100, sureness / 100))
 
 

@@ -10,8 +10,9 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.controls import Asked
 from dpviz.app.parts import error, needs_classes, plain
-from dpviz.app.plan.ask import Place, Question, ask_question, ask_world, bound, question_key, setup_of
+from dpviz.app.plan.ask import Place, Question, ask_question, ask_world, question_key, setup_of
 from dpviz.app.state import Loaded
+from dpviz.app.widgets import chart, linked, table
 from dpviz.app.work import long_work
 from dpviz.errors import DpvizError
 from dpviz.evaluation.plan import planner
@@ -26,7 +27,6 @@ from dpviz.learners import get_learner, require_task
 
 ANSWER, CHECK, CURVES = "plan", "plan-check", "plan-consequences"
 SEED, CHECK_SEED = 11, 12
-_QUIET = {"displayModeBar": False, "responsive": True}
 _STARTED = "_plan_started"
 
 
@@ -99,9 +99,8 @@ def _answer(place: Place, setup: Setup, question: Question, answer: Answer, key:
     if isinstance(place.world, Planted) and wish.measure == "accuracy" and wish.target > place.world.follows:
         st.caption(f"Nothing could: in this world {drawn.percent(round(place.world.follows, 3))} is the most anybody reaches.")
     if answer.rungs:
-        st.plotly_chart(drawn.search_figure(answer, along), config=_QUIET, key="plan-answer", alt=sentence)
-        with st.expander("As a table", icon=":material/table_rows:"):
-            st.dataframe(drawn.search_rows(answer, along), hide_index=True, alt=sentence)
+        chart(drawn.search_figure(answer, along), sentence, key="plan-answer")
+        table(drawn.search_rows(answer, along), sentence)
     if answer.reached is not None and key:
         _check(place, setup, question, answer, key)
 
@@ -190,10 +189,9 @@ def _three(found: Consequences, cursor: float) -> None:
             st.markdown(f"**{title}** at ε = {number_text(item.epsilon)}  \n{plain(words)}")
     alt = " ".join(sentences)
     figure = three.consequences_figure(found, cursor=item.epsilon, candidates=candidates, above=found.majority)
-    st.plotly_chart(figure, config=_QUIET, key="plan-three", alt=alt)
-    with st.expander("As a table", icon=":material/table_rows:"):
-        rows = three.consequence_rows(found, candidates=candidates, above=found.majority)
-        st.dataframe(rows, hide_index=True, alt=alt)
+    chart(figure, alt, key="plan-three")
+    rows = three.consequence_rows(found, candidates=candidates, above=found.majority)
+    table(rows, alt)
     st.caption(
         f"{found.n_draws} trees per ε on one training set of {found.n_train:,} rows. Dotted: guessing the most frequent class, "
         "and guessing without the tree. A plan made of simulations, no promise about other rows."
@@ -204,10 +202,10 @@ def _ask_attack() -> int:
     """The attack model: a fair guess, or one of n people."""
     titles = {"fair": "In or out, even odds", "one-of-n": "Which of n people"}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        look = {"format_func": titles.__getitem__, "default": "fair", "required": True, "help": _ATTACKS, **bound("attack")}
+        look = {"format_func": titles.__getitem__, "default": "fair", "required": True, "help": _ATTACKS, **linked("attack")}
         if st.segmented_control("The attacker guesses", tuple(titles), **look) == "fair":
             return FAIR
-        return int(st.number_input("n, people who may be the one", 2, 100_000_000, 1_000, **bound("candidates")))
+        return int(st.number_input("n, people who may be the one", 2, 100_000_000, 1_000, **linked("candidates")))
 
 
 _ATTACKS = (

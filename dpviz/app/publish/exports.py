@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from dpviz.app.parts import error, plain
 from dpviz.app.publish.export_png import png_button
+from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
 from dpviz.figures.publish.exports import export_as, targets
 from dpviz.io.exports.contract import Exportable, Exported
@@ -67,9 +66,9 @@ def _checked(name: str, document: str) -> Exported:
 def _offer(done: Exported, document: str, stem: str, key: str, label: str) -> None:
     target = done.target
     st.caption(f":material/task_alt: {plain(done.checked)}")
-    look: dict[str, Any] = {"icon": ":material/download:", "on_click": "ignore", "key": f"{key}-{target.name}"}
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.download_button(f"{label} ({target.title})", done.content, f"{stem}{target.suffix}", target.mime, **look)
+        name = f"{label} ({target.title})"
+        download(name, done.content, f"{stem}{target.suffix}", target.mime, key=f"{key}-{target.name}")
         if target.name == "svg":
             png_button(str(done.content), f"{stem}.png", key=f"{key}-png")
         if target.name == "json":

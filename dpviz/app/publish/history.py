@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -11,6 +10,7 @@ from dpviz.app.explorations import unnoted
 from dpviz.app.parts import error
 from dpviz.app.publish.exports import offer_export
 from dpviz.app.state import Loaded
+from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.publish.release import history_rows
@@ -19,8 +19,6 @@ from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.files import is_file_with
 from dpviz.release.records import Balance, Entry, State
 from dpviz.release.register import ReleaseRegister
-
-_BUTTON: dict[str, Any] = {"icon": ":material/download:", "on_click": "ignore"}
 
 
 def history(book: ReleaseRegister, balance: Balance | None, loaded: Loaded) -> None:
@@ -53,9 +51,7 @@ def _files(balance: Balance) -> None:
         entry = next((item for item in released if item.number == chosen), released[0])
         stands = is_file_with(Path(entry.file), entry.sha256)
         name = f"{entry.learner}-release-{entry.number}.json"
-        st.download_button(
-            "Download release (JSON)", lambda: content(entry), name, "application/json", disabled=not stands, **_BUTTON
-        )
+        download("Download release (JSON)", lambda: content(entry), name, "application/json", disabled=not stands)
     if not stands:
         st.caption(":material/error: Its file is no longer where it was released to, or was changed. It stays spent.")
     st.caption(f"SHA-256 of the file: `{entry.sha256}`")
@@ -95,6 +91,6 @@ def _register(book: ReleaseRegister) -> None:
         return csv_text(COLUMNS, register_lines(book))
 
     with st.expander("The whole register as a file", icon=":material/menu_book:"), st.container(horizontal=True):
-        st.download_button("Register (CSV)", as_csv, "releases.csv", "text/csv", **_BUTTON)
-        st.download_button("Register (JSON)", lambda: register_json(book), "releases.json", "application/json", **_BUTTON)
+        download("Register (CSV)", as_csv, "releases.csv")
+        download("Register (JSON)", lambda: register_json(book), "releases.json", "application/json")
         st.caption("All data sets, caps, releases and explorations; no fingerprint of any rows. For the owner's books.")

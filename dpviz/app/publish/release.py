@@ -15,6 +15,7 @@ from dpviz.app.controls import Asked
 from dpviz.app.parts import error, why_disabled
 from dpviz.app.publish.check import looks_at
 from dpviz.app.state import Loaded
+from dpviz.app.widgets import chart
 from dpviz.app.work.jobs import Job, session_name, shared_jobs
 from dpviz.errors import DpvizError
 from dpviz.figures.guarantee_text import epsilon_text, number_text
@@ -29,7 +30,6 @@ LANE = "publish"
 _TOKEN, _PROBLEM, _LAST, _FAILED = "_publish_token", "_publish_problem", "_publish_last", "_publish_failed"
 _AGREED = "publish-agreed"
 _EVERY = 0.3
-_QUIET = {"displayModeBar": False, "responsive": True}
 
 
 def wish_of(asked: Asked) -> Wish:
@@ -55,7 +55,7 @@ def spent(balance: Balance, made: Promise | None) -> None:
     sentence = spent_sentence(balance)
     st.markdown(f"**{sentence}**")
     loss = made.loss if made else None
-    st.plotly_chart(spent_figure(balance, loss), config=_QUIET, key="publish-spent", alt=sentence)
+    chart(spent_figure(balance, loss), sentence, key="publish-spent")
     st.dataframe(
         statement_rows(balance, loss),
         hide_index=True,

@@ -12,6 +12,7 @@ from dpviz.app.compare.ask import FIRST
 from dpviz.app.controls import AUTO_CAP, DEPTHS, EPSILONS
 from dpviz.app.parts import needs_classes
 from dpviz.app.state import Loaded
+from dpviz.app.widgets import learner_title, linked
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness.curves import Unit
 from dpviz.learners import get_learner
@@ -78,13 +79,14 @@ def ask_question(loaded: Loaded) -> Question | None:
         return None
     names = loaded.learners
     with st.sidebar:
-        learners = st.multiselect("Learners", names, default=first_learners(names), format_func=_title, **_bound("learners"))
-        look = {"format_func": number_text, "max_selections": MOST_EPSILONS, **_bound("epsilons")}
+        look = {"format_func": learner_title, **linked("robust-learners")}
+        learners = st.multiselect("Learners", names, default=first_learners(names), **look)
+        look = {"format_func": number_text, "max_selections": MOST_EPSILONS, **linked("robust-epsilons")}
         epsilons = st.multiselect(f"ε ({NEIGHBOURS})", EPSILONS, default=list(FIRST_EPSILONS), **look)
         words = f"Auto: each learner's public rule, at most {AUTO_CAP} levels."
-        depth = st.select_slider("Depth", DEPTHS, value="auto", help=words, **_bound("depth"))
-        draws = st.select_slider("Draws", DRAWS, value=300, format_func="{:,}".format, help=_MORE, **_bound("draws"))
-        splits = st.select_slider("Splits", SPLITS, value=1, help=_SPLITS_HELP, **_bound("splits"))
+        depth = st.select_slider("Depth", DEPTHS, value="auto", help=words, **linked("robust-depth"))
+        draws = st.select_slider("Draws", DRAWS, value=300, format_func="{:,}".format, help=_MORE, **linked("robust-draws"))
+        splits = st.select_slider("Splits", SPLITS, value=1, help=_SPLITS_HELP, **linked("robust-splits"))
     if not learners or not epsilons:
         st.info("Choose at least one learner and one ε in the sidebar.", icon=":material/info:")
         return None
@@ -100,23 +102,15 @@ def first_learners(names: tuple[str, ...]) -> list[str]:
 def ask_look() -> Look:
     """Units, range, and the accuracy to stay above."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        format_unit = {"format_func": _UNITS.__getitem__, "required": True, **_bound("unit")}
+        format_unit = {"format_func": _UNITS.__getitem__, "required": True, **linked("robust-unit")}
         unit = st.segmented_control("Count poison in", tuple(_UNITS), default="rows", **format_unit)
-        shown = {"format_func": lambda share: f"{100 * share:g} %", **_bound("up-to")}
+        shown = {"format_func": lambda share: f"{100 * share:g} %", **linked("robust-up-to")}
         up_to = st.select_slider("Up to", SHARES, value=SHARES[-1], width=200, **shown)
-        goal = st.selectbox("Stay above", (_MAJORITY, _OWN), width=230, **_bound("goal"))
+        goal = st.selectbox("Stay above", (_MAJORITY, _OWN), width=230, **linked("robust-goal"))
         percent = None
         if goal == _OWN:
-            percent = st.number_input("Accuracy, %", 0.0, 100.0, 80.0, 1.0, format="%g", width=140, **_bound("wanted"))
+            percent = st.number_input("Accuracy, %", 0.0, 100.0, 80.0, 1.0, format="%g", width=140, **linked("robust-wanted"))
     return Look(unit, float(up_to), None if percent is None else percent / 100)
-
-
-def _bound(key: str) -> dict[str, Any]:
-    return {"key": f"robust-{key}", "bind": "query-params", "persist_state": "session"}
-
-
-def _title(name: str) -> str:
-    return get_learner(name).title
 
 
 def _seed(role: DataRole) -> int:

@@ -14,6 +14,7 @@ from dpviz.app.parts import error, plain
 from dpviz.app.prose import prose
 from dpviz.app.robustness import run, tiles
 from dpviz.app.robustness.ask import MOST_EPSILONS, Cell
+from dpviz.app.widgets import chart, download, learner_title, linked, table
 from dpviz.errors import DpvizError
 from dpviz.evaluation.robustness.backdoor import picture
 from dpviz.figures.guarantee_text import number_text
@@ -24,7 +25,6 @@ from dpviz.learners import DEFAULT, get_learner, learner_names, require_task
 
 LANE = "robustness-backdoor"
 DRAWS = 300
-_QUIET = {"displayModeBar": False, "responsive": True}
 
 
 def backdoor() -> None:
@@ -68,16 +68,11 @@ def _pictures() -> None:
 def _ask() -> list[Cell]:
     names = [name for name in learner_names() if _is_able(name)]
     first = [name for name in FIRST if name in names and (name == DEFAULT or not get_learner(name).spends_epsilon)]
-    look = {"format_func": lambda name: get_learner(name).title, **_bound("learners")}
-    chosen = st.multiselect("Learners to attack", names, default=first, **look)
-    steps = {"format_func": number_text, "max_selections": MOST_EPSILONS, **_bound("epsilons")}
+    chosen = st.multiselect("Learners to attack", names, default=first, format_func=learner_title, **linked("backdoor-learners"))
+    steps = {"format_func": number_text, "max_selections": MOST_EPSILONS, **linked("backdoor-epsilons")}
     epsilons = st.multiselect(f"ε for the private ones ({NEIGHBOURS})", EPSILONS, default=[0.1, 1.0], **steps)
     every = (Cell(name, e if get_learner(name).spends_epsilon else None) for name in chosen for e in epsilons or [None])
     return [cell for cell in dict.fromkeys(every) if cell.epsilon is not None or not get_learner(cell.learner).spends_epsilon]
-
-
-def _bound(key: str) -> dict[str, Any]:
-    return {"key": f"backdoor-{key}", "bind": "query-params", "persist_state": "session"}
 
 
 def _is_able(name: str) -> bool:
@@ -94,10 +89,7 @@ def _draw(frames: tuple[Any, ...]) -> None:
     curves = pd.concat(frames, ignore_index=True)
     sentence = backdoor_sentence(curves)
     st.markdown(plain(sentence))
-    st.plotly_chart(backdoor_figure(curves), config=_QUIET, key="backdoor-figure", alt=sentence)
+    chart(backdoor_figure(curves), sentence, key="backdoor-figure")
     st.caption("Dots: measured, with 95 % limits. Dotted: at most, proved with 95 % confidence for all numbers of rows at once.")
-    with st.expander("As a table", icon=":material/table_rows:"):
-        st.dataframe(backdoor_rows(curves), hide_index=True, alt="Every measured point of the backdoor.")
-    make = lambda: frame_csv(curves)  # noqa: E731
-    look: dict[str, Any] = {"icon": ":material/download:", "on_click": "ignore"}
-    st.download_button("Download the backdoor (CSV)", make, "backdoor.csv", "text/csv", **look)
+    table(backdoor_rows(curves), "Every measured point of the backdoor.")
+    download("Download the backdoor (CSV)", lambda: frame_csv(curves), "backdoor.csv")

@@ -11,6 +11,7 @@ from dpviz.app.parts import error, plain
 from dpviz.app.robustness import run, tiles
 from dpviz.app.robustness.ask import Look, Question
 from dpviz.app.state import Loaded
+from dpviz.app.widgets import chart, learner_title, linked, table
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness import more as figures
 from dpviz.figures.robustness.certified import Certified
@@ -18,7 +19,6 @@ from dpviz.learners import get_learner
 
 LANE = "robustness-cursor"
 LADDER = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-_QUIET = {"displayModeBar": False, "responsive": True}
 
 
 def cursor(question: Question, look: Look, loaded: Loaded) -> None:
@@ -28,8 +28,7 @@ def cursor(question: Question, look: Look, loaded: Loaded) -> None:
     if not names:
         st.caption("Choose a learner that spends ε in the sidebar.")
         return
-    bound = {"key": "robust-cursor-learner", "bind": "query-params", "persist_state": "session"}
-    learner = st.selectbox("Learner", names, format_func=lambda name: get_learner(name).title, **bound)
+    learner = st.selectbox("Learner", names, format_func=learner_title, **linked("robust-cursor-learner"))
     ladder = replace(question, learners=(learner,), epsilons=LADDER)
     wanted = run.curve_tiles(ladder, loaded)
     batch = tiles.look(LANE, wanted)
@@ -58,7 +57,6 @@ def _draw(found: tuple[Certified, ...], look: Look) -> None:
             st.metric(name, number, width="content")
     sentence = figures.tradeoff_sentence(chosen, look.wanted)
     figure = figures.tradeoff_figure(found, chosen=epsilon, wanted=look.wanted)
-    st.plotly_chart(figure, config=_QUIET, key="robust-cursor-figure", alt=sentence)
+    chart(figure, sentence, key="robust-cursor-figure")
     st.caption("More privacy (left) withstands more poison; accuracy pays for it. Dotted: the accuracy to stay above.")
-    with st.expander("As a table", icon=":material/table_rows:"):
-        st.dataframe(figures.tradeoff_rows(found, look.wanted), hide_index=True, alt="The three panels at every ε.")
+    table(figures.tradeoff_rows(found, look.wanted), "The three panels at every ε.")

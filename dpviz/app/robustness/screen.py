@@ -13,6 +13,7 @@ from dpviz.app.robustness import run, tiles
 from dpviz.app.robustness.ask import Look, Question
 from dpviz.app.robustness.tiles import Batch, Tile
 from dpviz.app.state import Loaded
+from dpviz.app.widgets import chart, download, table
 from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.figures.robustness import text
 from dpviz.figures.robustness.certified import Certified, is_noisy
@@ -31,7 +32,6 @@ CURVES, ATTACK = "robustness", "robustness-attack"
 MOST_UNASKED = 3000
 _LAST = "_robustness_last"
 _AGREED = "robust-keep-private"
-_QUIET = {"displayModeBar": False, "responsive": True}
 _ICONS = {"proved": ":material/verified_user:", "votes": ":material/how_to_vote:"}
 
 
@@ -101,10 +101,10 @@ def _lead(found: Sequence[Certified], look: Look, is_current: bool) -> None:
 def _curves(found: Sequence[Certified], question: Question, look: Look, loaded: Loaded) -> None:
     attacks = measured(question, loaded)
     figure = guarantee_figure(found, up_to=look.up_to, unit=look.unit, wanted=look.wanted, attacks=attacks)
-    st.plotly_chart(figure, config=_QUIET, key="robust-curves", alt=text.guarantee_sentence(found, look.wanted))
+    chart(figure, text.guarantee_sentence(found, look.wanted), key="robust-curves")
     st.caption(MARKS)
     _verdicts(found, look)
-    _table(guarantee_rows(found, look.up_to), "Every curve at eleven numbers of poisoned rows.")
+    table(guarantee_rows(found, look.up_to), "Every curve at eleven numbers of poisoned rows.")
     _download(found, look, loaded)
 
 
@@ -131,18 +131,11 @@ def measured(question: Question, loaded: Loaded) -> pd.DataFrame | None:
     return pd.concat(frames, ignore_index=True) if frames else None
 
 
-def _table(rows: list[dict[str, str]], words: str) -> None:
-    with st.expander("As a table", icon=":material/table_rows:"):
-        st.dataframe(rows, hide_index=True, alt=words)
-
-
 def _download(found: Sequence[Certified], look: Look, loaded: Loaded) -> None:
     if loaded.role is DataRole.PRIVATE:
         st.caption("No file: computed on private rows without noise, not to be published.")
         return
-    button: dict[str, Any] = {"icon": ":material/download:", "on_click": "ignore"}
-    make = lambda: frame_csv(guarantee_frame(found, look.up_to))  # noqa: E731
-    st.download_button("Download the curves (CSV)", make, "robustness.csv", "text/csv", **button)
+    download("Download the curves (CSV)", lambda: frame_csv(guarantee_frame(found, look.up_to)), "robustness.csv")
     st.caption("Every point of every curve, published and proved. No row of the data.")
 
 
@@ -167,7 +160,7 @@ def attacks(question: Question, found: Sequence[Certified], loaded: Loaded) -> N
         error(problem)
     frame = measured(question, loaded)
     if frame is not None:
-        _table(attack_table(found, frame), "Every measured attack beside what is proved.")
+        table(attack_table(found, frame), "Every measured attack beside what is proved.")
 
 
 def meaning() -> None:

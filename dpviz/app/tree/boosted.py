@@ -8,6 +8,7 @@ import streamlit as st
 from dpviz.app.parts import literal, plain
 from dpviz.app.state import Loaded
 from dpviz.app.tree.forest import one_tree
+from dpviz.app.widgets import chart, table
 from dpviz.figures.tree.boosted import (
     Steps,
     asked_rows,
@@ -22,8 +23,6 @@ from dpviz.models.boosted import BoostedTrees
 from dpviz.models.tree import format_value
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget
-
-_QUIET = {"displayModeBar": False, "responsive": True}
 
 
 def boosted_screen(model: BoostedTrees, loaded: Loaded) -> None:
@@ -69,8 +68,5 @@ def _ask_score(model: BoostedTrees) -> int:
 
 
 def _chart(steps: Steps) -> None:
-    st.plotly_chart(
-        steps_figure(steps), config=_QUIET, key="boosted-steps", alt=f"{steps.unit} after each tree. {steps_sentence(steps)}"
-    )
-    with st.expander("As a table", icon=":material/table_rows:"):
-        st.dataframe(steps_rows(steps), hide_index=True, alt="What each tree adds, and the total after it.")
+    chart(steps_figure(steps), f"{steps.unit} after each tree. {steps_sentence(steps)}", key="boosted-steps")
+    table(steps_rows(steps), "What each tree adds, and the total after it.")

@@ -9,6 +9,7 @@ import streamlit as st
 from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
 from dpviz.app.tree.redraws_view import redraws_view
+from dpviz.app.widgets import chart, table
 from dpviz.app.work.cached import DRAWS, Trained, finished_redraws, redraws_job, start_redraws
 from dpviz.evaluation.compare.agreement import feature_use, regions
 from dpviz.evaluation.compare.redraws import Redraws
@@ -20,7 +21,6 @@ from dpviz.table.schema import NumericTarget
 
 #: Draws to step through; all of them are counted.
 MOST_SHOWN = 20
-_QUIET = {"displayModeBar": False, "responsive": True}
 
 
 def redraws_screen(trained: Trained, loaded: Loaded) -> None:
@@ -57,7 +57,7 @@ def _root(drawn: Redraws, loaded: Loaded) -> None:
     st.markdown(plain(sentence))
     _chart(drawn_figures.root_figure(loaded.schema, drawn), sentence, "root")
     rows = [{"split at the root": words, "draws": count} for words, count in drawn_figures.root_rows(loaded.schema, drawn)]
-    _table(rows, sentence)
+    table(rows, sentence)
 
 
 def _features(drawn: Redraws, loaded: Loaded) -> None:
@@ -67,7 +67,7 @@ def _features(drawn: Redraws, loaded: Loaded) -> None:
     st.markdown(plain(sentence))
     if uses:
         _chart(drawn_figures.feature_figure(loaded.schema, uses, drawn.n_done), sentence, "features")
-        _table(drawn_figures.feature_rows(loaded.schema, uses), sentence)
+        table(drawn_figures.feature_rows(loaded.schema, uses), sentence)
 
 
 def _regions(tree: Tree, drawn: Redraws, loaded: Loaded) -> None:
@@ -78,7 +78,7 @@ def _regions(tree: Tree, drawn: Redraws, loaded: Loaded) -> None:
     sentence = drawn_figures.region_sentence(found)
     st.markdown(plain(sentence))
     _chart(drawn_figures.region_figure(merged, found), sentence, "regions")
-    _table(drawn_figures.region_rows(merged, found), sentence)
+    table(drawn_figures.region_rows(merged, found), sentence)
 
 
 def _player(drawn: Redraws, loaded: Loaded) -> None:
@@ -97,9 +97,4 @@ def _drawing(tree: Tree, words: str) -> str:
 
 
 def _chart(figure: Any, sentence: str, key: str) -> None:
-    st.plotly_chart(figure, config=_QUIET, key=f"redraws-{key}", alt=sentence)
-
-
-def _table(rows: Any, words: str) -> None:
-    with st.expander("As a table", icon=":material/table_rows:"):
-        st.dataframe(rows, hide_index=True, alt=words)
+    chart(figure, sentence, key=f"redraws-{key}")

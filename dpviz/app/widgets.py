@@ -1,0 +1,38 @@
+"""Widgets that every page uses in the same way: charts and tables with words for screen readers, inputs kept in the link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from dpviz.learners import get_learner
+
+_QUIET = {"displayModeBar": False, "responsive": True}
+
+
+def chart(figure: Any, words: str, *, key: str) -> None:
+    """A plotly figure without its toolbar; `words` say what it shows."""
+    st.plotly_chart(figure, config=_QUIET, key=key, alt=words)
+
+
+def table(rows: Any, words: str) -> None:
+    """The numbers of a chart, folded away."""
+    with st.expander("As a table", icon=":material/table_rows:"):
+        st.dataframe(rows, hide_index=True, alt=words)
+
+
+def linked(key: str) -> dict[str, Any]:
+    """Arguments of an input whose value stays in the link and outlives a change of page."""
+    return {"key": key, "bind": "query-params", "persist_state": "session"}
+
+
+def download(label: str, content: str | bytes | Callable[[], Any], name: str, mime: str = "text/csv", **more: Any) -> None:
+    """A button that does not run the page again; a callable makes the file when it is clicked."""
+    st.download_button(label, content, name, mime, icon=":material/download:", on_click="ignore", **more)
+
+
+def learner_title(name: str) -> str:
+    """How a learner is called on screen."""
+    return get_learner(name).title
