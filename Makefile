@@ -16,12 +16,12 @@ run: $(VENV)/.run
 
 test: $(VENV)/.test
 	@browser=$$(.ci/browser $(PY)) || [ "$(CI)" != true ] || exit 1; \
-	DPVIZ_BROWSER="$$browser" $(PY) -m pytest -q -n $(JOBS) --dist loadgroup $(ARGS)
+	DPVIZ_BROWSER="$$browser" $(PY) -m pytest -q -n $(JOBS) --no-loadscope-reorder $(ARGS)
 
 check: $(VENV)/.test
 	$(PY) -m ruff check .
 	$(PY) -m mypy
-	$(PY) -m pytest -q -n $(JOBS) --dist loadgroup -m "not slow and not browser" $(ARGS)
+	$(PY) -m pytest -q -n $(JOBS) --no-loadscope-reorder -m "not slow and not browser" $(ARGS)
 
 clean:
 	rm -rf $(VENV) *.egg-info build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,9 @@ IN_CI = os.environ.get("CI") == "true"
 
 settings.register_profile("dpviz", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("dpviz")
+
+#: Folders whose files take longest, longest first.
+LONGEST = ("browser", "contract", "pages", "evaluation")
 
 #: The one seed of tests that need a generator and do not care which.
 SEED = 20_240_601
@@ -31,12 +35,30 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Under xdist, one file stays on one worker and all browser tests on the same one: two browsers would starve each other."""
+    """The folders with the longest files first: a long file that comes last leaves the other worker idle."""
+    items.sort(key=lambda item: LONGEST.index(room) if (room := _room(item.nodeid)) in LONGEST else len(LONGEST))
     for item in items:
-        browser = item.get_closest_marker("browser") is not None
-        item.add_marker(pytest.mark.xdist_group("browser" if browser else str(item.path)))
         if "shared_data" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.shared)
+
+
+def _room(nodeid: str) -> str:
+    return nodeid.split("/")[1]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A file stays on one worker, for what its tests share; so do all browser tests, since two browsers would starve each other.
+
+    `--dist loadgroup` promises the same, but pytest 9.2 with pytest-xdist 3.8 ignores the groups (pytest-xdist, issue 1386).
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class OneFileOneWorker(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "browser" if _room(nodeid) == "browser" else nodeid.split("::")[0]
+
+    return OneFileOneWorker(config, log)
 
 
 @pytest.hookimpl(hookwrapper=True)

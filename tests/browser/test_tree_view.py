@@ -1,0 +1,253 @@
+"""The tree widget in a browser without Streamlit: what its script does with the drawings it gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpviz.app.tree import view as module
+from dpviz.figures.tree.svg import tree_svg
+from dpviz.models.tree import Branch, Leaf, Node, ThresholdRule, Tree
+from dpviz.table.schema import ClassTarget, NumericFeature, Schema
+
+pytestmark = pytest.mark.browser
+
+JS = Path(module.__file__).with_suffix(".js").read_text(encoding="utf-8")
+CSS = Path(module.__file__).with_suffix(".css").read_text(encoding="utf-8")
+ORIGIN = "http://tree.invalid/"
+#: Plays Streamlit: the elements in a shadow root, and the default export called whenever data come.
+HARNESS = f"""<!doctype html><meta charset="utf-8"><title>t</title><body style="margin:0"><div id="host"></div>
+<script type="module">
+import show from "{ORIGIN}tree_view.js";
+const root = document.getElementById("host").attachShadow({{mode: "open"}});
+window.clicked = [];
+window.show = (html, css, data) => {{
+  if (!root.firstChild) {{
+    const style = document.createElement("style");
+    style.textContent = css;
+    const frame = document.createElement("div");
+    frame.innerHTML = html;
+    root.append(style, frame);
+  }}
+  window.close = show({{ data, parentElement: root, setTriggerValue: (name, value) => window.clicked.push([name, value]) }});
+}};
+window.ready = true;
+</script>"""
+
+
+def grown(depth: int) -> Tree:
+    def grow(left: int) -> Node:
+        return Leaf(left % 2) if left == 0 else Branch(ThresholdRule(0, 20.0 + left), grow(left - 1), grow(left - 1))
+
+    return Tree(Schema((NumericFeature("age", 0, 100),), ClassTarget("y", ("a", "b"))), grow(depth))
+
+
+def data(tree: Tree, selected: str | None = None, drawn: str | None = None) -> dict[str, Any]:
+    wide, narrow = (tree_svg(tree, widths=None, selected=drawn, narrow=narrow, title="Tree") for narrow in (False, True))
+    return {"wide": wide, "narrow": narrow, "selected": selected, "key": "k"}
+
+
+@pytest.fixture
+def page(chromium: Any) -> Iterator[Any]:
+    """A page 1000 px wide with the harness in it; fails when the script raises or anything but the harness is asked for."""
+    opened = chromium.new_page(viewport={"width": 1000, "height": 900}, reduced_motion="reduce")
+    problems: list[str] = []
+    opened.on("pageerror", lambda error: problems.append(str(error)))
+
+    def answer(route: Any) -> None:
+        if route.request.url == ORIGIN:
+            route.fulfill(body=HARNESS, content_type="text/html")
+        elif route.request.url == f"{ORIGIN}tree_view.js":
+            route.fulfill(body=JS, content_type="text/javascript")
+        else:
+            problems.append(route.request.url)
+            route.abort()
+
+    opened.route("**/*", answer)
+    opened.goto(ORIGIN)
+    opened.wait_for_function("window.ready === true")
+    yield opened
+    opened.close()
+    assert [problem for problem in problems if "favicon" not in problem] == []
+
+
+def show(page: Any, sent: dict[str, Any]) -> None:
+    page.evaluate("([html, css, data]) => window.show(html, css, data)", [module._HTML, CSS, sent])
+
+
+def focused(page: Any) -> str | None:
+    return page.evaluate("document.getElementById('host').shadowRoot.activeElement?.dataset.path ?? null")
+
+
+def chosen(page: Any) -> list[str]:
+    return page.locator("[aria-selected=true]").evaluate_all("nodes => nodes.map((node) => node.dataset.path)")
+
+
+def look(page: Any) -> dict[str, Any]:
+    """Zoom, place and height."""
+    return page.locator(".stage").evaluate("e => ({left: e.scrollLeft, top: e.scrollTop, height: e.clientHeight})") | {
+        "zoom": page.locator("output").inner_text()
+    }
+
+
+def test_a_click_chooses_a_node_once(page: Any) -> None:
+    show(page, data(grown(2)))
+    page.locator('[data-path="root.L"]').click()
+    assert page.evaluate("window.clicked") == [["clicked", "root.L"]]
+    assert chosen(page) == ["root.L"]
+    assert page.locator(".edge.on").evaluate_all("edges => edges.map((edge) => edge.dataset.to)") == ["root.L"]
+
+
+def test_data_that_come_again_do_not_undo_a_choice(page: Any) -> None:
+    show(page, data(grown(2), selected="root"))
+    page.locator('[data-path="root.R"]').click()
+    show(page, data(grown(2), selected="root"))
+    assert chosen(page) == ["root.R"]
+    show(page, data(grown(2), selected="root.L"))
+    assert chosen(page) == ["root.L"]
+
+
+def test_tab_reaches_the_tree_once_and_arrows_walk_it(page: Any) -> None:
+    show(page, data(grown(3)))
+    page.keyboard.press("Tab")
+    assert focused(page) == "root"
+    walked = []
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft", "ArrowUp", "End", "Home", "ArrowUp"):
+        page.keyboard.press(key)
+        walked.append(focused(page))
+    assert walked == ["root.L", "root.L.L", "root.L.R", "root.R.L", "root.L.R", "root.L", "root.R.R.R", "root", "root"]
+    page.keyboard.press("Tab")
+    assert focused(page) is None
+
+
+@pytest.mark.parametrize("key", ["Enter", " "])
+def test_enter_and_space_choose(page: Any, key: str) -> None:
+    show(page, data(grown(2)))
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press(key)
+    assert page.evaluate("window.clicked") == [["clicked", "root.L"]]
+
+
+def test_the_outline_is_walked_line_by_line(page: Any) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    show(page, data(grown(2)))
+    page.keyboard.press("Tab")
+    walked = []
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowLeft", "ArrowUp", "ArrowRight"):
+        page.keyboard.press(key)
+        walked.append(focused(page))
+    assert walked == ["root.L", "root.L.L", "root.L.R", "root.L", "root", "root.L"]
+
+
+def test_a_tree_of_the_same_shape_keeps_zoom_place_and_focus(page: Any) -> None:
+    show(page, data(grown(4)))
+    page.get_by_role("button", name="Zoom in").click(click_count=3)
+    page.locator('[data-path="root.L.R"]').click()
+    before = look(page)
+    show(page, data(grown(4), selected="root.L.R", drawn="root.L.R"))
+    assert look(page) == before
+    assert focused(page) == "root.L.R"
+    show(page, data(grown(3)))
+    assert look(page)["zoom"] != before["zoom"]
+
+
+def test_choosing_far_down_a_tall_tree_does_not_jump_back(page: Any) -> None:
+    show(page, data(grown(8)))
+    page.locator(".stage").evaluate("e => e.scrollTo(0, 900)")
+    before = look(page)
+    assert before["top"] == 900
+    show(page, data(grown(8), selected="root.L", drawn="root.L"))
+    assert look(page) == before
+
+
+def test_buttons_zoom_and_fit(page: Any) -> None:
+    show(page, data(grown(4)))
+    fitted = look(page)
+    page.get_by_role("button", name="Zoom in").click()
+    assert look(page)["zoom"] != fitted["zoom"]
+    assert look(page)["height"] <= fitted["height"]
+    page.get_by_role("button", name="Zoom out").click()
+    page.get_by_role("button", name="Fit the tree to the view").click()
+    assert look(page) == fitted
+
+
+def test_the_wheel_zooms_with_control_only(page: Any) -> None:
+    show(page, data(grown(4)))
+    page.locator('[data-path="root"]').hover()
+    fitted = look(page)["zoom"]
+    page.mouse.wheel(0, -100)
+    assert look(page)["zoom"] == fitted
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -100)
+    page.wait_for_function(
+        "zoom => document.getElementById('host').shadowRoot.querySelector('output').textContent !== zoom", arg=fitted
+    )
+
+
+def test_dragging_moves_and_does_not_choose(page: Any) -> None:
+    show(page, data(grown(4)))
+    page.get_by_role("button", name="Zoom in").click(click_count=4)
+    before = look(page)
+    box = page.locator(".stage").bounding_box()
+    page.mouse.move(box["x"] + 400, box["y"] + 100)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 300, box["y"] + 60, steps=4)
+    page.mouse.up()
+    after = look(page)
+    assert (after["left"] - before["left"], after["top"] - before["top"]) == (100, 40)
+    assert page.evaluate("window.clicked") == []
+
+
+def test_the_layout_follows_the_width(page: Any) -> None:
+    show(page, data(grown(3)))
+    drawing = page.locator(".stage > svg")
+    assert drawing.get_attribute("data-layout") == "wide"
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.locator('.stage > svg[data-layout="narrow"]').wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_tall_tree_scrolls_inside_its_frame(page: Any) -> None:
+    show(page, data(grown(8)))
+    assert look(page)["height"] <= 640
+
+
+def test_the_drawing_follows_the_theme(page: Any) -> None:
+    page.evaluate("document.body.style.setProperty('--st-background-color', '#0f1518')")
+    show(page, data(grown(1)))
+    assert page.locator(".stage > svg").get_attribute("data-theme") == "dark"
+    page.evaluate("document.body.style.setProperty('--st-background-color', '#ffffff')")
+    show(page, data(grown(1)))
+    assert page.locator(".stage > svg").get_attribute("data-theme") == "light"
+
+
+def test_scripts_and_handlers_in_a_drawing_do_not_run(page: Any) -> None:
+    evil = (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" onload="window.evil=1"><script>window.evil=1</script>'
+        '<g data-path="root" role="treeitem" aria-level="1" onfocus="window.evil=1"><a href="javascript:window.evil=1"/>'
+        '<image href="http://evil.invalid/x.png" onerror="window.evil=1"/></g></svg>'
+    )
+    show(page, {"wide": evil, "narrow": evil, "selected": None, "key": "k"})
+    page.locator('[data-path="root"]').dispatch_event("click")
+    assert page.evaluate("window.evil") is None
+    assert page.locator(".stage script, .stage a, .stage image").count() == 0
+
+
+def test_controls_have_names_and_the_tree_its_items(page: Any) -> None:
+    show(page, data(grown(2)))
+    assert page.get_by_role("tree", name="Tree").count() == 1
+    assert page.get_by_role("treeitem").count() == 7
+    assert page.get_by_role("treeitem", name="Asks: age ≤ 22? Depth 0, the root.").count() == 1
+    assert page.get_by_role("button").count() == 3
+
+
+def test_closing_stops_watching(page: Any) -> None:
+    show(page, data(grown(3)))
+    page.evaluate("window.close()")
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert page.locator(".stage > svg").get_attribute("data-layout") == "wide"
