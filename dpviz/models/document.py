@@ -11,6 +11,7 @@ import math
 import platform
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,8 @@ from dpviz.table.schema_json import schema_from_dict
 from dpviz.version import VERSION
 
 FORMAT = "dpviz-tree/1"
+#: The JSON Schema (draft 2020-12) of a document; the page beside it, `dpviz-tree-1.md`, explains it.
+JSON_SCHEMA = Path(__file__).with_name("dpviz-tree-1.schema.json")
 _DEEPEST = 64
 
 

@@ -10,7 +10,7 @@ from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
 from dpviz.figures.publish.exports import export_as, targets
 from dpviz.io.exports.contract import Exportable, Exported
-from dpviz.io.exports.json_document import JSON_SCHEMA
+from dpviz.models.document import JSON_SCHEMA
 
 _LONGEST_PREVIEW = 6_000
 #: Forms whose text says nothing to a reader: the drawing is on the page already, a report is opened in a browser.

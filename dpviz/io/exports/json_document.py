@@ -1,18 +1,14 @@
-"""The JSON document `dpviz-tree/1` itself, checked by reading it back; `dpviz-tree-1.schema.json` says what it holds."""
+"""The JSON document `dpviz-tree/1` itself, checked by reading it back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from dpviz.io.exports.contract import Content, Target
 from dpviz.io.exports.golden import Row, predictions
 from dpviz.models.document import model_from_json
 from dpviz.table.schema import Schema
 from dpviz.version import VERSION
-
-#: JSON Schema (draft 2020-12) of the document.
-JSON_SCHEMA = Path(__file__).with_name("dpviz-tree-1.schema.json")
 
 
 def _run(content: Content, _schema: Schema, rows: Sequence[Row]) -> list[str | float]:

@@ -2,13 +2,21 @@
 
 import copy
 import json
+import re
+from dataclasses import MISSING, fields
 
 import jsonschema
 import pytest
 
-from dpviz.io.exports.json_document import JSON_SCHEMA
+from dpviz.accounting.claim import Claim, Disclosure
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.accounting.ledger import LedgerRow
+from dpviz.io.exports.statement import Statement, statement_of
 from dpviz.learners import fit
-from dpviz.models.document import _READERS
+from dpviz.models.document import _READERS, JSON_SCHEMA, model_from_json
+from dpviz.release.publish import Wish, promise, released_document
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from tests.golden.documents import FOLDER
 from tests.io.exports_models import exportable, rows_of, schema_with_stand_ins
 from tests.io.test_exports import CASES, IDS
 
@@ -37,6 +45,55 @@ def test_it_knows_every_kind_that_can_be_read():
     assert set(SCHEMA["properties"]["kind"]["enum"]) == set(_READERS)
     described = {part["if"]["properties"]["kind"]["const"] for part in SCHEMA["allOf"]}
     assert described == set(_READERS)
+
+
+@pytest.mark.parametrize(
+    ("part", "kind"),
+    [
+        ("numeric", NumericFeature),
+        ("categorical", CategoricalFeature),
+        ("classes", ClassTarget),
+        ("numberTarget", NumericTarget),
+        ("schema", Schema),
+        ("loss", PrivacyLoss),
+        ("privacy", Statement),
+        ("privacy.claim", Claim),
+        ("privacy.ledger[]", LedgerRow),
+        ("privacy.disclosures[]", Disclosure),
+    ],
+)
+def test_it_describes_the_fields_of_the_dataclasses_that_read_it(part, kind):
+    name, *inner = part.split(".")
+    described = SCHEMA["$defs"][name]
+    for step in inner:
+        described = described["properties"][step.removesuffix("[]")]
+        described = described["items"] if step.endswith("[]") else described
+    read = {field.name: field.default is MISSING for field in fields(kind)}
+    tags = {"kind", "format"} - set(read)
+    assert set(described["properties"]) - tags == set(read)
+    assert {name for name, needed in read.items() if needed} <= set(described["required"])
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda path: path.stem)
+def test_every_golden_document_is_valid(path):
+    VALIDATOR.validate(json.loads(path.read_text(encoding="utf-8")))
+
+
+def test_the_page_beside_it_shows_a_document_that_is_valid_and_can_be_read():
+    page = JSON_SCHEMA.with_name("dpviz-tree-1.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```json\n(.*?)```", page, re.S)
+    VALIDATOR.validate(json.loads(example))
+    assert model_from_json(example).n_leaves == 3
+    assert statement_of(json.loads(example)).claim.is_sound
+    assert {f"`{kind}`" for kind in _READERS} - set(re.findall(r"`[a-z-]+`", page)) == set()
+
+
+def test_a_release_from_the_register_is_valid():
+    wish = Wish("pf-tree", {"epsilon": 1.0, "max_depth": 2, "depth": 2, "delta": 0.0}, {})
+    data = rows_of(schema_with_stand_ins())
+    document = json.loads(released_document(fit("pf-tree", data, epsilon=1.0, depth=2), promise(data.schema, wish)))
+    assert {"assumptions", "promised"} <= set(document)
+    VALIDATOR.validate(document)
 
 
 @pytest.mark.parametrize(("learner", "schema"), CASES, ids=IDS)
