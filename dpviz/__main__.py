@@ -1,4 +1,4 @@
-"""`python -m dpviz COMMAND`: finds the command, runs it, and turns what the user got wrong into one line and exit code 2."""
+"""`dpviz COMMAND`, or `python -m dpviz COMMAND`: runs the command and turns bad input into one line and exit code 2."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from io import TextIOWrapper
 from typing import NoReturn
 
-from dpviz.commands import commands
+from dpviz.commands import COMMANDS, load
 from dpviz.commands.console import complain
 from dpviz.errors import DpvizError
 from dpviz.version import VERSION
@@ -19,7 +19,7 @@ STOPPED = 130
 
 
 class Parser(ArgumentParser):
-    """Says what is wrong in one line instead of printing its usage."""
+    """Says in one line what is wrong, instead of printing its usage."""
 
     def error(self, message: str) -> NoReturn:
         """Raise DpvizError, which `finish` prints."""
@@ -29,16 +29,17 @@ class Parser(ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line (without the program's name) and return its exit code.
 
-    0: done. 2: the input cannot be used; one line on stderr says what, where and what to do. 130: stopped from the keyboard.
+    0: done. 2: the input cannot be used; one line on stderr says what, where and what to do. 130: stopped with Ctrl-C.
     """
-    return finish(parser(), argv)
+    words = sys.argv[1:] if argv is None else argv
+    return finish(parser(words), words)
 
 
-def finish(parser: ArgumentParser, argv: Sequence[str] | None = None) -> int:
-    """Parse, call `run` of what was chosen, and return the exit code; problems become one line on stderr."""
+def finish(parser: ArgumentParser, words: Sequence[str] | None = None) -> int:
+    """Parse `words` (default: those of the shell), run what was chosen, and return the exit code of `main`."""
     _never_fail_to_print()
     try:
-        args = parser.parse_args(argv)
+        args = parser.parse_args(words)
         code = args.run(args)
         sys.stdout.flush()
         return code
@@ -55,22 +56,23 @@ def finish(parser: ArgumentParser, argv: Sequence[str] | None = None) -> int:
         return int(done.code or 0)
 
 
-def parser() -> ArgumentParser:
-    """The parser of all commands."""
-    top = Parser(prog="python -m dpviz", description="Differentially private decision trees. Open the dashboard with `make run`.")
+def parser(words: Sequence[str] = ()) -> ArgumentParser:
+    """The parser of this command line. Only commands that `words` name are loaded, so that help and mistakes are quick."""
+    top = Parser(prog="dpviz", description="Differentially private decision trees. `dpviz app` opens the dashboard.")
     top.add_argument("--version", action="version", version=f"dpviz {VERSION}")
     choices = top.add_subparsers(metavar="COMMAND", required=True, title="commands")
-    for name, command in commands().items():
-        own = choices.add_parser(
-            name, help=command.HELP, description=command.__doc__, formatter_class=RawDescriptionHelpFormatter
-        )
-        command.add_arguments(own)
-        own.set_defaults(run=command.run)
+    for name, about in COMMANDS.items():
+        own = choices.add_parser(name, help=about, formatter_class=RawDescriptionHelpFormatter)
+        if name in words:
+            command = load(name)
+            own.description = command.__doc__
+            command.add_arguments(own)
+            own.set_defaults(run=command.run)
     return top
 
 
 def _never_fail_to_print() -> None:
-    """A terminal that lacks a letter (≤, ε) shows "?" instead of stopping the program."""
+    """Let a terminal that lacks a letter (≤, ε) show "?" instead of stopping the program."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")

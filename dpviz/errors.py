@@ -168,3 +168,13 @@ class Cancelled(DpvizError):
 
 class NotExported(DpvizError):
     """A model cannot be written in this form, or what was written did not predict what the model predicts."""
+
+
+class MissingExtra(DpvizError):
+    """Packages are needed that are not installed. `extra` names the extra of dpviz that brings them."""
+
+    def __init__(self, extra: str, what: str, packages: Iterable[str]) -> None:
+        self.extra = extra
+        super().__init__(
+            f"{what} needs {' and '.join(packages)}, which is not installed.", remedy=f"Run: pip install 'dpviz[{extra}]'"
+        )

@@ -11,7 +11,7 @@ import dpviz
 from dpviz.__main__ import main, parser
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.commands.learners import typical_claim
-from dpviz.io.samples import DATA
+from dpviz.installation import bundled
 from dpviz.learners import DEFAULT, registry
 from dpviz.learners.ours import pf_tree
 from dpviz.models.tree import Tree
@@ -39,7 +39,7 @@ def clone(tmp_path, monkeypatch):
     """A folder that looks like the clone to the code in the README."""
     (tmp_path / "data").mkdir()
     for name in ("loans.csv.gz", "loans.schema.json", "rents.csv.gz", "rents.schema.json"):
-        shutil.copy(DATA / name, tmp_path / "data")
+        shutil.copy(bundled("data") / name, tmp_path / "data")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
     return tmp_path

@@ -1,33 +1,37 @@
-"""The command line: one file per command. A file here that defines NAME is a command; `dpviz.__main__` finds it by itself."""
+"""The command line: one file per command, named here so that help loads none of them."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
-from functools import cache
 from importlib import import_module
-from pkgutil import iter_modules
-from types import MappingProxyType
 from typing import Protocol, cast
+
+#: Command -> what `dpviz --help` says about it, in the order in which people meet them.
+COMMANDS = {
+    "app": "open the dashboard in the browser",
+    "schema": "propose a schema for a table",
+    "train": "train a private tree and write it as JSON",
+    "export": "write a model as code, rules, a drawing or a report",
+    "sweep": "accuracy or R² of learners over epsilon, depth and rows, as CSV",
+    "poison": "how many poisoned rows a learner provably withstands",
+    "verify": "check privacy claims on every small data set",
+    "learners": "list the learners and what holds of their claims",
+    "register": "list releases and what they spent; declare data sets and their caps",
+}
 
 
 class Command(Protocol):
     """What a command's file defines. Its docstring is the description that --help shows."""
 
-    NAME: str
-    HELP: str
     __doc__: str | None
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
 
     def run(self, args: Namespace) -> int:
-        """Do it and return the exit code; DpvizError for what the user can mend."""
+        """Do the work and return the exit code. Raises DpvizError for what the user can correct."""
 
 
-@cache
-def commands() -> Mapping[str, Command]:
-    """Name -> command, by name."""
-    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
-    found = [cast(Command, module) for module in modules if hasattr(module, "NAME")]
-    return MappingProxyType({command.NAME: command for command in sorted(found, key=lambda command: command.NAME)})
+def load(name: str) -> Command:
+    """The command called `name`, one of COMMANDS."""
+    return cast(Command, import_module(f"{__name__}.{name}"))

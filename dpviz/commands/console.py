@@ -1,7 +1,7 @@
-"""What a command says: results on stdout, everything else on stderr.
+"""What a command prints: results on stdout, everything else on stderr.
 
-A command speaks when its work is done, so that bad input leaves exactly one line; until then a terminal shows the stage.
-Texts from files are shown on one line and without control characters, so that a column name cannot steer a terminal.
+A command prints when its work is done, so that bad input leaves exactly one line; until then a terminal shows the current stage.
+Texts from files are printed on one line and without control characters, so that a column name cannot control the terminal.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ _ERASE = "\r\x1b[2K"
 
 
 def doing(text: str) -> None:
-    """What is being done now, on a terminal only: the next message takes its place."""
+    """Show the current stage, on a terminal only; the next message overwrites it."""
     if sys.stderr.isatty():
         print(f"{_ERASE}{printable(text)} ...", end="", file=sys.stderr, flush=True)
 
 
 def done(text: str) -> None:
-    """A stage that is over, and what came of it."""
+    """Report a finished stage."""
     _to_stderr(text)
 
 
 def warn(text: str) -> None:
-    """Something the user should know before trusting the result."""
+    """Report something the user should know before trusting the result."""
     _to_stderr(f"Warning: {text}")
 
 
 def complain(text: str) -> None:
-    """Why nothing was done: exactly one line."""
+    """Say in exactly one line why nothing was done."""
     _to_stderr(f"dpviz: {text}")
 
 
 def show_title(text: str) -> None:
-    """A line above a table."""
+    """Print a line above a table."""
     _erase()
     print(f"\n{printable(text)}")
 
 
 def show_pairs(pairs: Sequence[tuple[str, str]]) -> None:
-    """Name and value per line, values below each other."""
+    """Print one name and value per line, with the values aligned."""
     _erase()
     width = max(len(name) for name, _ in pairs)
     for name, value in pairs:
@@ -48,7 +48,7 @@ def show_pairs(pairs: Sequence[tuple[str, str]]) -> None:
 
 
 def show_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns below each other; the last one may be as long as it likes."""
+    """Print aligned columns; the last one may have any width."""
     _erase()
     lines = [list(header), *([printable(cell) for cell in row] for row in rows)]
     widths = [max(len(line[place]) for line in lines) for place in range(len(header))]

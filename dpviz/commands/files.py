@@ -1,4 +1,4 @@
-"""Files that commands write: whole or not at all, and never over something by accident."""
+"""Files that commands write: completely or not at all, and never over another file by accident."""
 
 from __future__ import annotations
 
@@ -12,37 +12,39 @@ from pathlib import Path
 from dpviz.errors import DpvizError
 
 
-def add_output_arguments(parser: ArgumentParser, what: str) -> None:
+def add_output_arguments(parser: ArgumentParser, what: str, *, required: bool = True) -> None:
     """`--out` and `--force`."""
-    parser.add_argument("--out", required=True, type=Path, metavar="FILE", help=f"where to write {what}")
+    parser.add_argument("--out", required=required, type=Path, metavar="FILE", help=f"where to write {what}")
     parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
 
 
-def check_output(path: Path, *, force: bool, inputs: Iterable[Path] = ()) -> None:
-    """Raise DpvizError now rather than after the work: FILE exists, is an input, or stands in no folder."""
+def check_output(path: Path | None, *, force: bool, inputs: Iterable[Path | None] = ()) -> None:
+    """Raise DpvizError before the work rather than after it: FILE exists, is an input, or its folder does not exist."""
+    if path is None:
+        return
     try:
         if path.exists():
             _check_existing(path, force, inputs)
         elif not path.parent.is_dir():
-            remedy = "Make the folder first, or choose another one."
+            remedy = "Create the folder first, or choose another one."
             raise DpvizError(f"There is no folder {str(path.parent)!r}.", where=str(path), remedy=remedy)
     except (OSError, ValueError) as error:
         raise _unwritable(path, error) from error
 
 
-def _check_existing(path: Path, force: bool, inputs: Iterable[Path]) -> None:
+def _check_existing(path: Path, force: bool, inputs: Iterable[Path | None]) -> None:
     if not path.is_file():
         raise DpvizError("This is not an ordinary file.", where=str(path), remedy="Give the name of a file to write.")
-    if any(other.exists() and path.samefile(other) for other in inputs):
+    if any(other and other.exists() and path.samefile(other) for other in inputs):
         raise DpvizError("The result would overwrite its own input.", where=str(path), remedy="Choose another --out.")
     if not force:
         raise DpvizError("The file exists.", where=str(path), remedy="Choose another --out, or add --force to overwrite it.")
 
 
 def write_whole(path: Path, content: str | bytes, *, force: bool) -> None:
-    """Write beside `path`, then move it there: whoever looks sees the old file or the new one, never a part. Text as UTF-8.
+    """Write a new file next to `path`, then move it there, so that nobody ever sees half a file. Text is written as UTF-8.
 
-    Raises DpvizError when that is impossible; nothing is left behind then.
+    Raises DpvizError when that is impossible, and leaves nothing behind.
     """
     check_output(path, force=force)
     try:

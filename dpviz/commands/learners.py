@@ -1,7 +1,8 @@
 """List the learners: what each does, what its source claims under add/remove one row, and what really holds.
 
 Verdicts: "holds" (proved, no counterexample found), "unproven" (its steps add up to more than it claims), "violated"
-(a counterexample is known), "none" (nothing is claimed). RELEASE says whether exact samplers exist, so that a tree may leave.
+(a counterexample is known), "none" (nothing is claimed). RELEASE says whether its trees can be released: whether it is private
+and has exact samplers.
 """
 
 from __future__ import annotations
@@ -15,9 +16,6 @@ from dpviz.learners import registry
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema, Target
 from dpviz.training.contract import LearnerSpec
 from dpviz.training.params import Settings
-
-NAME = "learners"
-HELP = "list the learners and what holds of their claims"
 
 _FEATURES = (NumericFeature("number", 0, 1), CategoricalFeature("category", ("a", "b", "c")))
 _TARGETS: dict[str, Target] = {"classes": ClassTarget("class", ("no", "yes")), "number": NumericTarget("value", 0, 1)}

@@ -1,4 +1,4 @@
-"""A trained model in a few lines for people: what is guaranteed, what its source claims, what was disclosed."""
+"""A trained model in a few lines: what is guaranteed, what its source claims, what was disclosed."""
 
 from __future__ import annotations
 
@@ -20,31 +20,28 @@ def summary(result: FitResult) -> list[tuple[str, str]]:
     ]
 
 
-def _loss(loss: PrivacyLoss) -> str:
-    delta = f", delta = {loss.delta:g}" if loss.delta else ""
+def loss_text(loss: PrivacyLoss) -> str:
+    """Epsilon with its neighbouring relation, and delta where there is one."""
+    delta = f", delta = {loss.delta:.6g}" if loss.delta else ""
     return f"epsilon = {loss.epsilon:.6g}{delta} ({NEIGHBOURS})"
 
 
 def _guarantee(result: FitResult) -> str:
     loss = result.ledger.guarantee
     if not loss.is_finite:
-        return f"none, epsilon is infinite ({NEIGHBOURS}): {'; '.join(_reasons(result))}"
+        reasons = dict.fromkeys(row.note for row in result.ledger.rows() if row.note)
+        return f"none, epsilon is infinite ({NEIGHBOURS}): {'; '.join(reasons)}"
     if not result.disclosures:
-        return _loss(loss)
-    covered = "1 disclosure" if len(result.disclosures) == 1 else f"{len(result.disclosures)} disclosures"
-    return f"{_loss(loss)}; it does not cover {covered}"
-
-
-def _reasons(result: FitResult) -> list[str]:
-    """Why there is no guarantee, each reason once."""
-    return list(dict.fromkeys(row.note for row in result.ledger.rows() if row.note))
+        return loss_text(loss)
+    uncovered = "1 disclosure" if len(result.disclosures) == 1 else f"{len(result.disclosures)} disclosures"
+    return f"{loss_text(loss)}; it does not cover {uncovered}"
 
 
 def _claim(result: FitResult) -> str:
     claim = result.claim
     if not claim.is_private:
         return f"none. {claim.because}"
-    return f"{_loss(PrivacyLoss(claim.epsilon, claim.delta))}, {claim.source}: {claim.verdict}. {claim.because}"
+    return f"{loss_text(PrivacyLoss(claim.epsilon, claim.delta))}, {claim.source}: {claim.verdict}. {claim.because}"
 
 
 def _noise(result: FitResult) -> str:

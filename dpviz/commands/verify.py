@@ -1,8 +1,9 @@
-"""Verify claims: the exact law of whole trees on every small data set, against what is claimed under add/remove one row.
+"""Verify privacy claims: the exact output distribution of whole trees on every small data set, compared with the claim.
 
-VERIFIED is the largest log ratio of the probability of an output over all neighbouring pairs searched: a lower bound on the
-true epsilon. COMPOSED is what the learner's own steps add up to: an upper bound. Verdicts: "holds" (on what was searched),
-"unproven" (composed exceeds claimed), "violated" (a counterexample to the claim), "ledger violated" (a bug in dpviz).
+VERIFIED is the largest log ratio of the probabilities of one output, over all neighbouring pairs searched (add/remove one row):
+a lower bound on the true epsilon. COMPOSED is what the learner's own steps add up to: an upper bound. Verdicts: "holds" (on what
+was searched), "unproven" (composed exceeds claimed), "violated" (a counterexample to the claim), "ledger violated" (a bug in
+dpviz).
 
 Exit code 1 when a ledger is violated, 2 when the question cannot be answered.
 """
@@ -12,13 +13,12 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
-from dpviz.commands.files import check_output, write_whole
-from dpviz.commands.parameters import parse_parameters
+from dpviz.commands.arguments import add_parameter_argument, parse_parameters
+from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.findings import AuditResult, worst_of
 from dpviz.evaluation.audit.verdicts import StoredRun, run_to_json
@@ -26,8 +26,6 @@ from dpviz.evaluation.audit.verify import NAMED_PAIRS, QUICK_UNIVERSES, verify_e
 from dpviz.evaluation.audit.verify_all import verify_all
 from dpviz.learners import get_learner
 
-NAME = "verify"
-HELP = "check claims on every small data set"
 BROKEN = 1
 
 _HEADER = ("LEARNER", "EPSILON", "CLAIMED", "COMPOSED", "VERIFIED", "VERDICT", "SEARCHED", "REASON")
@@ -35,21 +33,18 @@ _HEADER = ("LEARNER", "EPSILON", "CLAIMED", "COMPOSED", "VERIFIED", "VERDICT", "
 
 def add_arguments(parser: ArgumentParser) -> None:
     """One learner, or all."""
-    parser.add_argument("learner", nargs="?", metavar="LEARNER", help="see `learners`")
+    parser.add_argument("learner", nargs="?", metavar="LEARNER", help="see `dpviz learners`")
     parser.add_argument("--epsilon", type=float, metavar="E", help=f"claimed privacy loss, {NEIGHBOURS} (default: 1)")
-    parser.add_argument(
-        "--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the learner; may be repeated"
-    )
+    add_parameter_argument(parser)
     parser.add_argument("--all", action="store_true", help="every learner at two epsilons, every flag also flipped")
     parser.add_argument("--quick", action="store_true", help="smaller universes, no audits")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="with --all: where to write what was found")
-    parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
+    add_output_arguments(parser, "the results of --all", required=False)
 
 
 def run(args: Namespace) -> int:
-    """Search, print a table, and say by the exit code whether our own ledgers stand."""
+    """Search and print a table. The exit code says whether our own ledgers hold."""
     if args.all == (args.learner is not None):
-        raise DpvizError("Give one learner, or --all.", where="verify", remedy="See `learners` for their names.")
+        raise DpvizError("Give one learner, or --all.", where="verify", remedy="`dpviz learners` lists their names.")
     return _all(args) if args.all else _one(args)
 
 
@@ -71,8 +66,7 @@ def _one(args: Namespace) -> int:
 def _all(args: Namespace) -> int:
     if args.param or args.epsilon is not None:
         raise DpvizError("--all sets epsilon and parameters itself.", where="--all", remedy="Leave --epsilon and --param out.")
-    if args.out is not None:
-        check_output(args.out, force=args.force)
+    check_output(args.out, force=args.force)
     found = verify_all(
         date=datetime.now(UTC).date().isoformat(),
         quick=args.quick,
@@ -87,14 +81,14 @@ def _all(args: Namespace) -> int:
 def _show_run(found: StoredRun) -> None:
     console.show_title(f"Learners ({NEIGHBOURS})")
     console.show_table(_HEADER, [_cells(result) for result in found.worst()])
-    console.show_title("Mechanisms by themselves")
+    console.show_title("Mechanisms on their own")
     console.show_table(_HEADER, [_cells(result) for result in found.mechanisms])
     if found.audits:
         console.show_title("Attacked by sampling: lower bound on epsilon")
         rows = [(_named(a.learner, a.params), f"{a.epsilon:g}", f"{a.bound:.3f}", a.verdict, a.event) for a in found.audits]
-        console.show_table(("LEARNER", "EPSILON", "AUDITED", "VERDICT", "LOOKED AT"), rows)
+        console.show_table(("LEARNER", "EPSILON", "AUDITED", "VERDICT", "EVENT"), rows)
     if found.refusals:
-        console.show_title("Not listed")
+        console.show_title("Not enumerable")
         cells = [(_named(item.learner, item.params), f"{item.epsilon:g}", item.reason) for item in found.refusals]
         console.show_table(("LEARNER", "EPSILON", "REASON"), cells)
 
@@ -117,7 +111,7 @@ def _named(learner: str, params: dict[str, Any]) -> str:
 
 
 def _show_places(found: Sequence[AuditResult]) -> None:
-    console.show_title("Where it was searched")
+    console.show_title("Where the search looked")
     rows = [
         (
             f"{place.log_ratio:.4f}",
@@ -139,6 +133,6 @@ def _show_pair(found: AuditResult) -> None:
     console.show_title("The pair of data sets that shows it")
     rows = [("without", *row) for row in pair.first] + [("with", *row) for row in pair.second]
     console.show_table(("", *pair.columns), rows)
-    console.show_title("Probability of the output that tells them apart")
+    console.show_title("Probability of the output that distinguishes them")
     console.show_pairs([("without", f"{pair.probabilities[0]:.6g}"), ("with", f"{pair.probabilities[1]:.6g}")])
     console.show_pairs([("output", str(found.output))])

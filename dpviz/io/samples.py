@@ -1,26 +1,23 @@
 """Samples to begin with: three simulated tables of this project and three public ones that come with scikit-learn.
 
-The simulated ones lie in `data/` of the clone, with schemas that were declared before the data were drawn
-(`data/make_samples.py`). Of the public ones only what their documentation states is declared; all else is read from the
-data and marked so.
+The simulated ones come with dpviz in `data/`; their schemas were declared before the rows were drawn
+(`data/make_samples.py`). For the public ones only what their documentation states is declared; everything else is read from
+the data and marked so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
-from dpviz.errors import DpvizError, UnknownName
+from dpviz.errors import UnknownName
+from dpviz.installation import bundled
 from dpviz.io.csv import read_csv
 from dpviz.io.schemas import load_schema
 from dpviz.table.proposal import propose_schema
 from dpviz.table.raw import RawTable
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
-
-#: Where the files of the simulated samples lie: beside the package, in the clone.
-DATA = Path(__file__).resolve().parents[2] / "data"
 
 Role = Literal["simulated", "public"]
 
@@ -56,7 +53,7 @@ def load_sample(name: str) -> tuple[RawTable, Schema]:
     UnknownName
         There is no such sample.
     DpvizError
-        Its files are missing: dpviz does not run from a clone.
+        Its files are missing.
     """
     for sample, load in _SAMPLES:
         if sample.name == name:
@@ -64,19 +61,8 @@ def load_sample(name: str) -> tuple[RawTable, Schema]:
     raise UnknownName("sample", name, (sample.name for sample in samples()))
 
 
-def _from_clone(name: str) -> tuple[RawTable, Schema]:
-    return read_csv(_path(f"{name}.csv.gz"), name=name), load_schema(_path(f"{name}.schema.json"))
-
-
-def _path(file: str) -> Path:
-    path = DATA / file
-    if not path.is_file():
-        raise DpvizError(
-            "The file of this sample is missing.",
-            where=str(path),
-            remedy="Run dpviz from a clone of its repository, or write the file with: python data/make_samples.py",
-        )
-    return path
+def _simulated(name: str) -> tuple[RawTable, Schema]:
+    return read_csv(bundled(f"data/{name}.csv.gz"), name=name), load_schema(bundled(f"data/{name}.schema.json"))
 
 
 def _breast_cancer() -> tuple[RawTable, Schema]:
@@ -123,15 +109,15 @@ def _two_digits(count: int) -> int:
 _SAMPLES: tuple[tuple[Sample, Callable[[], tuple[RawTable, Schema]]], ...] = (
     (
         Sample("loans", "Loan applications", "simulated", "20,000 simulated loan applications: who will default?"),
-        lambda: _from_clone("loans"),
+        lambda: _simulated("loans"),
     ),
     (
         Sample("clinic", "Clinic", "simulated", "800 simulated hospital stays, a small set: who will be readmitted?"),
-        lambda: _from_clone("clinic"),
+        lambda: _simulated("clinic"),
     ),
     (
         Sample("rents", "Rents", "simulated", "3,000 simulated flats on offer: what is the rent? A number, not a class."),
-        lambda: _from_clone("rents"),
+        lambda: _simulated("rents"),
     ),
     (
         Sample("breast-cancer", "Breast cancer", "public", "569 tumours, 30 measurements of cell nuclei: malignant or benign?"),

@@ -17,7 +17,7 @@ MOST_DIGITS = 3
 _DECLARE = "Declare it from public knowledge on the Data page."
 
 
-class Standing(StrEnum):
+class Status(StrEnum):
     """Where an assumption comes from."""
 
     DECLARED = "declared"
@@ -39,7 +39,7 @@ class Assumption:
         Empty where it belongs to none.
     what : str
         What is assumed.
-    standing : Standing
+    status : Status
     fix : str
         How to mend it; empty where nothing needs mending.
     blocks : bool
@@ -49,13 +49,13 @@ class Assumption:
     kind: str
     column: str
     what: str
-    standing: Standing
+    status: Status
     fix: str = ""
     blocks: bool = False
 
     def to_dict(self) -> dict[str, str]:
         """For the register and the released file."""
-        return {"kind": self.kind, "column": self.column, "what": self.what, "source": str(self.standing)}
+        return {"kind": self.kind, "column": self.column, "what": self.what, "source": str(self.status)}
 
 
 def assumptions(schema: Schema, *, explored: int | None = None) -> tuple[Assumption, ...]:
@@ -71,7 +71,7 @@ def assumptions(schema: Schema, *, explored: int | None = None) -> tuple[Assumpt
     found = [item for column in columns for item in _of_column(column)]
     found += [_of_row_count(schema)]
     found += [] if explored is None else [_of_tuning(explored)]
-    return tuple(sorted(found, key=lambda item: (not item.blocks, item.standing is Standing.DECLARED)))
+    return tuple(sorted(found, key=lambda item: (not item.blocks, item.status is Status.DECLARED)))
 
 
 def _of_column(column: Feature | Target) -> Iterator[Assumption]:
@@ -96,25 +96,25 @@ def _count(count: int, one: str, many: str) -> str:
 
 def _value(kind: str, column: str, what: str, read: set[str]) -> Assumption:
     if read:
-        return Assumption(kind, column, what, Standing.READ, _DECLARE, blocks=True)
-    return Assumption(kind, column, what, Standing.DECLARED)
+        return Assumption(kind, column, what, Status.READ, _DECLARE, blocks=True)
+    return Assumption(kind, column, what, Status.DECLARED)
 
 
 def _of_row_count(schema: Schema) -> Assumption:
     count = schema.n_public
     if count is None:
-        return Assumption("row count", "", "none is taken as public", Standing.UNSAID)
+        return Assumption("row count", "", "none is taken as public", Status.UNSAID)
     what = f"about {count:,} rows"
     if schema.read_from_data:
-        return Assumption("row count", "", what, Standing.READ, _DECLARE, blocks=True)
+        return Assumption("row count", "", what, Status.READ, _DECLARE, blocks=True)
     if len(str(count).rstrip("0")) > MOST_DIGITS:
-        return Assumption("row count", "", what, Standing.DOUBTFUL, "Round it, unless the exact number is public.")
-    return Assumption("row count", "", what, Standing.DECLARED)
+        return Assumption("row count", "", what, Status.DOUBTFUL, "Round it, unless the exact number is public.")
+    return Assumption("row count", "", what, Status.DECLARED)
 
 
 def _of_tuning(explored: int) -> Assumption:
     if not explored:
-        return Assumption("tuning", "", "settings were chosen without looking at these rows", Standing.DECLARED)
+        return Assumption("tuning", "", "settings were chosen without looking at these rows", Status.DECLARED)
     what = f"settings were chosen after {_count(explored, 'look', 'looks')} at these rows"
     fix = "Choose settings on simulated or public rows of the same kind (Plan page), then release them once."
-    return Assumption("tuning", "", what, Standing.EXPLORED, fix)
+    return Assumption("tuning", "", what, Status.EXPLORED, fix)

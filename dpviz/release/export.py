@@ -21,7 +21,7 @@ COLUMNS = (
     "number",
     "data_set",
     "unit",
-    "standing",
+    "status",
     "started",
     "finished",
     "learner",
@@ -70,7 +70,7 @@ def _of_entry(entry: Entry) -> dict[str, Any]:
     return {
         "number": entry.number,
         "data_set": entry.data_set,
-        "standing": entry.standing,
+        "status": entry.status,
         "started": entry.started,
         "finished": entry.finished,
         "learner": entry.learner,
@@ -87,7 +87,7 @@ def _of_entry(entry: Entry) -> dict[str, Any]:
 def _of_exploration(item: Exploration) -> dict[str, Any]:
     return {
         "data_set": item.data_set,
-        "standing": item.standing,
+        "status": item.status,
         "started": item.at,
         "learner": f"{item.learner} ({item.what})",
         "settings": item.settings,

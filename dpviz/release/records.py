@@ -91,7 +91,7 @@ class Entry:
     sha256: str
 
     @property
-    def standing(self) -> str:
+    def status(self) -> str:
         """In words."""
         return "released" if self.state is State.RELEASED else "interrupted, counted"
 
@@ -108,7 +108,7 @@ class Exploration:
     settings: dict[str, Any]
     times: int
 
-    standing = "not covered: keep to yourself"
+    status = "not covered: keep to yourself"
 
 
 @dataclass(frozen=True, slots=True)

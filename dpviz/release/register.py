@@ -173,8 +173,8 @@ class ReleaseRegister:
     def settle(self) -> tuple[Entry, ...]:
         """After a crash: releases whose file stands, whole, are released. All others stay spent. Returns those that changed."""
         waiting = [entry for entry in self.releases() if entry.state is State.STARTED]
-        standing = [entry for entry in waiting if entry.sha256 and is_file_with(Path(entry.file), entry.sha256)]
-        return tuple(self.finish(entry.token) for entry in standing)
+        whole = [entry for entry in waiting if entry.sha256 and is_file_with(Path(entry.file), entry.sha256)]
+        return tuple(self.finish(entry.token) for entry in whole)
 
     def entry(self, token: str) -> Entry:
         """The release of this token; raises UnknownName."""

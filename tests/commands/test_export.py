@@ -36,7 +36,7 @@ def test_written_sql_runs(run, model, tmp_path):
 
 
 def test_an_unknown_form_is_refused_with_a_hint(refused, model, tmp_path):
-    assert "There is no form of export called 'pyton'. Did you mean 'python'?" in refused(
+    assert "There is no export format called 'pyton'. Did you mean 'python'?" in refused(
         "export", model, "--to", "pyton", "--out", tmp_path / "o"
     )
 

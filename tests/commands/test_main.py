@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dpviz.__main__ import main
-from dpviz.commands import commands
+from dpviz.commands import COMMANDS, load
 from dpviz.version import VERSION
 
 ROOT = Path(__file__).parents[2]
@@ -20,21 +20,30 @@ def dpviz(*argv, **kwargs):
     return subprocess.run(words, capture_output=True, text=True, encoding="utf-8", env=environment, check=False, **kwargs)
 
 
-def test_every_command_file_is_found():
-    assert {"train", "schema", "learners"} <= set(commands())
-    assert all(name == command.NAME and command.HELP for name, command in commands().items())
+def test_every_file_that_can_be_run_is_a_command():
+    files = {path.stem for path in (ROOT / "dpviz" / "commands").glob("*.py") if "\ndef run(" in path.read_text(encoding="utf-8")}
+    assert files == set(COMMANDS)
 
 
-@pytest.mark.parametrize("words", [[], *([name] for name in commands())])
+@pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS), ["register", "declare"]])
 def test_help_of_every_command_works(run, words):
     code, out, err = run(*words, "--help")
     assert (code, err) == (0, "")
-    assert out.startswith(f"usage: {' '.join(['python -m dpviz', *words])}")
+    assert out.startswith(f"usage: {' '.join(['dpviz', *words])}")
 
 
 def test_the_help_lists_every_command(run):
     _, out, _ = run("--help")
-    assert all(f"  {name} " in out and command.HELP in out for name, command in commands().items())
+    assert all(f"  {name} " in out and about in out for name, about in COMMANDS.items())
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["trian"], ["register", "--help"], ["app", "--help"]])
+def test_help_and_mistakes_load_no_large_package(words):
+    heavy = ["streamlit", "plotly", "opendp", "sklearn", "pandas", "pyarrow", "scipy", "joblib", "dp_accounting"]
+    code = f"import sys, dpviz.__main__ as m; m.main({words}); print(*[name for name in {heavy} if name in sys.modules])"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout.splitlines()[-1] == ""
 
 
 def test_the_version_is_printed(run):
@@ -42,7 +51,7 @@ def test_the_version_is_printed(run):
 
 
 def test_no_command_and_an_unknown_command_are_one_line(refused):
-    assert "The following arguments are required: COMMAND. See `python -m dpviz --help`." in refused()
+    assert "The following arguments are required: COMMAND. See `dpviz --help`." in refused()
     assert "invalid choice: 'trian'" in refused("trian")
 
 
@@ -54,7 +63,7 @@ def test_an_error_of_the_program_itself_is_not_hidden(monkeypatch):
     def broken(args):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(commands()["learners"], "run", broken)
+    monkeypatch.setattr(load("learners"), "run", broken)
     with pytest.raises(RuntimeError, match="a bug"):
         main(["learners"])
 
@@ -77,7 +86,7 @@ def test_a_terminal_without_greek_letters_is_no_reason_to_stop(tmp_path):
     words = [sys.executable, "-m", "dpviz", "train", str(table), "--epsilon", "1", "--out", str(tmp_path / "t.json")]
     done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0
-    assert "the last column, '?', is taken" in done.stderr
+    assert "the last column, '?', is used" in done.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes close differently on Windows")

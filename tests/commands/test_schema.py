@@ -15,7 +15,7 @@ def test_the_written_schema_is_the_proposal_with_every_value_marked(run, table, 
 
 def test_the_last_column_is_the_target_unless_told_otherwise(run, table, tmp_path):
     _, _, heard = run("schema", table, "--out", tmp_path / "s.json")
-    assert "Warning: No --target: the last column, 'label', is taken." in heard
+    assert "Warning: No --target: the last column, 'label', is used." in heard
 
 
 def test_bad_input_is_one_line(refused, table, tmp_path):

@@ -76,7 +76,7 @@ def test_ctrl_c_writes_what_is_done_and_says_how_to_go_on(run, asked, monkeypatc
     monkeypatch.setattr(engine, "fit", interrupting)
     code, said, heard = run(*arguments)
     assert (code, said) == (130, "")
-    assert heard.splitlines() == [f"Wrote {out}: 4 of 28 fits.", "Stopped. The same command with --resume goes on."]
+    assert heard.splitlines() == [f"Wrote {out}: 4 of 28 fits.", "Stopped. The same command with --resume continues."]
     assert len(command._read_frame(out)) == 4
     assert signal.getsignal(signal.SIGINT) is before
     monkeypatch.setattr(engine, "fit", original)
@@ -88,7 +88,7 @@ def test_ctrl_c_writes_what_is_done_and_says_how_to_go_on(run, asked, monkeypatc
     ("words", "message"),
     [
         (("--learners", "pf-tre"), "There is no learner called 'pf-tre'. Did you mean 'pf-tree'?"),
-        (("--epsilon", "1,x"), "Argument --epsilon: must be numbers with commas between, got 'x'."),
+        (("--epsilon", "1,x"), "Argument --epsilon: must be a number, got 'x'."),
         (("--epsilon", "0"), "The 'epsilon' parameter of fit must be a number in [1e-06, 1e+06]. Got 0.0."),
         (("--epsilon", "1,1"), "The 'epsilon' parameter of sweep must be at least one, and none twice. Got (1.0, 1.0)."),
         (("--max-depth", "0"), "Argument --max-depth: must be a whole number of at least 1, got '0'."),
@@ -107,7 +107,7 @@ def test_an_existing_file_is_kept_unless_forced_or_resumed(refused, run, asked):
     arguments, out = asked
     out.write_text("precious", encoding="utf-8")
     assert "The file exists." in refused(*arguments)
-    assert "This is not the file of a sweep: it has no column 'learner'." in refused(*arguments, "--resume")
+    assert "This file does not come from a sweep: it has no column 'learner'." in refused(*arguments, "--resume")
     assert out.read_text(encoding="utf-8") == "precious"
     assert run(*arguments, "--force")[0] == 0
 

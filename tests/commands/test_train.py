@@ -73,7 +73,7 @@ def test_without_a_schema_what_was_read_from_the_data_is_warned_of_and_recorded(
         ("n_public", "schema-n_public"),
     }
     assert "Warning: No --schema" in heard
-    assert "Warning: No --target: the last column, 'label', is taken." in heard
+    assert "Warning: No --target: the last column, 'label', is used." in heard
     assert "Warning: 7 values of the schema were read from the data, not declared: age (kind, low, high);" in heard
     assert "it does not cover 7 disclosures" in said
 
@@ -158,17 +158,17 @@ def test_parameters_reach_the_learner(run, table, schema, tmp_path, text, name, 
     [
         (["--epsilon", "0"], "The 'epsilon' parameter of fit must be a number in [1e-06, 1e+06]. Got 0.0."),
         (["--epsilon", "nan"], "'epsilon' parameter of fit"),
-        (["--epsilon", "much"], "Argument --epsilon: invalid float value: 'much'. See `python -m dpviz train --help`."),
+        (["--epsilon", "much"], "Argument --epsilon: invalid float value: 'much'. See `dpviz train --help`."),
         (["--max-depth", "99"], "The 'max_depth' parameter of fit must be a whole number in [1, 12]. Got 99."),
         (["--max-depth", "2.5"], "Argument --max-depth: invalid int value: '2.5'."),
         (["--depth", "deep"], "Argument --depth: must be 'auto' or a whole number, got 'deep'."),
         (["--depth", "0"], "'depth' parameter of fit must be 'auto' or a whole number in [1, 12]. Got 0."),
-        (["--seed", "-1"], "Argument --seed: must be a whole number from 0 on, got '-1'."),
+        (["--seed", "-1"], "Argument --seed: must be a whole number of at least 0, got '-1'."),
         (["--delta", "2"], "'delta' parameter of fit"),
         (["--learner", "pf-tre"], "There is no learner called 'pf-tre'. Did you mean 'pf-tree'?"),
         (["--param", "bins=3"], "There is no parameter of 'pf-tree' called 'bins'. Known: level_shares."),
         (["--param", "seed=3"], "There is no parameter of 'pf-tree' called 'seed'."),
-        (["--param", "bins"], "--param: 'bins' is no parameter. Write NAME=VALUE."),
+        (["--param", "bins"], "--param: 'bins' is not a parameter. Write NAME=VALUE."),
         (
             ["--param", "level_shares=1,x"],
             "'level_shares' parameter of pf-tree must be None or a sequence of non-negative numbers",
@@ -179,7 +179,7 @@ def test_parameters_reach_the_learner(run, table, schema, tmp_path, text, name, 
         (["--learner", "privatree", "--param", "bins=1"], "Got '1'."),
         (["--learner", "privatree", "--param", "grow_complete=maybe"], "must be True or False. Got 'maybe'."),
         (["--learner", "privatree"], "joint exponential quantiles has no exact sampler, so its output cannot be released."),
-        (["--target", "label"], "--target and --schema exclude each other."),
+        (["--target", "label"], "--target and --schema cannot be combined."),
         (["--colour", "red"], "Unrecognized arguments: --colour red."),
     ],
 )

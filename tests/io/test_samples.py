@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import dpviz
+from dpviz import installation
 from dpviz.errors import DpvizError, UnknownName
-from dpviz.io import samples as samples_module
-from dpviz.io.samples import DATA, load_sample, samples
+from dpviz.installation import bundled
+from dpviz.io.samples import load_sample, samples
 from dpviz.table.encode import encode
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget
 
@@ -22,7 +23,7 @@ SIMULATED = [sample.name for sample in samples() if sample.role == "simulated"]
 
 @pytest.fixture(scope="module")
 def written() -> dict[str, bytes]:
-    return runpy.run_path(str(DATA / "make_samples.py"))["files"]()
+    return runpy.run_path(str(bundled("data") / "make_samples.py"))["files"]()
 
 
 def plain(file: str, content: bytes) -> bytes:
@@ -32,11 +33,11 @@ def plain(file: str, content: bytes) -> bytes:
 
 @pytest.mark.parametrize("file", ["loans.csv.gz", "loans.schema.json", "clinic.csv.gz", "clinic.schema.json"])
 def test_the_committed_file_is_what_the_script_writes(written: dict[str, bytes], file: str) -> None:
-    assert plain(file, (DATA / file).read_bytes()) == plain(file, written[file])
+    assert plain(file, (bundled("data") / file).read_bytes()) == plain(file, written[file])
 
 
 def test_running_the_script_again_gives_the_same_bytes(written: dict[str, bytes]) -> None:
-    assert runpy.run_path(str(DATA / "make_samples.py"))["files"]() == written
+    assert runpy.run_path(str(bundled("data") / "make_samples.py"))["files"]() == written
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -104,8 +105,8 @@ def test_an_unknown_sample_lists_the_known_ones() -> None:
 
 
 def test_a_missing_file_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(samples_module, "DATA", tmp_path)
-    with pytest.raises(DpvizError, match=r"loans\.csv\.gz: The file of this sample is missing\. Run dpviz from a clone"):
+    monkeypatch.setattr(installation, "_IN_WHEEL", tmp_path)
+    with pytest.raises(DpvizError, match=r"loans\.csv\.gz: A file of dpviz is missing\. Install dpviz again\."):
         load_sample("loans")
 
 

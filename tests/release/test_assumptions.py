@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpviz.release.assumptions import Assumption, Standing, assumptions
+from dpviz.release.assumptions import Assumption, Status, assumptions
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
 AGE = NumericFeature("age", 17, 90)
@@ -44,27 +44,27 @@ def test_a_declared_schema_blocks_nothing():
 def test_what_was_read_from_the_rows_blocks_and_comes_first(schema, kind, column):
     item = found(schema, kind, column)
     assert item.blocks
-    assert item.standing is Standing.READ
+    assert item.status is Status.READ
     assert item.fix == "Declare it from public knowledge on the Data page."
     assert assumptions(schema)[0] == item
 
 
 @pytest.mark.parametrize(
-    ("count", "standing"), [(45_000, "declared"), (45_200, "declared"), (45_222, "looks exact"), (7, "declared")]
+    ("count", "status"), [(45_000, "declared"), (45_200, "declared"), (45_222, "looks exact"), (7, "declared")]
 )
-def test_a_row_count_with_many_digits_looks_counted(count, standing):
+def test_a_row_count_with_many_digits_looks_counted(count, status):
     item = found(Schema((AGE,), TARGET, count), "row count")
-    assert str(item.standing) == standing
+    assert str(item.status) == status
     assert not item.blocks
 
 
 def test_no_row_count_is_an_assumption_less():
-    assert found(Schema((AGE,), TARGET), "row count").standing is Standing.UNSAID
+    assert found(Schema((AGE,), TARGET), "row count").status is Status.UNSAID
 
 
 def test_looking_at_the_same_rows_is_said_with_the_way_round_it():
     item = found(Schema((AGE,), TARGET), "tuning", explored=12)
     assert "after 12 looks" in item.what
-    assert item.standing is Standing.EXPLORED
+    assert item.status is Status.EXPLORED
     assert "simulated or public rows" in item.fix
     assert not [item for item in assumptions(Schema((AGE,), TARGET)) if item.kind == "tuning"]

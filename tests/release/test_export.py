@@ -31,9 +31,9 @@ def register(tmp_path):
 
 def test_every_release_and_every_look_is_a_line(register):
     release, look = csv.DictReader(io.StringIO(register_csv(register), newline=""))
-    assert (release["kind"], release["standing"], release["epsilon"]) == ("release", "released", "0.5")
+    assert (release["kind"], release["status"], release["epsilon"]) == ("release", "released", "0.5")
     assert release["neighbours"] == "add/remove one row"
-    assert (look["kind"], look["standing"], look["times"]) == ("exploration", "not covered: keep to yourself", "1")
+    assert (look["kind"], look["status"], look["times"]) == ("exploration", "not covered: keep to yourself", "1")
 
 
 def test_no_cell_is_a_formula(register):

@@ -163,7 +163,7 @@ def test_a_file_that_is_there_is_never_written_over(register, tmp_path):
     with pytest.raises(DpvizError, match="There is a file of this name"):
         publish(register, small_rows(), wish(0.5), file=there)
     assert there.read_text() == "an earlier release"
-    assert [entry.standing for entry in register.releases()] == ["interrupted, counted"]
+    assert [entry.status for entry in register.releases()] == ["interrupted, counted"]
     assert sorted(path.name for path in tmp_path.glob(".dpviz-*")) == []
 
 

@@ -74,7 +74,7 @@ def test_disjoint_data_sets_have_caps_of_their_own(register):
 
 def test_a_started_release_without_a_file_stays_spent(register):
     entry = start(register)
-    assert (entry.state, entry.standing) == (State.STARTED, "interrupted, counted")
+    assert (entry.state, entry.status) == (State.STARTED, "interrupted, counted")
     assert register.settle() == ()
     assert register.balance("patients").spent.epsilon == 0.1
 
@@ -177,7 +177,7 @@ def test_looks_at_private_rows_are_kept_apart_and_counted(register):
     found = register.explorations("f1")
     assert sorted((item.what, item.times) for item in found) == [("curves", 300), ("tree", 2)]
     assert {item.data_set for item in found} == {"patients"}
-    assert {item.standing for item in found} == {"not covered: keep to yourself"}
+    assert {item.status for item in found} == {"not covered: keep to yourself"}
     assert register.balance("patients").spent.epsilon == 0.0
     register.assign("f1-reordered", "patients")
     assert len(register.explorations("f1-reordered")) == 2

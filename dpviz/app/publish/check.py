@@ -8,16 +8,16 @@ import streamlit as st
 
 from dpviz.app.parts import literal, plain
 from dpviz.app.state import Loaded
-from dpviz.release.assumptions import Assumption, Standing, assumptions
+from dpviz.release.assumptions import Assumption, Status, assumptions
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
 
 _LOOK = {
-    Standing.DECLARED: ("gray", ":material/edit:"),
-    Standing.UNSAID: ("gray", ":material/remove:"),
-    Standing.READ: ("orange", ":material/visibility:"),
-    Standing.EXPLORED: ("orange", ":material/travel_explore:"),
-    Standing.DOUBTFUL: ("orange", ":material/help:"),
+    Status.DECLARED: ("gray", ":material/edit:"),
+    Status.UNSAID: ("gray", ":material/remove:"),
+    Status.READ: ("orange", ":material/visibility:"),
+    Status.EXPLORED: ("orange", ":material/travel_explore:"),
+    Status.DOUBTFUL: ("orange", ":material/help:"),
 }
 
 
@@ -48,17 +48,17 @@ def check(book: ReleaseRegister, loaded: Loaded) -> None:
 
 
 def _line(item: Assumption) -> None:
-    color, icon = _LOOK[item.standing]
+    color, icon = _LOOK[item.status]
     of = f" of {literal(item.column)}" if item.column else ""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.badge(str(item.standing), color=color, icon=icon)
+        st.badge(str(item.status), color=color, icon=icon)
         st.markdown(f"{item.kind.capitalize()}{of}: {plain(item.what)}. **{plain(item.fix)}**", width="stretch")
 
 
 def _every(found: Sequence[Assumption]) -> None:
     with st.expander(f"Every assumption ({len(found):,})", icon=":material/checklist:"):
         rows = [
-            {"what": item.kind, "column": item.column, "taken as public": item.what, "badge": str(item.standing), "fix": item.fix}
+            {"what": item.kind, "column": item.column, "taken as public": item.what, "badge": str(item.status), "fix": item.fix}
             for item in found
         ]
         st.dataframe(rows, hide_index=True, alt="Everything a release takes as public, where it comes from and how to mend it.")

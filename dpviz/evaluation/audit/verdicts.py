@@ -16,11 +16,10 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.by_attack import AuditedBound
 from dpviz.evaluation.audit.findings import AuditResult, worst_of
+from dpviz.installation import bundled
 from dpviz.table.json_reader import PlainValue, parse_json, read, require_format, with_infinity
 
 FORMAT = "dpviz-verdicts/1"
-#: The run that comes with a clone: beside the package.
-VERDICTS = Path(__file__).resolve().parents[3] / "data" / "benchmarks" / "verdicts.json"
 
 
 @dataclass(frozen=True)
@@ -106,12 +105,13 @@ def run_from_json(text: str | bytes) -> StoredRun:
     return read(StoredRun, document)
 
 
-def stored_run(path: Path = VERDICTS) -> StoredRun:
-    """The run that comes with dpviz. Raises DpvizError when the file is missing or damaged."""
+def stored_run(path: Path | None = None) -> StoredRun:
+    """The run at `path`, or the one that comes with dpviz. Raises DpvizError when the file is missing or damaged."""
+    path = path or bundled("data/benchmarks/verdicts.json")
     if not path.is_file():
         raise DpvizError(
             "There is no stored run of verification.",
             where=str(path),
-            remedy=f"Make one: python -m dpviz verify --all --out {path.name}",
+            remedy=f"Make one: dpviz verify --all --out {path.name}",
         )
     return run_from_json(path.read_bytes())

@@ -104,7 +104,7 @@ def entry_row(entry: Entry, running: PrivacyLoss) -> dict[str, Any]:
     """One line of the history; `running` is the sum up to here."""
     return {
         "no": entry.number,
-        "standing": entry.standing,
+        "status": entry.status,
         "started (UTC)": entry.started[:19].replace("T", " "),
         "learner": entry.learner,
         "settings": ", ".join(f"{name} {_value(value)}" for name, value in entry.settings.items() if name != "epsilon"),

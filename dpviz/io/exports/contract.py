@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec
 from typing import Any, Literal
 
 from dpviz.errors import DpvizError, NotExported
+from dpviz.installation import require_extra
 from dpviz.io.exports.function import Function
 from dpviz.io.exports.golden import GoldenRows, Row, golden_rows
 from dpviz.io.exports.reading import function_of
@@ -142,11 +142,8 @@ def export(target: Target, given: Exportable) -> Exported:
 
 
 def require_fit(target: Target, given: Exportable) -> None:
-    """Raise NotExported where the target cannot hold the model, or a package is not installed."""
-    lacking = [name for name in target.needs if find_spec(name) is None]
-    if lacking:
-        remedy = f"Install it: pip install 'dpviz[{target.extra}]'."
-        raise NotExported(f"{target.title} needs the package {' and '.join(lacking)}, which is not installed.", remedy=remedy)
+    """Raise NotExported where the target cannot hold the model, MissingExtra where a package is not installed."""
+    require_extra(target.extra, target.title, *target.needs)
     if target.any_model:
         return
     if target.one_tree and not given.function.is_one_tree:

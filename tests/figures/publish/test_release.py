@@ -87,5 +87,5 @@ def test_the_risk_is_that_of_everything_released():
 def test_the_history_carries_the_running_total_and_says_what_was_interrupted():
     rows = history_rows(balance())
     assert [row["running total"] for row in rows] == ["0.5", "0.75"]
-    assert [row["standing"] for row in rows] == ["released", "interrupted, counted"]
+    assert [row["status"] for row in rows] == ["released", "interrupted, counted"]
     assert rows[0]["SHA-256"] == "no file"

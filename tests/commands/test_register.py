@@ -1,4 +1,4 @@
-"""The ledger command, and train --release: declare, release, see it, be refused."""
+"""The register command, and train --data-set: declare, release, list, be refused."""
 
 import csv
 import json
@@ -19,7 +19,7 @@ def release(table, schema, register, tmp_path):
     """The words of a release of the table at this epsilon."""
 
     def words(out, *more, epsilon="0.5"):
-        asked = ["--schema", schema, "--epsilon", epsilon, "--max-depth", "2", "--release", "survey", "--register", register]
+        asked = ["--schema", schema, "--epsilon", epsilon, "--max-depth", "2", "--data-set", "survey", "--register", register]
         return ["train", table, *asked, "--out", tmp_path / out, *more]
 
     return words
@@ -27,14 +27,14 @@ def release(table, schema, register, tmp_path):
 
 @pytest.fixture
 def declared(run, register):
-    words = ("ledger", "--register", register, "declare", "survey", "--epsilon-cap", "1", "--unit", "one household")
-    code, said, _ = run(*words, "--rows-per-unit", "3")
+    words = ("register", "declare", "survey", "--epsilon-cap", "1", "--unit", "one household")
+    code, said, _ = run(*words, "--rows-per-unit", "3", "--register", register)
     assert code == 0
     return said
 
 
 def test_an_empty_register_says_so(run, register):
-    code, said, _ = run("ledger", "--register", register)
+    code, said, _ = run("register", "list", "--register", register)
     assert code == 0
     assert "none, and no data set is declared yet" in said
     assert str(register) in said
@@ -54,7 +54,7 @@ def test_a_release_is_entered_and_listed_and_its_file_predicts(run, release, dec
     assert "epsilon = 1.5 for all of them" in said
     data = dpviz.encode(dpviz.read_csv(table), dpviz.load_schema(schema))
     assert len(dpviz.model_from_json((tmp_path / "tree.json").read_text()).predict(data)) == data.n_rows
-    _, listed, _ = run("ledger", "--register", register)
+    _, listed, _ = run("register", "list", "--register", register)
     assert "released  pf-tree  epsilon = 0.5 (add/remove one row)  tree.json" in listed
 
 
@@ -66,27 +66,27 @@ def test_over_the_cap_is_one_line_that_says_what_is_left(run, refused, release, 
 
 
 def test_rows_nobody_assigned_are_refused_with_the_remedy(refused, release, declared):
-    assert "Add --assign if they do" in refused(*release("one.json"))
+    assert "Add --assign if they belong to it" in refused(*release("one.json"))
 
 
 def test_an_unknown_data_set_is_refused(refused, release, register):
     assert "There is no data set called 'survey'" in refused(*release("one.json", "--assign"))
 
 
-@pytest.mark.parametrize(("word", "reason"), [("--seed=3", "exclude each other"), ("--force", "never overwrites a file")])
+@pytest.mark.parametrize(("word", "reason"), [("--seed=3", "cannot be combined"), ("--force", "never overwrites a file")])
 def test_what_contradicts_a_release_is_refused(refused, release, declared, word, reason):
     assert reason in refused(*release("one.json", word))
 
 
 def test_a_schema_read_from_the_data_is_not_released(refused, table, declared, register, tmp_path):
-    words = ["--epsilon", "0.5", "--release", "survey", "--assign", "--register", register, "--out", tmp_path / "x.json"]
+    words = ["--epsilon", "0.5", "--data-set", "survey", "--assign", "--register", register, "--out", tmp_path / "x.json"]
     assert "A released file holds nothing read from the data" in refused("train", table, *words)
     assert not (tmp_path / "x.json").exists()
     assert ReleaseRegister(register).releases() == ()
 
 
 def test_a_cap_can_be_changed(run, declared, register):
-    code, said, _ = run("ledger", "--register", register, "cap", "survey", "--epsilon-cap", "2")
+    code, said, _ = run("register", "cap", "survey", "--epsilon-cap", "2", "--register", register)
     assert code == 0
     assert "Cap       epsilon = 2 (add/remove one row)\n" in said
 
@@ -94,8 +94,8 @@ def test_a_cap_can_be_changed(run, declared, register):
 @pytest.mark.parametrize("suffix", ["csv", "json"])
 def test_the_register_is_exported(run, release, declared, register, tmp_path, suffix):
     run(*release("tree.json", "--assign"))
-    out = tmp_path / f"ledger.{suffix}"
-    assert run("ledger", "--register", register, "export", "--out", out)[0] == 0
+    out = tmp_path / f"register.{suffix}"
+    assert run("register", "list", "--register", register, "--out", out)[0] == 0
     text = out.read_text(encoding="utf-8")
     if suffix == "json":
         assert json.loads(text)["releases"][0]["file"] == "tree.json"
@@ -104,16 +104,16 @@ def test_the_register_is_exported(run, release, declared, register, tmp_path, su
 
 
 def test_an_export_of_another_kind_is_refused(refused, register, tmp_path):
-    assert "ends in .csv or .json" in refused("ledger", "--register", register, "export", "--out", tmp_path / "ledger.xlsx")
+    assert "ends in .csv or .json" in refused("register", "list", "--register", register, "--out", tmp_path / "register.xlsx")
 
 
 def test_a_register_that_is_none_is_one_line(refused, tmp_path):
     (tmp_path / "notes.txt").write_text("dear diary " * 100)
-    assert "This file is no release register." in refused("ledger", "--register", tmp_path / "notes.txt")
+    assert "This file is no release register." in refused("register", "list", "--register", tmp_path / "notes.txt")
 
 
 def test_looks_at_private_rows_are_listed_apart(run, declared, register):
     ReleaseRegister(register).note_exploration("f", what="tree", learner="pf-tree", settings={}, times=7)
-    _, said, _ = run("ledger", "--register", register)
+    _, said, _ = run("register", "list", "--register", register)
     assert "Explorations (not covered: keep to yourself)" in said
     assert "(not assigned)" in said

@@ -1,8 +1,8 @@
 """The release register: what was spent for good on which rows, and what is left.
 
-Without a topic it lists everything. `declare` names a data set, whose rows are in no other, and sets its cap; `cap` changes a
-cap; `export` writes the register as CSV or JSON. Releases are made by `train --release NAME` or on the Publish page. Every
-epsilon is meant under add/remove one row.
+`list` shows everything, or writes it to a CSV or JSON file. `declare` names a data set that shares no rows with any other, and
+sets its cap; `cap` changes a cap. Releases are booked by `dpviz train --data-set NAME` or on the Publish page. Every epsilon is
+for adding or removing one row.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from pathlib import Path
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.commands import console
+from dpviz.commands.arguments import whole
 from dpviz.commands.files import check_output, write_whole
+from dpviz.commands.summary import loss_text
 from dpviz.errors import DpvizError
 from dpviz.io.csv_text import csv_text
 from dpviz.release.export import COLUMNS, register_json, register_lines
@@ -20,30 +22,25 @@ from dpviz.release.records import Balance, for_unit
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
 
-NAME = "ledger"
-HELP = "show what was released and spent for good"
-
 _WRITERS = {".csv": lambda register: csv_text(COLUMNS, register_lines(register)), ".json": register_json}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Three topics beside the list: declare, cap, export."""
-    add_register_argument(parser)
-    parser.set_defaults(topic=_list)
-    topics = parser.add_subparsers(metavar="TOPIC", title="topics")
-    declare = topics.add_parser("declare", help="name a data set that is disjoint from all others, and set its cap")
+    """Three topics: list, declare, cap."""
+    topics = parser.add_subparsers(metavar="TOPIC", required=True, title="topics")
+    listing = topics.add_parser("list", help="show data sets, releases and explorations, or write them to a file")
+    listing.add_argument("--out", type=Path, metavar="FILE", help="write a .csv or .json file, without fingerprints and paths")
+    listing.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
+    declare = topics.add_parser("declare", help="name a data set that shares no rows with any other, and set its cap")
     _add_caps(declare)
     declare.add_argument("--unit", default="one row", metavar="TEXT", help="whom it protects (default: one row)")
-    declare.add_argument("--rows-per-unit", type=int, default=1, metavar="K", help="rows one unit has at most (default: 1)")
+    declare.add_argument("--rows-per-unit", type=whole(), default=1, metavar="K", help="most rows of one unit (default: 1)")
     declare.add_argument("--role", choices=[str(role) for role in DataRole], default="private", help="default: private")
-    declare.set_defaults(topic=_declare)
     cap = topics.add_parser("cap", help="change the cap of a data set; what was spent stays spent")
     _add_caps(cap)
-    cap.set_defaults(topic=_cap)
-    export = topics.add_parser("export", help="write the register, without fingerprints and paths")
-    export.add_argument("--out", required=True, type=Path, metavar="FILE", help="a name that ends in .csv or .json")
-    export.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
-    export.set_defaults(topic=_export)
+    for topic, do in ((listing, _list), (declare, _declare), (cap, _cap)):
+        add_register_argument(topic)
+        topic.set_defaults(topic=do)
 
 
 def add_register_argument(parser: ArgumentParser) -> None:
@@ -68,7 +65,8 @@ def run(args: Namespace) -> int:
 def _declare(args: Namespace, register: ReleaseRegister) -> None:
     caps = {"epsilon_cap": args.epsilon_cap, "delta_cap": args.delta_cap}
     unit = {"unit": args.unit, "rows_per_unit": args.rows_per_unit, "role": DataRole(args.role)}
-    console.show_pairs(balance_pairs(register.balance(register.declare(args.name, **caps, **unit).name)))
+    register.declare(args.name, **caps, **unit)
+    console.show_pairs(balance_pairs(register.balance(args.name)))
 
 
 def _cap(args: Namespace, register: ReleaseRegister) -> None:
@@ -76,40 +74,49 @@ def _cap(args: Namespace, register: ReleaseRegister) -> None:
     console.show_pairs(balance_pairs(register.balance(args.name)))
 
 
-def _export(args: Namespace, register: ReleaseRegister) -> None:
-    write = _WRITERS.get(args.out.suffix.lower())
-    if write is None:
-        raise DpvizError("The format is not known.", where=str(args.out), remedy="Give a name that ends in .csv or .json.")
-    check_output(args.out, force=args.force, inputs=[register.path])
-    write_whole(args.out, write(register), force=args.force)
-    console.done(f"Wrote {args.out}.")
-
-
 def _list(args: Namespace, register: ReleaseRegister) -> None:
+    if args.out is None:
+        _show(register)
+    else:
+        _export(register, args.out, force=args.force)
+
+
+def _export(register: ReleaseRegister, out: Path, *, force: bool) -> None:
+    write = _WRITERS.get(out.suffix.lower())
+    if write is None:
+        raise DpvizError("The format is not known.", where=str(out), remedy="Give a name that ends in .csv or .json.")
+    check_output(out, force=force, inputs=[register.path])
+    write_whole(out, write(register), force=force)
+    console.done(f"Wrote {out}.")
+
+
+def _show(register: ReleaseRegister) -> None:
     data_sets = register.data_sets()
-    if not data_sets:
-        console.show_pairs([("Register", str(register.path)), ("Releases", "none, and no data set is declared yet")])
-        return
-    console.show_pairs([("Register", str(register.path))])
+    about = [("Register", str(register.path))]
+    console.show_pairs(about if data_sets else [*about, ("Releases", "none, and no data set is declared yet")])
     for found in data_sets:
         balance = register.balance(found.name)
         console.show_title(found.name)
         console.show_pairs(balance_pairs(balance))
         _show_releases(balance)
-    looks = register.explorations()
-    if looks:
-        console.show_title(f"Explorations ({looks[0].standing})")
-        lines = [(item.at, item.data_set or "(not assigned)", item.what, item.learner, f"{item.times:,}") for item in looks]
-        console.show_table(("LAST", "DATA SET", "WHAT", "LEARNER", "TIMES"), lines)
+    _show_explorations(register)
 
 
 def _show_releases(balance: Balance) -> None:
     if balance.releases:
         lines = [
-            (str(entry.number), entry.started, entry.standing, entry.learner, loss_text(entry.loss), Path(entry.file).name)
+            (str(entry.number), entry.started, entry.status, entry.learner, loss_text(entry.loss), Path(entry.file).name)
             for entry in balance.releases
         ]
-        console.show_table(("NO", "STARTED", "STANDING", "LEARNER", "SPENT", "FILE"), lines)
+        console.show_table(("NO", "STARTED", "STATUS", "LEARNER", "SPENT", "FILE"), lines)
+
+
+def _show_explorations(register: ReleaseRegister) -> None:
+    found = register.explorations()
+    if found:
+        console.show_title(f"Explorations ({found[0].status})")
+        lines = [(item.at, item.data_set or "(not assigned)", item.what, item.learner, f"{item.times:,}") for item in found]
+        console.show_table(("LAST", "DATA SET", "WHAT", "LEARNER", "TIMES"), lines)
 
 
 def balance_pairs(balance: Balance) -> list[tuple[str, str]]:
@@ -124,9 +131,3 @@ def balance_pairs(balance: Balance) -> list[tuple[str, str]]:
         ("Spent", loss_text(spent)),
         ("Left", loss_text(balance.left)),
     ]
-
-
-def loss_text(loss: PrivacyLoss) -> str:
-    """Epsilon with its neighbours, and delta where there is one."""
-    delta = f", delta = {loss.delta:.6g}" if loss.delta else ""
-    return f"epsilon = {loss.epsilon:.6g}{delta} ({NEIGHBOURS})"
