@@ -12,7 +12,7 @@ JOBS ?= 2
 export PYTHONDONTWRITEBYTECODE ?=
 
 run: $(VENV)/.run
-	$(PY) -m streamlit run app.py
+	$(PY) -m dpviz app
 
 test: $(VENV)/.test
 	@browser=$$(.ci/browser $(PY)) || [ "$(CI)" != true ] || exit 1; \

@@ -1,4 +1,4 @@
-"""dpviz in the browser: `streamlit run app.py`. Pages stand in `pages/`; what they are made of in `dpviz/app`."""
+"""The dashboard, which `dpviz app` opens. Its pages are in `pages/`, what they are made of in `dpviz/app`."""
 
 from pathlib import Path
 

@@ -175,6 +175,5 @@ class MissingExtra(DpvizError):
 
     def __init__(self, extra: str, what: str, packages: Iterable[str]) -> None:
         self.extra = extra
-        super().__init__(
-            f"{what} needs {' and '.join(packages)}, which is not installed.", remedy=f"Run: pip install 'dpviz[{extra}]'"
-        )
+        what = f"{what} needs packages that are not installed: {', '.join(packages)}."
+        super().__init__(what, remedy=f"Run: pip install 'dpviz[{extra}]'")

@@ -7,7 +7,7 @@ import re
 import subprocess
 import tomllib
 from importlib.metadata import version
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
 
@@ -73,30 +73,31 @@ def tracked_files() -> list[Path]:
 # --- packaging
 
 
-def test_requirements_are_the_dependencies_and_pytest() -> None:
+def test_requirements_are_the_library_the_dashboard_and_pytest() -> None:
     lines = (ROOT / "requirements.txt").read_text().split()
     project = read_toml("pyproject.toml")["project"]
-    pytest_range = [line for line in project["optional-dependencies"]["test"] if re.match(r"pytest[<>=]", line)]
-    assert sorted(lines) == sorted(project["dependencies"] + pytest_range)
+    extras = project["optional-dependencies"]
+    pytest_range = [line for line in extras["test"] if re.match(r"pytest[<>=]", line)]
+    assert sorted(lines) == sorted(project["dependencies"] + extras["app"] + pytest_range)
 
 
 def test_every_requirement_has_a_lower_and_an_upper_bound() -> None:
     project = read_toml("pyproject.toml")["project"]
-    every = project["dependencies"] + project["optional-dependencies"]["test"]
-    assert [line for line in every if not re.fullmatch(r"[a-z-]+>=[\d.]+,<[\d.]+", line)] == []
+    every = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    assert [line for line in every if not re.fullmatch(r"[a-z-]+>=[\d.]+,<[\d.]+|dpviz\[.*\]", line)] == []
+
+
+def test_the_tests_bring_every_extra_and_what_builds_the_wheel() -> None:
+    project = read_toml("pyproject.toml")
+    extras = project["project"]["optional-dependencies"]
+    assert f"dpviz[{','.join(name for name in extras if name != 'test')}]" in extras["test"]
+    assert set(project["build-system"]["requires"]) <= set(extras["test"])
 
 
 def test_the_version_is_the_same_everywhere() -> None:
     declared = read_toml("pyproject.toml")["project"]["version"]
     assert dpviz.__version__ == declared
     assert f"## [Unreleased] - {declared}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-
-
-def test_every_kind_of_file_in_the_package_is_installed_with_it() -> None:
-    patterns = read_toml("pyproject.toml")["tool"]["setuptools"]["package-data"]["*"]
-    kinds = {file.suffix for file in tracked_files() if file.is_relative_to(ROOT / "dpviz") and file.suffix != ".py"}
-    assert kinds - {Path(pattern).suffix for pattern in patterns} == set()
-    assert "py.typed" in patterns
 
 
 # --- repository

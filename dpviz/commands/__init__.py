@@ -16,7 +16,7 @@ COMMANDS = {
     "poison": "how many poisoned rows a learner provably withstands",
     "verify": "check privacy claims on every small data set",
     "learners": "list the learners and what holds of their claims",
-    "register": "list releases and what they spent; declare data sets and their caps",
+    "register": "list what was released and spent; set caps",
 }
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import dpviz
-from dpviz.errors import NotExported
+from dpviz.errors import MissingExtra, NotExported
 from dpviz.io.exports import registry
 from dpviz.io.exports.contract import Exportable, Target, export, require_fit
 from dpviz.io.exports.golden import golden_rows, predictions
@@ -152,7 +152,7 @@ def test_what_does_not_run_is_refused_with_what_the_target_says():
 
 
 def test_a_missing_package_is_named_with_the_extra_that_brings_it():
-    with pytest.raises(NotExported, match=r"needs the package no_such_package.*pip install 'dpviz\[onnx\]'"):
+    with pytest.raises(MissingExtra, match=r"needs packages that are not installed: no_such_package. Run: pip install 'dpviz\[onnx\]'"):
         export(replace(TARGETS["onnx"], needs=("no_such_package",)), document(tree_of_everything()))
 
 
