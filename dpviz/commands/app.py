@@ -15,7 +15,7 @@ from dpviz.installation import bundled, require_extra
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Port and browser."""
-    parser.add_argument("--port", type=whole(1, 65535), metavar="N", help="port to listen on (default: the first free one from 8501)")
+    parser.add_argument("--port", type=whole(1, 65535), metavar="N", help="port to listen on (default: 8501, or one after it)")
     parser.add_argument("--no-browser", action="store_true", help="print the address instead of opening a browser")
 
 

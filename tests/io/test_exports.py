@@ -152,7 +152,8 @@ def test_what_does_not_run_is_refused_with_what_the_target_says():
 
 
 def test_a_missing_package_is_named_with_the_extra_that_brings_it():
-    with pytest.raises(MissingExtra, match=r"needs packages that are not installed: no_such_package. Run: pip install 'dpviz\[onnx\]'"):
+    words = r"needs packages that are not installed: no_such_package\. Run: pip install 'dpviz\[onnx\]'"
+    with pytest.raises(MissingExtra, match=words):
         export(replace(TARGETS["onnx"], needs=("no_such_package",)), document(tree_of_everything()))
 
 
