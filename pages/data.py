@@ -3,11 +3,11 @@
 import streamlit as st
 
 from dpviz.app import parts, state
-from dpviz.app.data import choosing, schema_editor, schema_files, session_screen, using
+from dpviz.app.data import choosing, prepared, schema_editor, schema_files, session_screen, using
 
 parts.page("Data", "Whose rows are used, which table, and what is known about it without looking?")
 
-work = state.prepared()
+work = prepared.prepared()
 choosing.ask_role(work)
 choosing.ask_table(work)
 

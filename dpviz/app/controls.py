@@ -24,6 +24,8 @@ from dpviz.training.params import Control, controls_of, default_of
 #: Rounded steps, about three a decade: 0.001, 0.002, 0.003, 0.005, 0.01, ... 10.
 EPSILONS = (*(float(f"{digit}e{power}") for power in range(-3, 1) for digit in (1, 2, 3, 5)), 10.0)
 DEPTHS = ("auto", *map(str, range(1, 9)))
+#: Learners of classes chosen at first, where offered: the default, those it is compared with most often, one without privacy.
+FIRST_LEARNERS = ("pf-tree", "privatree-corrected", "diffprivlib-tree", "cart")
 #: Depth "auto" never goes deeper than this.
 AUTO_CAP = 4
 PRIVATE_DRAW = "_private_draw"

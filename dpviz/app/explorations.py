@@ -1,4 +1,4 @@
-"""Looks at private rows are noted in the release register, apart from releases: no guarantee covers them."""
+"""What was explored on private rows, noted in the release register apart from releases: no guarantee covers it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from dpviz.table.role import DataRole
 _PROBLEM = "_exploration_problem"
 
 
-def note_look(loaded: Loaded, what: str, learner: str, settings: dict[str, Any], *, times: int = 1) -> None:
-    """Note that so many fits of private rows were shown; nothing for rows anyone may see. A problem is kept for the page."""
+def note_exploration(loaded: Loaded, what: str, learner: str, settings: dict[str, Any], *, times: int = 1) -> None:
+    """Note `times` fits of private rows; nothing for other rows. A problem is kept for the Publish page."""
     if loaded.role is not DataRole.PRIVATE:
         return
     try:
@@ -25,5 +25,5 @@ def note_look(loaded: Loaded, what: str, learner: str, settings: dict[str, Any],
 
 
 def unnoted() -> DpvizError | None:
-    """Why some look of this session could not be noted; None when all were."""
+    """Why an exploration of this session could not be noted; None when all were."""
     return st.session_state.get(_PROBLEM)

@@ -7,8 +7,8 @@ import math
 import streamlit as st
 
 from dpviz.accounting.claim import Disclosure
+from dpviz.app.exports import offer_export
 from dpviz.app.parts import error, literal, plain
-from dpviz.app.publish.exports import offer_export
 from dpviz.app.work.cached import HeldOut, HeldOutNumber, Screen, Trained, regrow
 from dpviz.app.work.jobs import Job
 from dpviz.errors import DpvizError

@@ -7,6 +7,7 @@ import streamlit as st
 
 from dpviz.app import state
 from dpviz.app.data.draft import SchemaDraft
+from dpviz.app.data.prepared import Prepared, prepared
 from dpviz.errors import SchemaError, UnknownName
 from dpviz.io.csv import read_csv
 from dpviz.table.proposal import propose_schema
@@ -22,9 +23,9 @@ def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     return st.session_state  # type: ignore[return-value]
 
 
-def _upload() -> state.Prepared:
+def _upload() -> Prepared:
     table = read_csv(b"age,y\n1,a\n2,b\n3,a\n4,b\n", name="mine.csv")
-    work = state.Prepared(DataRole.PUBLIC)
+    work = Prepared(DataRole.PUBLIC)
     work.choose("mine.csv", table, SchemaDraft.of(propose_schema(table), table.names))
     return work
 
@@ -93,7 +94,7 @@ def test_declaring_an_upload_private_empties_what_was_read() -> None:
 
 
 def test_a_sample_is_put_aside_when_the_role_changes() -> None:
-    work = state.prepared()
+    work = prepared()
     work.change_role(DataRole.PRIVATE)
     assert (work.table, work.draft, work.sample) == (None, None, None)
     assert state.loaded().sample == "loans"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dpviz.app.tree import view as module
+from dpviz.app import tree_view as module
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.models.tree import Branch, Leaf, Node, ThresholdRule, Tree
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema

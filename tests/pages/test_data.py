@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app import state
 from dpviz.app.data import schema_editor, schema_files
 from dpviz.app.data.draft import SchemaDraft, Use
+from dpviz.app.data.prepared import Prepared
 from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
 from dpviz.table.role import DataRole
@@ -50,7 +50,7 @@ def _filled(at: AppTest) -> AppTest:
     return at
 
 
-def _work(at: AppTest) -> state.Prepared:
+def _work(at: AppTest) -> Prepared:
     return at.session_state["prepared"]
 
 
@@ -212,7 +212,7 @@ def test_private_rows_fill_in_nothing_and_show_only_names() -> None:
 
 def test_private_rows_are_never_read_into_a_schema_even_by_code() -> None:
     table = read_csv(CSV)
-    work = state.Prepared(DataRole.PRIVATE, "mine", None, table, SchemaDraft.blank(table.names))
+    work = Prepared(DataRole.PRIVATE, "mine", None, table, SchemaDraft.blank(table.names))
     with pytest.raises(DpvizError, match="Nothing may be filled in here"):
         schema_editor.fill_in(work)
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
-from typing import Any
 
-import streamlit as st
+from dpviz.app.component import component, event_in, ignore
 
 
 def audit_view(markup: str, *, key: str, on_choice: Callable[[], None] | None = None) -> None:
@@ -20,21 +18,10 @@ def audit_view(markup: str, *, key: str, on_choice: Callable[[], None] | None = 
     key : str
         The widget's key.
     """
-    _component()(key=key, data={"markup": markup}, on_chosen_change=on_choice or _nothing)
+    show = component("dpviz_audit", Path(__file__), html='<div class="dpa"></div>')
+    show(key=key, data={"markup": markup}, on_chosen_change=on_choice or ignore)
 
 
 def choice_in(key: str) -> str | None:
     """The `data-key` that was chosen just now in the view of this key; None on every other run."""
-    state = st.session_state.get(key)
-    return state.get("chosen") if isinstance(state, dict) else None
-
-
-def _nothing() -> None:
-    """Streamlit knows an event by its callback; a view without choices has none to make."""
-
-
-@cache
-def _component() -> Any:
-    here = Path(__file__)
-    css, js = (here.with_suffix(suffix).read_text(encoding="utf-8") for suffix in (".css", ".js"))
-    return st.components.v2.component("dpviz_audit", html='<div class="dpa"></div>', css=css, js=js)
+    return event_in(key, "chosen")

@@ -7,10 +7,10 @@ from typing import Any
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app.budget.picture_view import choice_in, picture_view
 from dpviz.app.controls import Asked
 from dpviz.app.parts import error, plain
-from dpviz.app.picture_view import choice_in, picture_view
-from dpviz.app.state import Loaded
+from dpviz.app.state import Loaded, encoded_sample
 from dpviz.app.widgets import chart, table
 from dpviz.app.work import long_work
 from dpviz.app.work.cached import canonical_key
@@ -21,10 +21,9 @@ from dpviz.evaluation.budget.shares import ShareQuestion, Shares
 from dpviz.figures.budget import gains as gains_drawn
 from dpviz.figures.budget import ternary
 from dpviz.figures.guarantee_text import number_text
-from dpviz.io.samples import load_sample, samples
+from dpviz.io.samples import samples
 from dpviz.learners import get_learner
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
 from dpviz.table.schema import ClassTarget
 
@@ -93,20 +92,14 @@ def _key(question: ShareQuestion, loaded: Loaded) -> str:
 def _ask_beside(loaded: Loaded) -> str:
     """A simulated sample of classes to set beside: at first the one whose size differs most."""
     others = (sample for sample in samples() if sample.role == "simulated" and sample.name != loaded.sample)
-    titles = {o.name: o.title for o in others if isinstance(load_encoded(o.name).schema.target, ClassTarget)}
-    sizes = {name: load_encoded(name).n_rows for name in titles}
+    titles = {o.name: o.title for o in others if isinstance(encoded_sample(o.name).schema.target, ClassTarget)}
+    sizes = {name: encoded_sample(name).n_rows for name in titles}
     farthest = max(sizes, key=lambda name: max(sizes[name], loaded.data.n_rows) / max(1, min(sizes[name], loaded.data.n_rows)))
     names = (*titles, _NONE)
     words = {name: f"{titles[name]} ({sizes[name]:,} rows)" for name in titles} | {_NONE: "Nothing"}
     help_text = "Few and many rows want different shares: the same map on another sample shows it."
     look = {"format_func": words.__getitem__, "help": help_text, "key": "beside", "bind": "query-params"}
     return st.selectbox("Beside it", names, names.index(farthest), **look, persist_state="session")
-
-
-@st.cache_resource(show_spinner=False)
-def load_encoded(name: str) -> EncodedDataset:
-    """A bundled sample, encoded."""
-    return encode(*load_sample(name))
 
 
 def _start(question: ShareQuestion, loaded: Loaded, beside: str) -> None:
@@ -132,7 +125,7 @@ def _mapping(question: ShareQuestion, data: EncodedDataset) -> Work:
 
 def _mapping_beside(question: ShareQuestion, name: str) -> Work:
     """The same question about another table; with levels, of the same depth, so that the maps compare."""
-    data = load_encoded(name)
+    data = encoded_sample(name)
     depth = len(question.parts) if question.by_level else question.settings["depth"]
     settings = {**question.settings, "depth": depth}
     other = ShareQuestion.of(question.learner, data.schema, settings, question.params)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.controls import AUTO_CAP, DEPTHS, EPSILONS, nearest_step
+from dpviz.app.controls import AUTO_CAP, DEPTHS, EPSILONS, FIRST_LEARNERS, nearest_step
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import learner_title, linked
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
@@ -21,8 +21,6 @@ from dpviz.table.schema import NumericTarget
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Chosen at first, where they are there: the default, what it is compared with most often, and what gives up privacy.
-FIRST = ("pf-tree", "privatree-corrected", "diffprivlib-tree", "cart")
 FIRST_OF_NUMBERS = ("s-gbdt", "dp-mean", "cart-regression", "gbdt")
 EPSILON, DEPTH, ROWS = "epsilon", "max_depth", "n_rows"
 VIEWS = {EPSILON: "over ε", DEPTH: "over depth", ROWS: "over number of rows"}
@@ -116,7 +114,7 @@ def _capital(metric: str) -> str:
 
 
 def _first(names: tuple[str, ...], loaded: Loaded) -> list[str]:
-    first = FIRST_OF_NUMBERS if _suffix(loaded) else FIRST
+    first = FIRST_OF_NUMBERS if _suffix(loaded) else FIRST_LEARNERS
     return [name for name in first if name in names] or list(names[:1])
 
 

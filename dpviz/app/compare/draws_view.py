@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
-from typing import Any
 
-from dpviz.app.stepper import CALM, stepping_component
+from dpviz.app.component import CALM, STEPPER, component
 from dpviz.evaluation.compare.comparison import SharedDraws
 from dpviz.figures.compare.dots import NARROW, STYLE, WIDE, DotRow, dots_svg, scale_of
 from dpviz.figures.compare.measure_text import measure_text
@@ -35,7 +33,7 @@ def draws_view(rows: list[DotRow], drawn: SharedDraws, looks: list[Look], *, met
         places = [[round(scale.x(value), 1) for value in draw] for draw in drawn.outcomes]
         drawings[name] = {"svg": dots_svg(rows, scale, metric=metric), "x": places}
     said = [draw_words(number, drawn, looks, metric) for number in range(len(drawn.outcomes))]
-    _component()(key=key, data={**drawings, "said": said})
+    component("dpviz_draws", STEPPER, Path(__file__), html=_HTML, css=STYLE)(key=key, data={**drawings, "said": said})
 
 
 def draw_words(number: int, drawn: SharedDraws, looks: list[Look], metric: str) -> str:
@@ -43,8 +41,3 @@ def draw_words(number: int, drawn: SharedDraws, looks: list[Look], metric: str) 
     outcomes = zip(looks, drawn.outcomes[number], strict=True)
     values = (f"{look.title} {measure_text(value, metric)}" for look, value in outcomes)
     return f"Draw {number + 1} of {len(drawn.outcomes)}, split {drawn.folds[number] + 1}: {', '.join(values)}"
-
-
-@cache
-def _component() -> Any:
-    return stepping_component("dpviz_draws", Path(__file__), _HTML, css=STYLE)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpviz.app.compare.ask import Question
-from dpviz.app.explorations import note_look
+from dpviz.app.explorations import note_exploration
 from dpviz.app.state import Loaded
 from dpviz.app.work.jobs import Job, long_jobs, session_name
 from dpviz.errors import Cancelled, DpvizError
@@ -172,7 +172,7 @@ def start(question: Question, loaded: Loaded) -> Running:
     left = pending(question.grid, known)
     kept.problem, kept.is_stopped = None, False
     seen = [monotonic()]
-    note_look(loaded, "curves on the Compare page", ", ".join(question.grid.learners), {}, times=max(1, n_fits(left)))
+    note_exploration(loaded, "curves on the Compare page", ", ".join(question.grid.learners), {}, times=max(1, n_fits(left)))
     work = working(question.grid, loaded.data, left, rows, seen)
     job = long_jobs().submit(session_name(), LANE, f"{pool} {question.grid}", work)
     kept.running = Running(question, pool, rows, n_fits(left), job, len(rows), seen)

@@ -6,7 +6,8 @@ import streamlit as st
 
 from dpviz.app import parts
 from dpviz.app.data.draft import SchemaDraft
-from dpviz.app.state import Prepared, prepared, use_sample
+from dpviz.app.data.prepared import Prepared, prepared
+from dpviz.app.state import use_sample
 from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
 from dpviz.io.openml import fetch_openml, is_offline

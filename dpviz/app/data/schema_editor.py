@@ -11,7 +11,7 @@ import streamlit as st
 from dpviz.app import parts
 from dpviz.app.data.draft import ColumnDraft, SchemaDraft, Use
 from dpviz.app.data.grid import Grid
-from dpviz.app.state import Prepared, prepared
+from dpviz.app.data.prepared import Prepared, prepared
 from dpviz.errors import DpvizError
 from dpviz.table.proposal import left_out, propose_schema
 from dpviz.table.role import DataRole

@@ -8,8 +8,8 @@ import streamlit as st
 
 from dpviz.app import parts
 from dpviz.app.data.draft import SchemaDraft
+from dpviz.app.data.prepared import Prepared
 from dpviz.app.data.schema_editor import missing_text
-from dpviz.app.state import Prepared
 from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
 from dpviz.table.schema_json import schema_from_json

@@ -14,7 +14,8 @@ from dpviz.app.compare.ask import Question
 from dpviz.app.compare.run import store
 from dpviz.app.controls import DEPTHS
 from dpviz.app.data.draft import SchemaDraft
-from dpviz.app.state import Loaded, Prepared, loaded, prepared, use, use_sample
+from dpviz.app.data.prepared import Prepared, prepared
+from dpviz.app.state import Loaded, loaded, use, use_sample
 from dpviz.errors import DocumentError, DpvizError
 from dpviz.evaluation.compare.grid import SweepGrid, columns_of
 from dpviz.evaluation.compare.sweep import as_frame

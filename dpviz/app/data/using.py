@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from dpviz.app import parts
+from dpviz.app.data.prepared import Prepared
 from dpviz.app.data.schema_editor import missing_text
-from dpviz.app.state import Loaded, Prepared, loaded, use
+from dpviz.app.state import Loaded, loaded, use
 from dpviz.errors import DpvizError, SchemaError
 from dpviz.table.dataset import EncodingReport
 from dpviz.table.role import DataRole

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app.component import component
 from dpviz.app.learn import adding, choosing, growing, noise, odds, poisoning
 from dpviz.app.learn.desk import ANSWER, ANSWERED, QUESTION, Desk, Numbers, ask
 from dpviz.app.prose import prose
@@ -64,13 +63,6 @@ def choose() -> Lesson:
     return LESSONS[_NAMES.index(name or _NAMES[0])]
 
 
-@cache
-def _to_the_top() -> Any:
-    """Another lesson starts at its head, although its button stood at the foot of the one before."""
-    js = Path(__file__).with_name("to_the_top.js").read_text(encoding="utf-8")
-    return st.components.v2.component("dpviz_lesson_top", html="<span hidden></span>", js=js)
-
-
 def teach(lesson: Lesson) -> None:
     """Claim and question on one side, control and picture on the other; then the way on."""
     desk = Desk(lesson.text, _in_link(_LOCK), _in_link(_HIDE))
@@ -90,7 +82,13 @@ def teach(lesson: Lesson) -> None:
     _way_on(lesson)
     if not desk.locked and not desk.hidden:
         _teacher(lesson, desk)
-    _to_the_top()(key="lesson-top", data={"lesson": lesson.name})
+    _scroll_to_top(lesson)
+
+
+def _scroll_to_top(lesson: Lesson) -> None:
+    """Another lesson starts at its head, although its button is at the foot of the one before."""
+    show = component("dpviz_lesson_top", Path(__file__).with_name("to_the_top"), html="<span hidden></span>")
+    show(key="lesson-top", data={"lesson": lesson.name})
 
 
 def progress() -> None:

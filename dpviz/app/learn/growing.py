@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
-from dpviz.app.tree.view import chosen_node, tree_view
+from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.evaluation.learn.growing import N_ROWS, N_STEPS, GrowingTree, Grown, growing_tree, lesson_rows
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.learn import trees as figures

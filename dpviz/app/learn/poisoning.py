@@ -6,11 +6,10 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
+from dpviz.app.state import encoded_sample
 from dpviz.evaluation.learn.lessons import PoisonedStump, poisoned_stump
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.learn import trees as figures
-from dpviz.io.samples import load_sample
-from dpviz.table.encode import encode
 
 CONTROLS = ("epsilon",)
 SAMPLE = "clinic"
@@ -22,7 +21,7 @@ ROWS = tuple(range(0, 101, 2))
 @st.cache_data(show_spinner="Listing every tree …")
 def stump(epsilon: float) -> PoisonedStump:
     """The exact law of the accuracy on a split of the simulated sample."""
-    train, test = encode(*load_sample(SAMPLE)).split(seed=0)
+    train, test = encoded_sample(SAMPLE).split(seed=0)
     return poisoned_stump(train, test, epsilon)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import streamlit as st
 
 from dpviz.app.explorations import unnoted
+from dpviz.app.exports import offer_export
 from dpviz.app.parts import error
-from dpviz.app.publish.exports import offer_export
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import download
 from dpviz.errors import DpvizError

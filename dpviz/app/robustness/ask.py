@@ -8,8 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.compare.ask import FIRST
-from dpviz.app.controls import AUTO_CAP, DEPTHS, EPSILONS
+from dpviz.app.controls import AUTO_CAP, DEPTHS, EPSILONS, FIRST_LEARNERS
 from dpviz.app.parts import needs_classes
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import learner_title, linked
@@ -95,7 +94,7 @@ def ask_question(loaded: Loaded) -> Question | None:
 
 def first_learners(names: tuple[str, ...]) -> list[str]:
     """The first two private learners of the Compare page, and those that certify by vote."""
-    private = [name for name in FIRST if name in names and get_learner(name).spends_epsilon][:2]
+    private = [name for name in FIRST_LEARNERS if name in names and get_learner(name).spends_epsilon][:2]
     return (private or list(names[:1])) + [name for name in names if get_learner(name).one_voter_per_row]
 
 

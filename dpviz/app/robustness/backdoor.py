@@ -8,8 +8,7 @@ import numpy as np
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.compare.ask import FIRST
-from dpviz.app.controls import EPSILONS
+from dpviz.app.controls import EPSILONS, FIRST_LEARNERS
 from dpviz.app.parts import error, plain
 from dpviz.app.prose import prose
 from dpviz.app.robustness import run, tiles
@@ -67,7 +66,7 @@ def _pictures() -> None:
 
 def _ask() -> list[Cell]:
     names = [name for name in learner_names() if _is_able(name)]
-    first = [name for name in FIRST if name in names and (name == DEFAULT or not get_learner(name).spends_epsilon)]
+    first = [name for name in FIRST_LEARNERS if name in names and (name == DEFAULT or not get_learner(name).spends_epsilon)]
     chosen = st.multiselect("Learners to attack", names, default=first, format_func=learner_title, **linked("backdoor-learners"))
     steps = {"format_func": number_text, "max_selections": MOST_EPSILONS, **linked("backdoor-epsilons")}
     epsilons = st.multiselect(f"ε for the private ones ({NEIGHBOURS})", EPSILONS, default=[0.1, 1.0], **steps)

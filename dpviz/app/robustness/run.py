@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpviz.app.budget.lab import load_encoded
-from dpviz.app.explorations import note_look
+from dpviz.app.explorations import note_exploration
 from dpviz.app.robustness import tiles
 from dpviz.app.robustness.ask import Cell, Question
 from dpviz.app.robustness.tiles import Tile
-from dpviz.app.state import Loaded
+from dpviz.app.state import Loaded, encoded_sample
 from dpviz.app.work import long_work
 from dpviz.errors import SchemaError
 from dpviz.evaluation.robustness.attacks import attack_curve
@@ -57,7 +56,7 @@ def attack_tiles(question: Question, loaded: Loaded, attacks: Sequence[str]) -> 
 def begin(lane: str, wanted: Sequence[Tile], question: Question, loaded: Loaded) -> None:
     """Compute what is missing; on private rows that is a look no guarantee covers, and it is noted."""
     times = max(1, tiles.look(lane, wanted).n_missing * question.draws * question.splits)
-    note_look(loaded, "curves on the Robustness page", ", ".join(question.learners), {}, times=times)
+    note_exploration(loaded, "curves on the Robustness page", ", ".join(question.learners), {}, times=times)
     tiles.begin(lane, wanted)
 
 
@@ -122,7 +121,7 @@ def _attacking(attack: str, question: Question, loaded: Loaded, cell: Cell) -> C
 @st.cache_resource(show_spinner=False)
 def pictures() -> tuple[EncodedDataset, EncodedDataset, Backdoor]:
     """(train, test, trigger): zeros and ones of the bundled digits, and a trigger in their corner."""
-    data = two_classes(load_encoded(PICTURES), 0, 1)
+    data = two_classes(encoded_sample(PICTURES), 0, 1)
     train, test = data.split(0.3, seed=0)
     return train.with_cached_counts(), test, corner_backdoor(data.schema)
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
-from dpviz.app.tree.view import tree_view
+from dpviz.app.tree_view import tree_view
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import rule_list
 from dpviz.models.importance import importance

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
-from typing import Any
 
-from dpviz.app.stepper import CALM, stepping_component
+from dpviz.app.component import CALM, STEPPER, component
 
 _HTML = f"""
 <div class="redraws">
@@ -24,9 +22,4 @@ _HTML = f"""
 
 def redraws_view(drawings: list[str], said: list[str], *, key: str) -> None:
     """Show drawings (complete, escaped SVG) one at a time with their words. Paused at first; nothing runs the page anew."""
-    _component()(key=key, data={"drawings": drawings, "said": said})
-
-
-@cache
-def _component() -> Any:
-    return stepping_component("dpviz_redraws", Path(__file__), _HTML)
+    component("dpviz_redraws", STEPPER, Path(__file__), html=_HTML)(key=key, data={"drawings": drawings, "said": said})

@@ -14,7 +14,7 @@ from dpviz.app.state import Loaded
 from dpviz.app.tree.boosted import boosted_screen
 from dpviz.app.tree.forest import forest_screen
 from dpviz.app.tree.node_card import node_card, paid_in_all, spent_at
-from dpviz.app.tree.view import chosen_node, tree_view
+from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.app.work.cached import Trained, finished_redraws
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.tree.svg import tree_svg

@@ -18,7 +18,7 @@ import numpy as np
 import streamlit as st
 
 from dpviz.app.controls import Asked, note_shown
-from dpviz.app.explorations import note_look
+from dpviz.app.explorations import note_exploration
 from dpviz.app.state import Loaded
 from dpviz.app.work.jobs import Job, session_name, shared_jobs
 from dpviz.errors import DpvizError
@@ -175,7 +175,7 @@ def _grown(key: str, asked: Asked, loaded: Loaded) -> Trained:
         raise StillGrowing(job)
     try:
         grown = job.result()
-        note_look(loaded, "tree on screen", asked.learner, {**asked.settings, **asked.params})
+        note_exploration(loaded, "tree on screen", asked.learner, {**asked.settings, **asked.params})
         return grown
     finally:
         jobs.forget(session, "grow")  # the cache keeps a tree; an error is met again when it is asked for again

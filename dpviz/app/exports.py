@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpviz.app.export_png import png_button
 from dpviz.app.parts import error, plain
-from dpviz.app.publish.export_png import png_button
 from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
 from dpviz.figures.publish.exports import export_as, targets

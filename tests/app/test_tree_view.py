@@ -9,7 +9,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app.tree import view as module
+from dpviz.app import tree_view as module
 
 JS = Path(module.__file__).with_suffix(".js").read_text(encoding="utf-8")
 CSS = Path(module.__file__).with_suffix(".css").read_text(encoding="utf-8")
@@ -26,7 +26,7 @@ def test_the_widget_gets_both_drawings_and_the_selection() -> None:
     def script() -> None:
         import streamlit as st
 
-        from dpviz.app.tree.view import chosen_node, tree_view
+        from dpviz.app.tree_view import chosen_node, tree_view
 
         before = chosen_node("tree")
         now = tree_view("<svg/>", "<svg class='n'/>", selected="root.L", key="tree")
@@ -39,7 +39,7 @@ def test_the_widget_gets_both_drawings_and_the_selection() -> None:
 
 def test_two_trees_can_stand_on_one_page() -> None:
     def script() -> None:
-        from dpviz.app.tree.view import tree_view
+        from dpviz.app.tree_view import tree_view
 
         for key in ("first", "second"):
             tree_view("<svg/>", "<svg/>", selected=None, key=key)

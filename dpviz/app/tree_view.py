@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
-from typing import Any
 
-import streamlit as st
+from dpviz.app.component import component, event_in, ignore
 
 _HTML = """
 <div class="view">
@@ -43,22 +41,10 @@ def tree_view(svg_wide: str, svg_narrow: str, *, selected: str | None, key: str)
     """
     marked = chosen_node(key) or selected
     data = {"wide": svg_wide, "narrow": svg_narrow, "selected": marked, "key": key}
-    result = _component()(key=key, data=data, on_clicked_change=_nothing)
+    result = component("dpviz_tree", Path(__file__), html=_HTML)(key=key, data=data, on_clicked_change=ignore)
     return result.clicked
 
 
 def chosen_node(key: str) -> str | None:
-    """The node chosen just now in the tree of this key, for what stands above it on the page; None on every other run."""
-    state = st.session_state.get(key)
-    return state.get("clicked") if isinstance(state, dict) else None
-
-
-def _nothing() -> None:
-    """Streamlit knows an event by its callback; this one is read from the result."""
-
-
-@cache
-def _component() -> Any:
-    here = Path(__file__)
-    css, js = (here.with_suffix(suffix).read_text(encoding="utf-8") for suffix in (".css", ".js"))
-    return st.components.v2.component("dpviz_tree", html=_HTML, css=css, js=js)
+    """The node chosen just now in the tree of this key, for what is drawn above it; None on every other run."""
+    return event_in(key, "clicked")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
-from typing import Any
 
-import streamlit as st
+from dpviz.app.component import component
 
 _CSS = """
 button{font:inherit;font-size:.875rem;color:inherit;min-height:2.5rem;padding:.25rem .75rem;cursor:pointer;
@@ -22,10 +20,5 @@ _HTML = '<button type="button">Download PNG</button><p role="status"></p>'
 
 def png_button(svg: str, file_name: str, *, key: str) -> None:
     """Offer `svg` (complete, escaped) as a PNG of twice its size on a white ground."""
-    _component()(key=key, data={"svg": svg, "name": file_name}, width="content")
-
-
-@cache
-def _component() -> Any:
-    js = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
-    return st.components.v2.component("dpviz_png", html=_HTML, css=_CSS, js=js)
+    show = component("dpviz_png", Path(__file__), html=_HTML, css=_CSS)
+    show(key=key, data={"svg": svg, "name": file_name}, width="content")

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
-from typing import Any
 
-import streamlit as st
-
+from dpviz.app.component import component, event_in
 from dpviz.figures.budget.ternary import STYLE
 
 
@@ -22,16 +19,10 @@ def picture_view(wide: str, narrow: str, *, key: str, on_choice: Callable[[], No
     key : str
         The widget's key.
     """
-    _component()(key=key, data={"wide": wide, "narrow": narrow}, on_chosen_change=on_choice)
+    show = component("dpviz_picture", Path(__file__), html='<div class="picture"></div>', css=STYLE)
+    show(key=key, data={"wide": wide, "narrow": narrow}, on_chosen_change=on_choice)
 
 
 def choice_in(key: str) -> str | None:
     """The data-key that was chosen just now in the picture of this key; None on every other run."""
-    state = st.session_state.get(key)
-    return state.get("chosen") if isinstance(state, dict) else None
-
-
-@cache
-def _component() -> Any:
-    js = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
-    return st.components.v2.component("dpviz_picture", html='<div class="picture"></div>', css=STYLE, js=js)
+    return event_in(key, "chosen")

@@ -12,7 +12,7 @@ def offered(document: str) -> AppTest:
     def page() -> None:
         import streamlit as st
 
-        from dpviz.app.publish.exports import offer_export
+        from dpviz.app.exports import offer_export
 
         offer_export(st.session_state["document"], "tree", key="here")
 

@@ -1,0 +1,36 @@
+"""Views of our own: HTML with a style and a script, which are files beside the module that shows the view."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+#: Style and script of views that go through draws, one step at a time or played.
+STEPPER = Path(__file__).with_name("stepper")
+#: Below such a view when its Play button is left out.
+CALM = '<p class="calm" hidden>Play is left out because this device asks for less motion. Step shows the same draws.</p>'
+
+
+@cache
+def component(name: str, *modules: Path, html: str, css: str = "") -> Any:
+    """A Streamlit component with the `.css` (where there is one) and `.js` files beside these modules, then `css`."""
+    style, script = ("".join(_text(module, suffix) for module in modules) for suffix in (".css", ".js"))
+    return st.components.v2.component(name, html=html, css=style + css, js=script)
+
+
+def _text(module: Path, suffix: str) -> str:
+    file = module.with_suffix(suffix)
+    return file.read_text(encoding="utf-8") if file.exists() else ""
+
+
+def event_in(key: str, name: str) -> str | None:
+    """What the view of this key has just reported as `name`; None on every other run."""
+    state = st.session_state.get(key)
+    return state.get(name) if isinstance(state, dict) else None
+
+
+def ignore() -> None:
+    """For an event that is read from the result: Streamlit knows an event by its callback only."""
