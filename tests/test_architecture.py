@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 #: A room may import what stands on a lower floor, and itself. Two rooms on the same floor do not import each other.
 FLOORS = (
     {"errors", "randomness", "version"},
-    {"table", "installation"},
+    {"table", "installation", "progress"},
     {"accounting"},
     {"privacy"},
     {"models"},

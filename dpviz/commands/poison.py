@@ -17,7 +17,7 @@ from dpviz.commands.arguments import add_learner_arguments, add_table_arguments,
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.commands.rows import encoded_rows, warn_of_read_values
 from dpviz.errors import DpvizError
-from dpviz.evaluation.classes import require_classes
+from dpviz.evaluation.checks import require_classes
 from dpviz.evaluation.robustness.poisoning import PoisoningTable, certify
 from dpviz.io.csv_text import frame_csv
 from dpviz.learners import get_learner, require_task

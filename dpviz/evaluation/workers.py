@@ -1,6 +1,6 @@
-"""The same work on many tasks, in this process or spread over several by joblib, results in the order of the tasks.
+"""The same work on many tasks, in this process or spread over several by joblib.
 
-Workers are polite: they yield to whatever else the machine does, and leave Ctrl-C to the process that asked.
+Worker processes run at low priority and leave Ctrl-C to the process that started them.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import islice, takewhile
 from threading import Event, current_thread, main_thread
 from typing import TypeVar
 
+from dpviz.progress import Progress, Stop, steps
 from dpviz.table.dataset import EncodedDataset
 
 T = TypeVar("T")
@@ -27,18 +28,18 @@ _SHARED_ABOVE = "100K"
 
 
 def spread(work: Callable[[T], R], tasks: Iterable[T], workers: int = 1, *, in_order: bool = True) -> Iterator[R]:
-    """`work` on each task, one result after the other.
+    """Yield the result of `work` on each task.
 
     Parameters
     ----------
     work : callable
-        A function of a module (or a method, or a partial of one), so that it can be sent.
+        A function of a module (or a method, or a partial of one), so that it can be sent to a process.
     tasks : iterable
-        Taken a little ahead of need; when it ends early, so does the work.
+        Consumed a little ahead of the workers; when it ends early, so does the work.
     workers : int
-        1 works in this process; more are joblib's n_jobs, on the backend that is active there.
+        1 works in this process; more are joblib's n_jobs, on the active backend.
     in_order : bool
-        False gives results as they finish.
+        False yields results as they finish.
     """
     if workers == 1:
         yield from map(work, tasks)
@@ -48,25 +49,48 @@ def spread(work: Callable[[T], R], tasks: Iterable[T], workers: int = 1, *, in_o
     _keep_to_ourselves(os.getpid())
     home, left = os.getpid(), Event()
     away = (delayed(_run_away)(home, work, task) for task in takewhile(lambda _: not left.is_set(), tasks))
-    look = {"n_jobs": workers, "pre_dispatch": f"{2 * workers}", "max_nbytes": _SHARED_ABOVE}
+    options = {"n_jobs": workers, "pre_dispatch": f"{2 * workers}", "max_nbytes": _SHARED_ABOVE}
     try:
-        parallel = Parallel(return_as="generator" if in_order else "generator_unordered", **look)
-    except ValueError:  # a backend that can only hand over everything at once: give it a little at a time
+        parallel = Parallel(return_as="generator" if in_order else "generator_unordered", **options)
+    except ValueError:  # this backend only returns everything at once: give it a little at a time
         while wave := list(islice(away, 4 * workers)):
-            yield from Parallel(**look)(wave)
+            yield from Parallel(**options)(wave)
         return
     results = parallel(away)
     try:
         for found in results:  # noqa: UP028 - `yield from` would close joblib's generator before the lines below
             yield found
-    finally:  # a caller that leaves early waits for what is under way: breaking it off would end workers others use
+    finally:  # a caller that leaves early waits for tasks under way: breaking them off would end workers others use
         left.set()
         for _ in results:
             pass
 
 
+def in_chunks(
+    work: Callable[[Sequence[T]], R],
+    items: Sequence[T],
+    size: int,
+    *,
+    workers: int = 1,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+    at_least: int = 0,
+) -> list[R]:
+    """`work` on `size` items at a time: one result per chunk, in order.
+
+    After a stop no chunk is started any more, except that the first `at_least` chunks always are; their results are returned.
+    """
+    chunks = [items[start : start + size] for start in range(0, len(items), size)]
+    results: list[R] = []
+    for result in spread(work, steps(chunks, None, stop, at_least=at_least), workers):
+        results.append(result)
+        if progress is not None:
+            progress(min(1.0, len(results) * size / len(items)))
+    return results
+
+
 def start_workers(workers: int) -> None:
-    """Have so many processes ready for `spread`; starting them takes a second or two."""
+    """Start worker processes for `spread` ahead of need, which takes a second or two."""
     for _ in spread(_import_learners, range(workers), workers):
         pass
 
@@ -79,7 +103,7 @@ def _import_learners(_: int) -> None:
 
 @cache
 def _keep_to_ourselves(process: int) -> None:
-    """What is shared with workers lies in a folder that only this user may open; joblib's own can be read by everybody."""
+    """Arrays shared with workers lie in a folder that only this user may open; joblib's default is open to everybody."""
     memory = "/dev/shm"
     chosen = os.environ.get("JOBLIB_TEMP_FOLDER") or (memory if os.access(memory, os.W_OK) else None)
     folder = tempfile.mkdtemp(prefix="dpviz-", dir=chosen)
@@ -88,7 +112,7 @@ def _keep_to_ourselves(process: int) -> None:
 
 
 def light(data: EncodedDataset) -> EncodedDataset:
-    """The same rows, light enough to be sent; the fingerprint goes along, so that workers need not compute it."""
+    """The same rows without what is cheap to compute again; the fingerprint goes along."""
     lean = replace(data, report=None, _binnings={})
     lean.__dict__["fingerprint"] = data.fingerprint
     return lean
@@ -102,7 +126,7 @@ def _run_away(home: int, work: Callable[[T], R], task: T) -> R:
 
 @cache
 def _enter_worker() -> None:
-    """Once per worker process: the screen comes first, and Ctrl-C is for the process that asked."""
+    """Once per worker process: give way to the screen, and leave Ctrl-C to the process that started the work."""
     if hasattr(os, "nice"):
         os.nice(10)
     if current_thread() is main_thread():

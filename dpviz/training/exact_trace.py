@@ -13,7 +13,7 @@ from types import MappingProxyType
 import numpy as np
 
 from dpviz.models.base import require_same_columns
-from dpviz.models.tree import Branch, Node, Tree
+from dpviz.models.tree import Branch, PlacedNode, Tree
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
 
@@ -41,7 +41,7 @@ class ExactTrace:
 def exact_trace(tree: Tree, data: EncodedDataset) -> ExactTrace:
     """Send every row of `data` down the tree and count."""
     require_same_columns(tree.schema, data.schema)
-    targets = {path: data.target[rows] for path, rows in _rows_by_path(tree.root, "", np.arange(data.n_rows), data)}
+    targets = {placed.path: data.target[rows] for placed, rows in rows_by_node(tree, data)}
     if isinstance(data.schema.target, NumericTarget):
         means = {path: float(np.mean(found)) if len(found) else math.nan for path, found in targets.items()}
         counts = {path: np.array([len(found)]) for path, found in targets.items()}
@@ -50,9 +50,12 @@ def exact_trace(tree: Tree, data: EncodedDataset) -> ExactTrace:
     return ExactTrace(MappingProxyType(counts), MappingProxyType(means))
 
 
-def _rows_by_path(node: Node, path: str, rows: np.ndarray, data: EncodedDataset) -> Iterator[tuple[str, np.ndarray]]:
-    yield path, rows
-    if isinstance(node, Branch):
-        left = node.rule.goes_left(data.columns[node.rule.feature][rows])
-        yield from _rows_by_path(node.left, path + "L", rows[left], data)
-        yield from _rows_by_path(node.right, path + "R", rows[~left], data)
+def rows_by_node(tree: Tree, data: EncodedDataset) -> Iterator[tuple[PlacedNode, np.ndarray]]:
+    """Every node with the positions of the rows that reach it, parents first, left before right."""
+    waiting = {"": np.arange(data.n_rows)}
+    for placed in tree.nodes():
+        rows, node = waiting.pop(placed.path), placed.node
+        yield placed, rows
+        if isinstance(node, Branch):
+            left = node.rule.goes_left(data.columns[node.rule.feature][rows])
+            waiting[placed.path + "L"], waiting[placed.path + "R"] = rows[left], rows[~left]

@@ -1,10 +1,11 @@
-"""What fresh draws of a tree have in common: which features they ask about, and where they predict the same.
+"""What fresh draws of a tree have in common: the features they split on, and the rows they predict alike.
 
-Counted on the rows, so for simulated and public rows only.
+Computed from exact rows, so for simulated and public rows only.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,11 +14,12 @@ import numpy as np
 from dpviz.evaluation.compare.redraws import Redraws
 from dpviz.models.tree import Branch, Tree, said_by
 from dpviz.table.dataset import EncodedDataset
+from dpviz.training.exact_trace import rows_by_node
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureUse:
-    """In how many draws a feature is asked about: `anywhere`, and `at_level[d]` at depth d."""
+    """How many draws split on a feature: `anywhere`, and `at_level[d]` at depth d."""
 
     feature: int
     anywhere: int
@@ -33,7 +35,7 @@ class Region:
     path : str
     label : int
     rows : float
-        Share of all rows that stand there.
+        Share of all rows that reach it.
     agreement : float
         Share of (row there, draw) pairs in which the draw predicts the leaf's label; NaN for a leaf without rows.
     """
@@ -45,47 +47,30 @@ class Region:
 
 
 def feature_use(drawn: Redraws) -> tuple[FeatureUse, ...]:
-    """Every feature that is asked about in any draw, most frequent first. Draws that are no tree ask about none."""
+    """Every feature that some draw splits on, most frequent first. A draw that is a constant splits on none."""
     trees = [model for model in drawn.models if isinstance(model, Tree)]
-    asked = [
-        {(placed.node.rule.feature, placed.depth) for placed in tree.nodes() if isinstance(placed.node, Branch)} for tree in trees
-    ]
-    deepest = max((depth for pairs in asked for _, depth in pairs), default=-1)
-    found = [
-        FeatureUse(
-            feature,
-            sum(any(place == feature for place, _ in pairs) for pairs in asked),
-            tuple(sum((feature, depth) in pairs for pairs in asked) for depth in range(deepest + 1)),
-        )
-        for feature in {feature for pairs in asked for feature, _ in pairs}
-    ]
+    splits = [{(p.node.rule.feature, p.depth) for p in tree.nodes() if isinstance(p.node, Branch)} for tree in trees]
+    at_level = Counter(split for tree in splits for split in tree)
+    anywhere = Counter(feature for tree in splits for feature in {feature for feature, _ in tree})
+    levels = range(max((depth for _, depth in at_level), default=-1) + 1)
+    found = (FeatureUse(feature, n, tuple(at_level[feature, depth] for depth in levels)) for feature, n in anywhere.items())
     return tuple(sorted(found, key=lambda use: (-use.anywhere, use.feature)))
 
 
 def regions(tree: Tree, drawn: Redraws, data: EncodedDataset) -> tuple[Region, ...]:
     """How far the draws agree with each leaf of `tree`, left to right."""
     agreeing = agreement(tree.predict(data), drawn, data)
+    leaves = ((p.path, p.node, rows) for p, rows in rows_by_node(tree, data) if not isinstance(p.node, Branch))
     return tuple(
-        Region(path, label, len(rows) / max(1, data.n_rows), float(agreeing[rows].mean()) if len(rows) else float("nan"))
-        for path, label, rows in _leaf_rows(tree, data)
+        Region(path, int(said_by(leaf)), len(rows) / max(1, data.n_rows), _mean(agreeing[rows])) for path, leaf, rows in leaves
     )
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else float("nan")
 
 
 def agreement(labels: Sequence[int] | np.ndarray, drawn: Redraws, data: EncodedDataset) -> np.ndarray:
     """Per row the share of draws that predict its label in `labels`; NaN without draws."""
-    said = np.array([model.predict(data) == labels for model in drawn.models])
-    return said.mean(axis=0) if len(said) else np.full(data.n_rows, np.nan)
-
-
-def _leaf_rows(tree: Tree, data: EncodedDataset) -> list[tuple[str, int, np.ndarray]]:
-    """(path, label, positions of the rows) of each leaf, left to right."""
-    found: list[tuple[str, int, np.ndarray]] = []
-    stack = [("", tree.root, np.arange(data.n_rows))]
-    while stack:
-        path, node, rows = stack.pop()
-        if not isinstance(node, Branch):
-            found.append((path, int(said_by(node)), rows))
-            continue
-        left = node.rule.goes_left(data.columns[node.rule.feature][rows])
-        stack += [(path + "R", node.right, rows[~left]), (path + "L", node.left, rows[left])]
-    return found
+    agree = np.array([model.predict(data) == labels for model in drawn.models])
+    return agree.mean(axis=0) if len(agree) else np.full(data.n_rows, np.nan)

@@ -1,7 +1,7 @@
-"""What a sweep's frame says about learners side by side: bands, differences on the same splits, who beats whom.
+"""Learners compared from a sweep's frame: bands of outcomes, and differences on the same splits.
 
-Draws of two learners are independent noise; what they share is the split. So every comparison is made within a fold, over
-all pairs of a draw of one and a draw of the other there, and folds count alike.
+Two learners draw their noise independently and share only the split. So they are compared within each fold, over all pairs of
+a draw of one and a draw of the other, and every fold has the same weight.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from dpviz.table.schema import NumericTarget, Schema
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Column of the frame -> how its numbers are called.
+#: Column of the frame -> its name for people.
 METRICS = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "auc": "AUC", "r2": "R²", "rmse": "RMSE"}
-#: Measures of which less is better.
+#: Metrics for which less is better.
 ERRORS = ("rmse",)
-#: A band reaches from the first to the last: nine of ten outcomes lie inside.
+#: Quantiles at the ends of a band: nine in ten outcomes lie inside.
 BAND = (0.05, 0.95)
 N_DOTS = 25
 _NORMAL_95 = 1.959963984540054
@@ -33,16 +33,16 @@ _SEVERITY = ("holds", "none", "unproven", "violated")
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Outcomes at one place of a curve.
+    """Outcomes at one point of a curve.
 
     Attributes
     ----------
     x : float
-        The epsilon asked for (infinite for a learner without privacy), the most levels, or the training rows (0 = all).
+        The requested epsilon (infinite for a learner without privacy), the maximum depth, or the training rows (0 = all).
     composed : float
-        What the steps compose to there, the largest over all fits.
+        The largest epsilon that the steps of a fit compose to.
     low, median, high : float
-        5 %, 50 % and 95 % of the outcomes over draws and folds together.
+        5 %, 50 % and 95 % quantiles over draws and folds together.
     n_fits : int
     """
 
@@ -56,7 +56,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One learner: its points by x, and the worst verdict on its claim among them."""
+    """One learner's points, by x, and the worst verdict on its claim among them."""
 
     learner: str
     verdict: str
@@ -64,12 +64,12 @@ class Curve:
 
     @property
     def is_private(self) -> bool:
-        """True when it was asked to spend a finite epsilon, or something is claimed."""
+        """True when something is claimed."""
         return self.verdict != "none"
 
     @property
     def is_sound(self) -> bool:
-        """True when its claim holds everywhere on the curve."""
+        """True when its claim holds at every point."""
         return self.verdict == "holds"
 
     def at(self, x: float) -> Point | None:
@@ -100,52 +100,46 @@ def _points(rows: pd.DataFrame, along: str, metric: str) -> Iterator[Point]:
 
 
 def metrics_for(schema: Schema) -> tuple[str, ...]:
-    """The measures there are for this kind of target, the one to begin with first."""
+    """The metrics for this kind of target, the default one first."""
     known = OF_NUMBERS if isinstance(schema.target, NumericTarget) else OF_CLASSES
     return tuple(name for name in METRICS if name in known)
 
 
-#: Measure -> the column that holds what needs no model.
+#: Metric -> the column with its value for a constant prediction.
 _LEVELS = {"accuracy": "majority", "rmse": "mean_rmse"}
 _KNOWN_LEVELS = {"auc": 0.5, "r2": 0.0}
 
 
 def majority_level(frame: pd.DataFrame, metric: str = "accuracy") -> float | None:
-    """What needs no model: the largest class's accuracy or the mean's RMSE (median over folds), AUC 0.5, R² 0; else None."""
+    """What a constant prediction reaches: the largest class's accuracy or the mean's RMSE (median over folds), AUC 0.5, R² 0."""
     if metric in _KNOWN_LEVELS:
         return _KNOWN_LEVELS[metric]
     return float(frame.groupby("fold")[_LEVELS[metric]].first().median()) if metric in _LEVELS and len(frame) else None
 
 
-def is_better(metric: str, one: float, other: float) -> bool:
-    """True when `one` is the better value of the measure."""
-    return one < other if metric in ERRORS else one > other
-
-
 def rows_at(frame: pd.DataFrame, along: str, x: float) -> pd.DataFrame:
-    """The fits at one place, and along epsilon those of learners without privacy, whose epsilon is infinite."""
+    """The fits at one x; along epsilon also those of learners without privacy, whose epsilon is infinite."""
     at_x = frame[along] == x
     return frame[at_x | np.isinf(frame.epsilon)] if along == "epsilon" else frame[at_x]
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A learner against another on the same splits.
+    """One learner against another on the same splits.
 
     Attributes
     ----------
     learner, other : str
     probability : float
-        Take one of the splits at random, let each learner draw its noise once and independently: the probability that
-        `learner` does better on the rows held out there, a tie counting half.
+        Choose a split at random and let each learner draw its noise once, independently: the probability that `learner` does
+        better on the held-out rows, a tie counting half.
     probability_low, probability_high : float
-        95 % range for the number of draws (Wilson, 1927; cautious: outcomes at each split count as plain coin tosses). It
-        takes the splits as given: what other rows would say is not in it. Both equal `probability` when neither learner
-        draws anything.
+        95 % interval given the number of draws (Wilson 1927; conservative, as it treats outcomes at each split as coin flips).
+        It does not cover the choice of rows. Both equal `probability` when neither learner is random.
     low, median, high : float
-        5 %, 50 % and 95 % of how much better such an outcome of `learner` is than one of `other`.
+        5 %, 50 % and 95 % quantiles of how much better `learner` does.
     n_folds, n_draws : int
-        Splits both were fitted on; independent pairs of draws over all of them (0 when neither draws anything).
+        Splits both were fitted on; independent pairs of draws over all of them (0 when neither learner is random).
     """
 
     learner: str
@@ -170,9 +164,15 @@ def difference(rows: pd.DataFrame, learner: str, other: str, metric: str = "accu
     pairs = [sign * np.subtract.outer(ours[fold], theirs[fold]).ravel() for fold in folds]
     probability = float(np.mean([np.mean(gap > 0) + np.mean(gap == 0) / 2 for gap in pairs]))
     n_draws = sum(_independent_pairs(rows, (learner, other), len(ours[fold]), len(theirs[fold])) for fold in folds)
-    weights = np.concatenate([np.full(len(gap), 1 / len(gap)) for gap in pairs])
-    low, median, high = weighted_quantiles(np.concatenate(pairs), weights, (BAND[0], 0.5, BAND[1]))
+    low, median, high = _quantiles(pairs, (BAND[0], 0.5, BAND[1]))
     return Difference(learner, other, probability, *wilson(probability, n_draws), low, median, high, len(folds), n_draws)
+
+
+def _quantiles(groups: Sequence[np.ndarray], shares: Sequence[float]) -> list[float]:
+    """Quantiles of all values together, every group having the same weight."""
+    sizes = np.array([len(group) for group in groups])
+    weights = np.repeat(np.lcm.reduce(sizes) // sizes, sizes)  # whole numbers, whose sums are exact
+    return np.quantile(np.concatenate(groups), shares, weights=weights, method="inverted_cdf").tolist()
 
 
 def _outcomes(rows: pd.DataFrame, learner: str, metric: str) -> dict[int, np.ndarray]:
@@ -181,18 +181,19 @@ def _outcomes(rows: pd.DataFrame, learner: str, metric: str) -> dict[int, np.nda
 
 
 def _independent_pairs(rows: pd.DataFrame, names: tuple[str, str], *counts: int) -> int:
-    """Pairs of draws without sharing any: the smaller count of the learners that draw. 0 when neither does."""
+    """Pairs that share no draw: the smaller count of the random learners; 0 when neither is random."""
     return min((count for name, count in zip(names, counts, strict=True) if _draws(rows, name)), default=0)
 
 
 def _draws(rows: pd.DataFrame, learner: str) -> bool:
-    """False for a learner without privacy: it draws no noise."""
+    """False for a learner without privacy, which is not random."""
     return not np.isinf(rows.epsilon[rows.learner == learner]).all()
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:
-    """95 % range of a probability seen as `share` in `n` independent trials; `share` itself when nothing is left to chance.
+    """95 % interval of a probability estimated as `share` of `n` independent trials; `share` itself for n = 0.
 
+    SciPy's takes a whole number of successes; here ties count half and folds are averaged.
     Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA 22 (1927).
     """
     if not n:
@@ -203,16 +204,8 @@ def wilson(share: float, n: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def weighted_quantiles(values: np.ndarray, weights: np.ndarray, shares: Sequence[float]) -> tuple[float, ...]:
-    """The smallest value whose weight, with all below it, reaches each share of the total."""
-    order = np.argsort(values, kind="stable")
-    reached = np.cumsum(weights[order])
-    places = np.searchsorted(reached, np.asarray(shares) * reached[-1] * (1 - 1e-12))
-    return tuple(float(values[order[place]]) for place in places)
-
-
 def quantile_dots(outcomes: np.ndarray, count: int = N_DOTS) -> tuple[float, ...]:
-    """`count` equally likely ones of the outcomes: the quantiles at (i + 1/2) / count. Each dot stands for a share 1 / count.
+    """`count` equally likely outcomes: the quantiles at (i + 1/2) / count. Each dot stands for a share 1 / count.
 
     Source: Kay, Kola, Hullman and Munson, When (ish) is my bus?, CHI 2016.
     """
@@ -221,7 +214,7 @@ def quantile_dots(outcomes: np.ndarray, count: int = N_DOTS) -> tuple[float, ...
 
 @dataclass(frozen=True, slots=True)
 class SharedDraws:
-    """Outcomes one draw at a time, every learner on the same split: `outcomes[i][k]` is draw i of learner k."""
+    """Outcomes draw by draw, all learners on the same split: `outcomes[i][k]` is draw i of learner k."""
 
     learners: tuple[str, ...]
     folds: tuple[int, ...]
@@ -229,7 +222,7 @@ class SharedDraws:
 
 
 def shared_draws(rows: pd.DataFrame, names: Sequence[str], metric: str = "accuracy") -> SharedDraws:
-    """Draws of all named learners side by side, split after split; a learner that draws nothing repeats its one outcome."""
+    """Draws of all named learners, split after split; a learner that is not random repeats its one outcome."""
     by_fold = {name: found for name in names if (found := _outcomes(rows, name, metric))}
     drawing = tuple(name for name in by_fold if _draws(rows, name))
     folds = sorted(set.intersection(*map(set, by_fold.values()))) if by_fold else []

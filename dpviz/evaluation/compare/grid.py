@@ -1,4 +1,4 @@
-"""What a sweep is to fit: the grid, its batches, the seed of each fit, and what of it is still to be done."""
+"""The grid of a sweep: its batches, the seed of each fit, and what is still to be fitted."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import ParameterError
+from dpviz.evaluation.checks import require_count
 from dpviz.evaluation.compare.metrics import OF_CLASSES, OF_NUMBERS
 from dpviz.learners import get_learner, require_task
 from dpviz.randomness import seed_from
@@ -19,10 +19,10 @@ from dpviz.training.params import Settings, make_params
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What makes a row of the frame the one it is.
+#: The columns that identify a row of the frame.
 KEYS = ("learner", "epsilon", "max_depth", "n_rows", "fold", "repeat")
 _ABOUT = ("depth", "claimed", "composed", "verdict")
-#: What a row says about its fit, for classes and for a number.
+#: The other columns, for classes and for a number.
 FOUND = (*_ABOUT, *OF_CLASSES)
 FOUND_OF_NUMBERS = (*_ABOUT, *OF_NUMBERS)
 
@@ -30,13 +30,13 @@ Row = dict[str, Any]
 
 
 def columns_of(names: Iterable[str]) -> tuple[str, ...]:
-    """KEYS and what is found, in order: of numbers where `names` (of a row or a frame) say so, else of classes."""
+    """All columns in order: those of a number when `names` (of a row or a frame) include its metrics, else those of classes."""
     return (*KEYS, *(FOUND_OF_NUMBERS if OF_NUMBERS[0] in names else FOUND))
 
 
 @dataclass(frozen=True)
 class SweepGrid:
-    """Everything to be fitted: the product of all these.
+    """Everything to be fitted: the product of the first four, folds and repeats.
 
     Attributes
     ----------
@@ -45,22 +45,22 @@ class SweepGrid:
         A learner without privacy is fitted once per depth, rows and fold; its epsilon in the frame is infinite.
     max_depths : tuple of int
     n_rows : tuple of int or None
-        Training rows used; None (and any number above) is all of the fold.
+        Training rows; None (or more than there are) means the whole fold.
     folds : int
-        At least 2: cross-validation; 1: a single split, one row in five held out.
+        At least 2: cross-validation; 1: a single split with one row in five held out.
     repeats : int
         Draws of the learner per split.
     seed : int
-        Decides splits and noise.
+        For splits and noise.
     depth : int, "auto" or "exact"
-        As for `fit`; "exact" fixes each depth of `max_depths` as it is.
+        As for `fit`; "exact" grows trees of exactly each depth in `max_depths`.
     params : mapping
         Learner -> its own parameters.
 
     Raises
     ------
     ParameterError, UnknownName
-        For what cannot be fitted.
+        For a grid that cannot be fitted.
     """
 
     learners: tuple[str, ...]
@@ -78,14 +78,13 @@ class SweepGrid:
         for name, values in axes.items():
             if not values or len(set(values)) < len(values):
                 raise ParameterError("sweep", name, values, "at least one, and none twice")
-        for name, number in (("folds", self.folds), ("repeats", self.repeats)):
-            _require_count(name, number)
-        for rows in self.n_rows:
-            if rows is not None:
-                _require_count("n_rows", rows)
-        self._require_fits()
-
-    def _require_fits(self) -> None:
+        counts = [
+            ("folds", self.folds),
+            ("repeats", self.repeats),
+            *(("n_rows", rows) for rows in self.n_rows if rows is not None),
+        ]
+        for name, number in counts:
+            require_count("sweep", name, number)
         for name in self.learners:
             make_params(get_learner(name).Params, name, self.params_of(name))
         for epsilon, max_depth in product(self.epsilons, self.max_depths):
@@ -96,17 +95,17 @@ class SweepGrid:
         return dict(self.params.get(learner, {}))
 
     def settings(self, epsilon: float, max_depth: int) -> Settings:
-        """What `fit` is asked for."""
+        """The settings of one fit."""
         depth = max_depth if self.depth == "exact" else self.depth
         return Settings(epsilon=epsilon, max_depth=max_depth, depth=depth)  # type: ignore[arg-type]
 
     @property
     def train_share(self) -> float:
-        """Share of all rows a learner is trained on, if all of the fold are used."""
+        """Share of all rows in a training fold."""
         return 0.8 if self.folds == 1 else 1 - 1 / self.folds
 
     def require_plans(self, schema: Schema) -> None:
-        """Make every plan once, so that what a learner lacks is said before any work. Raises WrongTask, SchemaError."""
+        """Make every plan once, so that a learner that cannot run is reported first. Raises WrongTask, SchemaError."""
         part = schema.scaled(self.train_share)
         for name in self.learners:
             spec = get_learner(name)
@@ -116,7 +115,7 @@ class SweepGrid:
                 spec.plan(part, self.settings(epsilon, max_depth), params)
 
     def batches(self) -> Iterator[Batch]:
-        """All fits, those of one learner, epsilon, depth, number of rows and fold together."""
+        """All fits, one batch per learner, epsilon, depth, number of rows and fold."""
         for fold, learner, max_depth, n_rows in product(range(self.folds), self.learners, self.max_depths, self.n_rows):
             if get_learner(learner).spends_epsilon:
                 for epsilon in self.epsilons:
@@ -125,19 +124,14 @@ class SweepGrid:
                 yield Batch(learner, float("inf"), max_depth, n_rows, fold, (0,))
 
     def part_of(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The rows of `frame` that belong to this grid. They must come from the same rows, seed, folds and parameters."""
+        """The rows of `frame` in this grid. They must come from the same data, seed, folds and parameters."""
         keys = {key for batch in self.batches() for key in batch.row_keys()}
         return frame[[key in keys for key in _keys_of(frame)]]
 
 
-def _require_count(name: str, number: int) -> None:
-    if isinstance(number, bool) or not isinstance(number, Integral) or number < 1:
-        raise ParameterError("sweep", name, number, "a whole number of at least 1")
-
-
 @dataclass(frozen=True)
 class Batch:
-    """Fits that run in one piece: one learner, epsilon, depth and number of rows on one fold, some repeats."""
+    """Fits that run together: some repeats of one learner, epsilon, depth and number of rows on one fold."""
 
     learner: str
     epsilon: float
@@ -147,17 +141,17 @@ class Batch:
     repeats: tuple[int, ...]
 
     def row_keys(self) -> Iterator[tuple[Any, ...]]:
-        """The KEYS of each of its rows, with 0 for "all rows"."""
+        """The KEYS of each of its rows; 0 rows means all."""
         for repeat in self.repeats:
             yield self.learner, self.epsilon, self.max_depth, self.n_rows or 0, self.fold, repeat
 
     def seed_of(self, seed: int, repeat: int) -> int:
-        """The seed of one fit: from what it is, not from when or where it runs. The same for every epsilon (common draws)."""
+        """The seed of one fit, whenever and wherever it runs; the same for every epsilon (common random numbers)."""
         return seed_from(seed, zlib.crc32(self.learner.encode()), self.max_depth, self.n_rows or 0, self.fold, repeat)
 
 
 def pending(grid: SweepGrid, done: pd.DataFrame | None = None, *, draws_per_batch: int = 10) -> list[Batch]:
-    """Batches not in `done`, first one draw of everything, so that early results cover the whole grid."""
+    """Batches not in `done`: first one draw of everything, so that early results cover the whole grid."""
     known = set() if done is None or done.empty else set(_keys_of(done))
     first, rest = [], []
     for batch in grid.batches():
@@ -170,7 +164,7 @@ def pending(grid: SweepGrid, done: pd.DataFrame | None = None, *, draws_per_batc
 
 
 def n_fits(batches: Sequence[Batch]) -> int:
-    """How many fits they are."""
+    """The number of fits."""
     return sum(len(batch.repeats) for batch in batches)
 
 

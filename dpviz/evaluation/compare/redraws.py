@@ -1,7 +1,6 @@
-"""Fresh draws of a tree: the same rows, the same settings, new noise. Which rules come back, and which are only luck.
+"""Fresh draws of a tree: the same rows and settings, new noise. Rules that come back are signal, the others chance.
 
-The counts describe what one private tree can be trusted to say. They are computed from many trees, and many trees on
-private rows spend many times epsilon: for simulated and public rows only.
+Many trees on private rows spend epsilon many times: for simulated and public rows only.
 """
 
 from __future__ import annotations
@@ -9,19 +8,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Event
 from typing import Any
 
-from dpviz.errors import ParameterError
+from dpviz.evaluation.checks import require_count
 from dpviz.learners import fit
 from dpviz.models.base import Model
 from dpviz.models.constant import Constant
 from dpviz.models.tree import Branch, Leaf, Node, Rule, Tree
+from dpviz.progress import Progress, Stop, steps
 from dpviz.randomness import child_seeds
 from dpviz.table.dataset import EncodedDataset
-
-#: True, or set, when the caller wants no more.
-Stop = Callable[[], bool] | Event
 
 
 @dataclass(frozen=True)
@@ -31,7 +27,7 @@ class Redraws:
     Attributes
     ----------
     models : tuple of Model
-        One per draw that was done.
+        One per draw.
     n_asked : int
         Draws asked for; more than `n_done` after a stop.
     """
@@ -41,25 +37,25 @@ class Redraws:
 
     @property
     def n_done(self) -> int:
-        """Draws that were done."""
+        """Draws done."""
         return len(self.models)
 
     def merged(self) -> Redraws:
-        """The same draws with equal siblings merged, to compare with a merged tree."""
+        """The same draws with equal siblings merged, for comparison with a merged tree."""
         return Redraws(tuple(model.merged() if isinstance(model, Tree) else model for model in self.models), self.n_asked)
 
     def same_node(self, path: str, node: Node) -> int:
-        """In how many draws the same rule (for a leaf: a leaf with the same label) stands at `path`."""
+        """The number of draws with the same rule (for a leaf: a leaf with the same label) at `path`."""
         if isinstance(node, Branch):
             return self._count(path, lambda other: isinstance(other, Branch) and other.rule == node.rule)
         return self._count(path, lambda other: other == node)
 
     def same_feature(self, path: str, feature: int) -> int:
-        """In how many draws the rule at `path` asks about the feature at this position."""
+        """The number of draws that split on this feature at `path`."""
         return self._count(path, lambda other: isinstance(other, Branch) and other.rule.feature == feature)
 
     def root_rules(self) -> tuple[tuple[Rule, int], ...]:
-        """Rules that stood at the root with their number of draws, most frequent first; empty without a branch."""
+        """The rules at the root with their number of draws, most frequent first; leaves do not count."""
         roots = (node_at(model, "") for model in self.models)
         return tuple(Counter(root.rule for root in roots if isinstance(root, Branch)).most_common())
 
@@ -85,7 +81,7 @@ def redraws(
     *,
     draws: int = 100,
     seed: int,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
     stop: Stop | None = None,
     **asked: Any,
 ) -> Redraws:
@@ -100,18 +96,10 @@ def redraws(
     seed : int
         Repeatable; the k-th draw does not depend on `draws`.
     progress : callable, optional
-        Told the share that is done, in (0, 1], after each draw.
+        Called with the share that is done, in (0, 1], after each draw.
     stop : callable or threading.Event, optional
-        Looked at before each draw. After a stop the draws done so far are returned.
+        Asked before each draw. After a stop the draws done so far are returned.
     """
-    if draws < 1:
-        raise ParameterError("redraws", "draws", draws, "at least 1")
-    stopped = stop.is_set if isinstance(stop, Event) else stop
-    models: list[Model] = []
-    for child in child_seeds(seed, draws):
-        if stopped is not None and stopped():
-            break
-        models.append(fit(name, data, seed=child, **asked).model)
-        if progress is not None:
-            progress(len(models) / draws)
+    require_count("redraws", "draws", draws)
+    models = (fit(name, data, seed=child, **asked).model for child in steps(child_seeds(seed, draws), progress, stop))
     return Redraws(tuple(models), draws)

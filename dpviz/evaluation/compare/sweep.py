@@ -1,16 +1,16 @@
-"""Sweeps: how accurate learners are over epsilon, depth and number of rows, one fit per row of a tidy frame.
+"""Sweeps: the accuracy of learners over epsilon, depth and number of rows, one fit per row of a tidy frame.
 
-Every fit has a seed derived from what it is (learner, depth, rows, fold, repeat), so the frame is the same whatever the
-number of workers and whatever was done before. Draws of one learner on one fold share what they count.
+The seed of a fit follows from its learner, depth, rows, fold and repeat, so the frame does not depend on the number of workers
+or on earlier sweeps. Draws of one learner on one fold share their counts.
 
-Work goes through joblib's public interface. With more than one worker, whatever backend is active there does it: its own
-processes, or a cluster's. For Dask, say: `with joblib.parallel_config(backend="dask"): sweep(..., workers=8)`; other backends
-(Ray, Spark) are named with `joblib.register_parallel_backend` first. The frame is the same.
+With more than one worker, joblib's active backend does the work: local processes, or a cluster. For Dask:
+`with joblib.parallel_config(backend="dask"): sweep(..., workers=8)`; other backends (Ray, Spark) are first named with
+`joblib.register_parallel_backend`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,14 +21,13 @@ from dpviz.evaluation.compare.grid import KEYS, Batch, Row, SweepGrid, columns_o
 from dpviz.evaluation.compare.metrics import OF_CLASSES, OF_NUMBERS, metrics
 from dpviz.evaluation.workers import light, spread
 from dpviz.learners import fit
+from dpviz.progress import Progress, Stop, steps
 from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["KEYS", "Batch", "Row", "SweepGrid", "as_frame", "pending", "run_batches", "sweep"]
 
 #: Held-out share of a single split.
 TEST_SHARE = 0.2
@@ -50,30 +49,30 @@ def sweep(
     params: Mapping[str, Mapping[str, Any]] | None = None,
     workers: int = 1,
     done: pd.DataFrame | None = None,
-    progress: Callable[[float], None] | None = None,
-    stop: Callable[[], bool] | None = None,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
 ) -> pd.DataFrame:
-    """Fit the whole grid and return one row per fit.
+    """Fit the whole grid; return one row per fit.
 
     Parameters
     ----------
     learners, data, epsilon, max_depth, n_rows, folds, repeats, seed, depth, params
         As in SweepGrid.
     workers : int
-        1 works in this process; more are joblib's n_jobs, on the backend that is active there.
+        1 works in this process; more are joblib's n_jobs, on its active backend.
     done : DataFrame, optional
-        An earlier frame of the same rows, seed, folds and parameters; its rows are kept and not fitted again. A few are, to
-        see that it is one: raises DpvizError if not.
+        An earlier frame of the same rows, seed, folds and parameters, whose rows are kept. A few are fitted again as a check:
+        raises DpvizError when they differ.
     progress : callable (share in (0, 1]), optional
-    stop : callable () -> bool, optional
-        Looked at between batches; rows done so far are returned.
+    stop : callable () -> bool, or threading.Event, optional
+        Asked between batches; rows done so far are returned.
 
     Returns
     -------
     DataFrame
         Columns `learner, epsilon, max_depth, n_rows, fold, repeat` (n_rows 0 = all rows of the fold), then `depth` used,
-        `claimed` and `composed` epsilon, `verdict`, and the metrics of `dpviz.evaluation.compare.metrics`. It holds no row of the
-        data, yet is computed from rows: private if they are, and no epsilon in it covers it.
+        `claimed` and `composed` epsilon, `verdict`, and the metrics of `dpviz.evaluation.compare.metrics`. The metrics are
+        computed from exact rows: private if the rows are, and not covered by any epsilon in the frame.
     """
     grid = SweepGrid(tuple(learners), tuple(epsilon), tuple(max_depth), tuple(n_rows), folds, repeats, seed, depth, params or {})
     if done is not None:
@@ -90,7 +89,7 @@ def sweep(
 
 
 def as_frame(rows: Iterable[Row]) -> pd.DataFrame:
-    """Rows as a frame in the order of KEYS, whatever the order they were done in."""
+    """Rows as a frame, sorted by KEYS."""
     import pandas as pd
 
     rows = list(rows)
@@ -101,7 +100,7 @@ def as_frame(rows: Iterable[Row]) -> pd.DataFrame:
 def require_same_origin(grid: SweepGrid, data: EncodedDataset, done: pd.DataFrame) -> None:
     """Fit the first, middle and last row of `done` again; raises DpvizError when one comes out differently.
 
-    That is how an earlier frame is known to be of the same rows and settings without keeping anything about the rows in it.
+    So an earlier frame can be checked without storing anything about the rows in it.
     """
     names = OF_NUMBERS if isinstance(data.schema.target, NumericTarget) else OF_CLASSES
     lacks = [name for name in columns_of(names if len(done) else done.columns) if name not in done.columns]
@@ -116,7 +115,7 @@ def require_same_origin(grid: SweepGrid, data: EncodedDataset, done: pd.DataFram
         if not np.allclose([again[n] for n in names], [row[n] for n in names], rtol=1e-9, atol=1e-9, equal_nan=True):
             raise DpvizError(
                 "The earlier frame was made from other rows, folds, seeds or parameters.",
-                remedy="Ask for the same as then, or start afresh.",
+                remedy="Use the same settings as then, or start afresh.",
             )
 
 
@@ -126,12 +125,11 @@ def run_batches(
     batches: Sequence[Batch],
     *,
     workers: int = 1,
-    stop: Callable[[], bool] | None = None,
+    stop: Stop | None = None,
 ) -> Iterator[list[Row]]:
-    """Rows batch by batch, as they finish. After a stop no batch is started any more. Raises what `fit` raises."""
+    """Rows batch by batch, as they finish. After a stop no further batch is started. Raises what `fit` raises."""
     grid.require_plans(data.schema)
-    todo = (batch for batch in batches if stop is None or not stop())  # workers take from here a little ahead of need
-    yield from spread(partial(_run, grid, light(data)), todo, workers, in_order=False)
+    yield from spread(partial(_run, grid, light(data)), steps(batches, None, stop), workers, in_order=False)
 
 
 def _run(grid: SweepGrid, data: EncodedDataset, batch: Batch) -> list[Row]:
@@ -156,7 +154,7 @@ _SPLITS: dict[tuple[Any, ...], tuple[EncodedDataset, EncodedDataset]] = {}
 
 
 def _split(data: EncodedDataset, folds: int, seed: int, fold: int, n_rows: int | None) -> tuple[EncodedDataset, EncodedDataset]:
-    """(train, test) of a fold, kept in this process so that the fits of many batches share what they count."""
+    """(train, test) of a fold, kept in this process so that the fits of many batches share their counts."""
     key = (data.fingerprint, folds, seed, fold, n_rows)
     found = _SPLITS.get(key)
     if found is None:
@@ -167,14 +165,14 @@ def _split(data: EncodedDataset, folds: int, seed: int, fold: int, n_rows: int |
 
 
 def _make_room(data: EncodedDataset) -> None:
-    """Rows of another table do not stay, and of this one not more than fit in memory."""
+    """Drop the splits of another table, and limit the memory of this one's."""
     most = min(_MOST_SPLITS, _MOST_SPLIT_BYTES // (3 * data.nbytes + 1))
     if len(_SPLITS) >= most or any(key[0] != data.fingerprint for key in tuple(_SPLITS)):
         _SPLITS.clear()
 
 
 def _part(train: EncodedDataset, n_rows: int | None, seed: int) -> EncodedDataset:
-    """The first `n_rows` of one random order, so that fewer rows are a part of more rows."""
+    """The first `n_rows` of one random order, so that smaller samples are subsets of larger ones."""
     if n_rows is None or n_rows >= train.n_rows:
         return train
     rows = np.sort(generator(seed).permutation(train.n_rows)[:n_rows])

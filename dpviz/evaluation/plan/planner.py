@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpviz.errors import DpvizError, ParameterError
-from dpviz.evaluation.classes import require_classes
+from dpviz.evaluation.checks import require_classes
 from dpviz.evaluation.plan.search import Answer, Rung, judged, search
 from dpviz.evaluation.plan.simulate import World
 from dpviz.evaluation.workers import spread

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from dpviz.errors import ParameterError, SchemaError
-from dpviz.evaluation.classes import require_classes
+from dpviz.evaluation.checks import require_classes
 from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.randomness import generator, seed_from
 from dpviz.table.dataset import EncodedDataset

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.errors import ParameterError, UnknownName
-from dpviz.evaluation.classes import require_classes
+from dpviz.evaluation.checks import require_classes
 from dpviz.evaluation.robustness.certificates import mean_limits
 from dpviz.evaluation.robustness.draws import Draws, Progress, Stop, draw
 from dpviz.evaluation.robustness.root_attack import move_root

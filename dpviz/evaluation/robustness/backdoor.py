@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.errors import DpvizError, ParameterError, SchemaError
-from dpviz.evaluation.classes import require_classes
+from dpviz.evaluation.checks import require_classes
 from dpviz.evaluation.robustness.attacks import limits
 from dpviz.evaluation.robustness.bounds import Certificate
 from dpviz.evaluation.robustness.draws import Draws, Progress, Stop, draw

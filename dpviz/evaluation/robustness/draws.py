@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import DpvizError, ParameterError
-from dpviz.evaluation.classes import require_classes
+from dpviz.evaluation.checks import require_classes
 from dpviz.evaluation.workers import light, spread
 from dpviz.learners import fit, get_learner, require_task
 from dpviz.models.base import Model

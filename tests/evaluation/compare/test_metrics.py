@@ -5,14 +5,13 @@ import pytest
 from sklearn.metrics import (
     accuracy_score,
     balanced_accuracy_score,
-    f1_score,
     r2_score,
     roc_auc_score,
     root_mean_squared_error,
 )
 
 import dpviz
-from dpviz.evaluation.compare.metrics import auc, balanced_accuracy, f1, metrics
+from dpviz.evaluation.compare.metrics import auc, balanced_accuracy, metrics
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 from tests.contract.test_learners_of_numbers import rows as rows_of_numbers
@@ -81,13 +80,6 @@ def test_auc_of_more_classes_is_one_against_the_rest(rng):
 @pytest.mark.parametrize(("target", "n_classes"), [([1, 1, 1], 2), ([0, 1, 1], 3)])
 def test_auc_is_unknown_where_a_class_does_not_occur(target, n_classes):
     assert np.isnan(auc(Scorer(np.zeros(3), np.zeros((3, n_classes))), table(target, n_classes)))
-
-
-def test_f1_is_that_of_scikit_learn_for_either_class(rng):
-    for positive in (0, 1):
-        target, labels = rng.integers(0, 2, (2, 60))
-        assert f1(target, labels, positive) == pytest.approx(f1_score(target, labels, pos_label=positive))
-    assert f1(np.zeros(5), np.zeros(5), 1) == 0.0
 
 
 def test_a_number_is_measured_by_r2_and_rmse_beside_the_mean_of_the_training_rows():

@@ -4,7 +4,7 @@ import pytest
 
 import dpviz
 from dpviz.errors import NeedsClasses
-from dpviz.evaluation.classes import require_classes
+from dpviz.evaluation.checks import require_classes
 from dpviz.evaluation.plan.consequences import consequences
 from dpviz.evaluation.plan.planner import Setup, Wish, plan
 from dpviz.evaluation.plan.simulate import Resampled, plant
