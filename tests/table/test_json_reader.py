@@ -66,7 +66,7 @@ def test_nothing_is_converted_in_silence(change, says):
         ('{"a": {"b": 1, "c": 2, "b": 3}}', "The key 'b' appears twice in one object."),
         ('{"a": [1, NaN]}', "a[1]: This must be a finite number."),
         ('{"a": {"b": -1e999}}', "a.b: This must be a finite number."),
-        (f'[1, {"9" * 200}{"0" * 200}.5]', "[1]: This must be a finite number."),
+        (f"[1, {'9' * 200}{'0' * 200}.5]", "[1]: This must be a finite number."),
         ('{"a": "\\ud800"}', "a: This text holds half a character."),
         ('{"a": "\ud800"}', "a: This text holds half a character."),
         ('{"\\udfff": 1}', "document: This text holds half a character."),

@@ -19,7 +19,7 @@ from dpviz.evaluation.audit.by_attack import AuditedBound
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.figures.audit import worst_pair as pair
 from dpviz.figures.audit.html import drawing, pair_tables
-from dpviz.figures.audit.output import output_in_words, output_tree
+from dpviz.figures.audit.separating_output import output_in_words, output_tree
 from dpviz.figures.audit.text import LOOKS, lead_sentence, pair_sentence
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.tree.svg import tree_svg

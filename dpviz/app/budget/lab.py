@@ -18,8 +18,8 @@ from dpviz.app.work.jobs import Work
 from dpviz.errors import DpvizError
 from dpviz.evaluation.budget.lab import ShareMap, one_step_more, share_map
 from dpviz.evaluation.budget.shares import ShareQuestion, Shares
-from dpviz.figures.budget import gains as gains_drawn
-from dpviz.figures.budget import ternary
+from dpviz.figures.budget import share_map as map_figures
+from dpviz.figures.budget import step_gains as gain_figures
 from dpviz.figures.guarantee_text import number_text
 from dpviz.io.samples import samples
 from dpviz.learners import get_learner
@@ -58,7 +58,7 @@ def lab(asked: Asked, loaded: Loaded) -> None:
 
 
 def _lab(question: ShareQuestion, asked: Asked, loaded: Loaded) -> None:
-    parts = ", ".join(map(ternary.part_title, question.parts))
+    parts = ", ".join(map(map_figures.part_title, question.parts))
     st.markdown(
         f"Training accuracy of {get_learner(question.learner).title} at ε = {number_text(question.settings['epsilon'])} "
         f"({NEIGHBOURS}) when its shares are moved: {parts}."
@@ -139,7 +139,7 @@ def _maps(here: ShareMap | None, there: ShareMap | None, current: Shares | None,
     if there is not None and there.question.parts != here.question.parts:
         there = None
     if there is not None:
-        st.markdown(f"**{plain(ternary.crossover_sentence(here, there))}**")
+        st.markdown(f"**{plain(map_figures.crossover_sentence(here, there))}**")
     columns = st.columns(2, gap="large") if there is not None else [st.container()]
     with columns[0]:
         _map(here, current, title, _PICTURE)
@@ -150,22 +150,22 @@ def _maps(here: ShareMap | None, there: ShareMap | None, current: Shares | None,
 
 def _map(found: ShareMap, current: Shares | None, title: str, key: str) -> None:
     st.markdown(f"**{plain(title)}, {found.n_rows:,} rows**")
-    sentence = ternary.map_sentence(found)
+    sentence = map_figures.map_sentence(found)
     st.caption(plain(sentence))
     stopped = f"Stopped after {found.n_draws} of {found.n_asked} draws. " if found.n_draws < found.n_asked else ""
     if len(found.question.parts) == 3:
-        wide, narrow = (ternary.triangle_svg(found, current=current, narrow=narrow) for narrow in (False, True))
+        wide, narrow = (map_figures.triangle_svg(found, current=current, narrow=narrow) for narrow in (False, True))
         picture_view(wide, narrow, key=key, on_choice=lambda: _use_cell(found, key))
         st.caption(
             f"{stopped}Numbers: % right. ◇ the automatic choice. Choose a cell (or arrow keys and Enter) to use its shares."
         )
     else:
-        chart(ternary.line_figure(found, current=current), sentence, key=key)
+        chart(map_figures.line_figure(found, current=current), sentence, key=key)
         _ask_point(found, key)
         st.caption(f"{stopped}The band is the 95 % range of the mean.")
     if found.has_twins:
         st.caption("Some shares lead to the same plan for this learner, so moving between them changes nothing.")
-    table(ternary.map_rows(found), sentence)
+    table(map_figures.map_rows(found), sentence)
 
 
 def _use_cell(found: ShareMap, key: str) -> None:
@@ -176,7 +176,7 @@ def _use_cell(found: ShareMap, key: str) -> None:
 
 def _ask_point(found: ShareMap, key: str) -> None:
     """Choose a point of a line, and use it."""
-    places, title = ternary.line_places(found.question)
+    places, title = map_figures.line_places(found.question)
     words = {place: f"{place:g}" for place in places}
     start = places[found.best]
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -203,7 +203,7 @@ def _gains(question: ShareQuestion, loaded: Loaded, current: Shares | None) -> N
     key = f"{_key(question, loaded)} {start}"
     seen = long_work.look(GAINS, key)
     whose = "the shares you set" if current else "the automatic choice"
-    st.markdown(plain(f"From {whose}: {ternary.shares_words(question.parts, tuple(s / sum(start) for s in start))}."))
+    st.markdown(plain(f"From {whose}: {map_figures.shares_words(question.parts, tuple(s / sum(start) for s in start))}."))
     args = (question, loaded.data, start, key)
     busy = {"icon": ":material/play_arrow:", "disabled": seen.is_current or seen.job is not None}
     st.button(f"Try one step more of each ({GAIN_DRAWS} draws)", on_click=_start_gains, args=args, **busy)
@@ -211,10 +211,10 @@ def _gains(question: ShareQuestion, loaded: Loaded, current: Shares | None) -> N
     if seen.result is None:
         return
     of, gains = seen.result
-    sentence = gains_drawn.gains_sentence(gains)
+    sentence = gain_figures.gains_sentence(gains)
     st.markdown(plain(sentence))
-    chart(gains_drawn.gains_figure(gains), sentence, key="lab-gains-figure")
-    table(gains_drawn.gain_rows(of, gains), sentence)
+    chart(gain_figures.gains_figure(gains), sentence, key="lab-gains-figure")
+    table(gain_figures.gain_rows(of, gains), sentence)
 
 
 def _start_gains(question: ShareQuestion, data: EncodedDataset, start: Shares, key: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dpviz.app.component import component, event_in
-from dpviz.figures.budget.ternary import STYLE
+from dpviz.figures.budget.share_map import STYLE
 
 
 def picture_view(wide: str, narrow: str, *, key: str, on_choice: Callable[[], None]) -> None:

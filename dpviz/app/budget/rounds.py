@@ -14,7 +14,7 @@ from dpviz.app.work import long_work
 from dpviz.app.work.cached import Trained
 from dpviz.evaluation.budget import boosting
 from dpviz.evaluation.budget.boosting import IndividualLosses
-from dpviz.figures.budget import boosting as figures
+from dpviz.figures.budget import rounds as figures
 from dpviz.table.role import DataRole
 
 LANE = "individual-losses"

@@ -27,7 +27,7 @@ from dpviz.evaluation.compare.comparison import (
     rows_at,
     shared_draws,
 )
-from dpviz.figures.compare.curves import compare_figure, curve_rows, headline, is_cut, off_axis
+from dpviz.figures.compare.bands import compare_figure, curve_rows, headline, is_cut, off_axis
 from dpviz.figures.compare.differences import MEANING, difference_figure, difference_rows, probability_text
 from dpviz.figures.compare.dots import WHAT_A_DOT_IS, DotRow, dot_rows
 from dpviz.figures.compare.measure_text import LEAST_R2, gap_unit

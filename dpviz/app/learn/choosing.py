@@ -8,7 +8,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
 from dpviz.evaluation.learn.lessons import choice_laws
 from dpviz.figures.guarantee_text import number_text
-from dpviz.figures.learn import lessons as figures
+from dpviz.figures.learn import mechanisms as figures
 
 OPTIONS = {"novels": 12, "travel": 10, "history": 9, "poems": 3}
 CONTROLS = ("epsilon", *OPTIONS)

@@ -12,7 +12,7 @@ from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.evaluation.learn.growing import N_ROWS, N_STEPS, GrowingTree, Grown, growing_tree, lesson_rows
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.learn import trees as figures
-from dpviz.figures.learn.lessons import percent
+from dpviz.figures.learn.mechanisms import percent
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import rule_list
 from dpviz.table.schema import CategoricalFeature

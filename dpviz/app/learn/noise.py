@@ -10,7 +10,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
 from dpviz.evaluation.learn.lessons import count_laws
 from dpviz.figures.guarantee_text import number_text
-from dpviz.figures.learn import lessons as figures
+from dpviz.figures.learn import mechanisms as figures
 
 CONTROLS = ("epsilon", "missing", "late")
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0)

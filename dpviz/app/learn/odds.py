@@ -8,7 +8,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
 from dpviz.evaluation.learn.lessons import guesses
 from dpviz.figures.guarantee_text import number_text
-from dpviz.figures.learn import lessons as figures
+from dpviz.figures.learn import mechanisms as figures
 
 CONTROLS = ("epsilon",)
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)

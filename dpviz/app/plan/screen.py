@@ -22,7 +22,7 @@ from dpviz.evaluation.plan.search import Answer, Rung
 from dpviz.evaluation.plan.simulate import Planted
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.plan import consequences as three
-from dpviz.figures.plan import planner as drawn
+from dpviz.figures.plan import search as drawn
 from dpviz.learners import get_learner, require_task
 
 ANSWER, CHECK, CURVES = "plan", "plan-check", "plan-consequences"

@@ -13,7 +13,7 @@ from dpviz.app.parts import needs_classes
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import learner_title, linked
 from dpviz.figures.guarantee_text import number_text
-from dpviz.figures.robustness.curves import Unit
+from dpviz.figures.robustness.guaranteed_accuracy import Unit
 from dpviz.learners import get_learner
 from dpviz.randomness import random_128_bits
 from dpviz.table.role import DataRole

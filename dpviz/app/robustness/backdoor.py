@@ -17,7 +17,7 @@ from dpviz.app.widgets import chart, download, learner_title, linked, table
 from dpviz.errors import DpvizError
 from dpviz.evaluation.robustness.backdoor import picture
 from dpviz.figures.guarantee_text import number_text
-from dpviz.figures.robustness.more import backdoor_figure, backdoor_rows, backdoor_sentence
+from dpviz.figures.robustness.backdoor import backdoor_figure, backdoor_rows, backdoor_sentence
 from dpviz.figures.robustness.pixels import picture_svg
 from dpviz.io.csv_text import frame_csv
 from dpviz.learners import DEFAULT, get_learner, learner_names, require_task

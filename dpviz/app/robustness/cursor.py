@@ -13,7 +13,7 @@ from dpviz.app.robustness.ask import Look, Question
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import chart, learner_title, linked, table
 from dpviz.figures.guarantee_text import number_text
-from dpviz.figures.robustness import more as figures
+from dpviz.figures.robustness import tradeoff as figures
 from dpviz.figures.robustness.certified import Certified
 from dpviz.learners import get_learner
 

@@ -17,7 +17,7 @@ from dpviz.app.widgets import chart, download, table
 from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.figures.robustness import text
 from dpviz.figures.robustness.certified import Certified, is_noisy
-from dpviz.figures.robustness.curves import MARKS, guarantee_figure
+from dpviz.figures.robustness.guaranteed_accuracy import MARKS, guarantee_figure
 from dpviz.figures.robustness.table import attack_table, guarantee_frame, guarantee_rows
 from dpviz.io.csv_text import frame_csv
 from dpviz.table.role import DataRole

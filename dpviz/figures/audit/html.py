@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from dpviz.evaluation.audit.findings import WorstPair
-from dpviz.figures.audit.output import short_value
+from dpviz.figures.audit.separating_output import short_value
 from dpviz.figures.audit.text import LOOKS, AuditLine
 from dpviz.figures.guarantee_text import number_text
 

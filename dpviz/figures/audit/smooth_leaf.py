@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.audit.smooth_leaf import LeafCurve, Rule, delta_needed, first_violation
 from dpviz.figures.guarantee_text import number_text
-from dpviz.figures.learn.lessons import FIRST, NEUTRAL, SECOND, Rows, laid_out, percent
+from dpviz.figures.learn.mechanisms import FIRST, NEUTRAL, SECOND, Rows, laid_out, percent
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

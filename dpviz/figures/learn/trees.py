@@ -10,7 +10,7 @@ from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.learn.growing import Grown
 from dpviz.evaluation.learn.lessons import PoisonedStump
 from dpviz.figures.guarantee_text import number_text
-from dpviz.figures.learn.lessons import FIRST, NEUTRAL, SECOND, Rows, hatched, laid_out, percent
+from dpviz.figures.learn.mechanisms import FIRST, NEUTRAL, SECOND, Rows, hatched, laid_out, percent
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpviz.evaluation.plan.consequences import FAIR, TAIL, Consequence, Consequences, guesses_right
 from dpviz.figures.guarantee_text import number_text
-from dpviz.figures.plan.planner import AXES, across, capital, percent
+from dpviz.figures.plan.search import AXES, across, capital, percent
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

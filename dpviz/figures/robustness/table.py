@@ -13,7 +13,7 @@ from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.evaluation.robustness.poisoning import curve_rows
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness.certified import Certified
-from dpviz.figures.robustness.curves import attack_rows
+from dpviz.figures.robustness.guaranteed_accuracy import attack_rows
 
 if TYPE_CHECKING:
     import pandas as pd

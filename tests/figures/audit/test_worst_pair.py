@@ -12,7 +12,7 @@ import pytest
 from dpviz.evaluation.audit.findings import AuditResult, WorstPair
 from dpviz.figures.audit import worst_pair as audit
 from dpviz.figures.audit.html import extra_row, pair_tables, verdict_table
-from dpviz.figures.audit.output import output_in_words, output_tree
+from dpviz.figures.audit.separating_output import output_in_words, output_tree
 from dpviz.figures.audit.text import LOOKS, AuditLine, chance_text, lead_sentence, pair_sentence, setting_text, times_text
 from dpviz.figures.theme import DARK, LIGHT, contrast
 from dpviz.figures.tree.svg import tree_svg

@@ -5,7 +5,7 @@ import pytest
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.plan import BudgetPlan, Share
-from dpviz.figures.budget.shares import (
+from dpviz.figures.budget.spending import (
     AXIS,
     LOOK,
     PAID,

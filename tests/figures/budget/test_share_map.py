@@ -6,8 +6,7 @@ import pytest
 
 from dpviz.evaluation.budget.lab import ShareMap, StepGain
 from dpviz.evaluation.budget.shares import ShareQuestion
-from dpviz.figures.budget.gains import gain_rows, gains_figure, gains_sentence
-from dpviz.figures.budget.ternary import (
+from dpviz.figures.budget.share_map import (
     NARROW,
     WIDE,
     Frame,
@@ -17,6 +16,7 @@ from dpviz.figures.budget.ternary import (
     map_sentence,
     triangle_svg,
 )
+from dpviz.figures.budget.step_gains import gain_rows, gains_figure, gains_sentence
 from dpviz.randomness import generator
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpviz.evaluation.compare.comparison import Curve, Difference, Point
-from dpviz.figures.compare.curves import AXES, compare_figure, curve_rows, headline, is_cut, off_axis, placed
+from dpviz.figures.compare.bands import AXES, compare_figure, curve_rows, headline, is_cut, off_axis, placed
 from dpviz.figures.compare.differences import difference_figure, difference_rows, probability_text, sentence
 from dpviz.figures.compare.dots import NARROW, WIDE, DotRow, dot_rows, dots_svg, row_words, scale_of, stacked
 from dpviz.figures.compare.measure_text import LEAST_R2, gap_text, measure_text, tick_format

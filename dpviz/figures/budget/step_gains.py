@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.budget.lab import StepGain
 from dpviz.evaluation.budget.shares import STEPS, ShareQuestion
-from dpviz.figures.budget.ternary import part_title, shares_words
+from dpviz.figures.budget.share_map import part_title, shares_words
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

@@ -12,7 +12,7 @@ import numpy as np
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.budget.boosting import IndividualLosses
 from dpviz.figures.guarantee_text import number_text
-from dpviz.figures.learn.lessons import FIRST, NEUTRAL, SECOND, Rows, laid_out
+from dpviz.figures.learn.mechanisms import FIRST, NEUTRAL, SECOND, Rows, laid_out
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

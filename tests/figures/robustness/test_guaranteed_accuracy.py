@@ -2,62 +2,19 @@ from __future__ import annotations
 
 import math
 import re
-from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from dpviz.evaluation.robustness.bounds import Certificate, VoteCertificate
-from dpviz.evaluation.robustness.poisoning import PoisoningTable
 from dpviz.figures.compare.style import NEUTRAL
-from dpviz.figures.robustness.certified import Certified
-from dpviz.figures.robustness.curves import VOTES, guarantee_figure
-from dpviz.figures.robustness.more import (
-    backdoor_figure,
-    backdoor_rows,
-    backdoor_sentence,
-    three_numbers,
-    tradeoff_figure,
-    tradeoff_rows,
-    tradeoff_sentence,
-)
-from dpviz.figures.robustness.pixels import FRAME, picture_svg
+from dpviz.figures.robustness.guaranteed_accuracy import VOTES, guarantee_figure
+from dpviz.figures.robustness.pixels import FRAME
 from dpviz.figures.robustness.table import MOST_ROWS, attack_table, guarantee_frame, guarantee_rows
 from dpviz.figures.robustness.text import full_name, guarantee_sentence, headline, struck_text, verdict_text
 from dpviz.figures.theme import DARK, LIGHT, contrast
-from dpviz.learners import get_learner, learner_names
-from dpviz.randomness import generator
-
-DRAWS = np.sort(generator(3).uniform(0.78, 0.82, 400))
-FIRST, SECOND = [name for name in learner_names() if get_learner(name).spends_epsilon and not get_learner(name).is_baseline][:2]
-VOTERS = next(name for name in learner_names() if get_learner(name).one_voter_per_row)
-
-
-def certified(
-    learner: str = FIRST, epsilon: float | None = 0.1, *, reason: str = "", n_train: int = 1000, draws=DRAWS
-) -> Certified:
-    claimed = math.inf if epsilon is None else epsilon
-    bound = Certificate(draws, claimed, 0.0, claimed, reason, 0.05)
-    verdict = "violated" if reason else "holds"
-    return Certified(epsilon, verdict, PoisoningTable(learner, (bound,), n_train, 0.7, 0.05, (0,), 400, 400))
-
-
-def voted() -> Certified:
-    bound = VoteCertificate(np.array([5, 4, 3, 2, 2, 1, 1, 1, -1, -1]))
-    return Certified(None, "none", PoisoningTable(VOTERS, (bound,), 1000, 0.5, 0.05, (0,), 1, 1))
-
-
-PROVED, REFUSED, SILENT = (
-    certified(),
-    certified(SECOND, reason="Its claim is violated."),
-    certified(SECOND, None, reason="Exact."),
-)
-ALL = (PROVED, certified(epsilon=0.01), REFUSED, voted(), SILENT)
-
-
-def lines(figure, name):
-    return [trace for trace in figure.data if trace.name and name in trace.name]
+from dpviz.learners import get_learner
+from tests.figures.robustness.curves import ALL, FIRST, PROVED, REFUSED, SECOND, SILENT, VOTERS, certified, lines, voted
 
 
 def test_the_kind_of_a_curve_follows_from_what_is_proved_and_published():
@@ -204,62 +161,3 @@ class TestTables:
         ((row,),) = [attack_table([PROVED], pd.DataFrame([attack_line("leaf-flips", FIRST, 0.1, 10, 0.8)]))]
         assert row["mean accuracy"] == "80.0%"
         assert row["proved, whole band"] == f"{PROVED.table.low(10):.1%}"
-
-
-class TestCursor:
-    def test_three_panels_hold_the_three_numbers(self):
-        found = [certified(epsilon=e) for e in (0.01, 0.1, 1.0)]
-        figure = tradeoff_figure(found, chosen=0.1, wanted=None)
-        guesses, accuracy, rows = figure.data
-        assert guesses.y[2] == pytest.approx(100 * math.e / (1 + math.e))
-        assert list(accuracy.y) == [item.table.accuracy for item in found]
-        assert list(rows.y) == [item.table.protected_rows() for item in found]
-        assert rows.y[0] > rows.y[1] > rows.y[2]
-        assert sum(shape.x0 == 0.1 for shape in figure.layout.shapes) == 3
-
-    def test_words_and_table_say_the_same(self):
-        guesses, accuracy, rows = three_numbers(PROVED, None)
-        assert (guesses, accuracy) == ("52.5 of 100", f"{PROVED.table.accuracy:.1%}")
-        assert list(tradeoff_rows([PROVED], None)[0].values()) == ["0.1", guesses, accuracy, rows]
-        assert all(text in tradeoff_sentence(PROVED, None) for text in (guesses, accuracy, rows, "add/remove one row"))
-
-    def test_a_refused_learner_has_no_limit_and_withstands_none(self):
-        assert three_numbers(REFUSED, None)[::2] == ("no limit", "none")
-
-
-def backdoor_curves():
-    about = {"poisoned_rows": [0, 10], "poisoned_share": [0.0, 0.1], "success_low": 0.0, "success_high": 1.0, "accuracy": 0.9}
-    private = pd.DataFrame(
-        {"learner": FIRST, "epsilon": 0.1, "success": [0.0, 0.2], "published": 0.9, "tight_high": 0.5, **about}
-    )
-    open_ = pd.DataFrame(
-        {"learner": VOTERS, "epsilon": 1.0, "success": [0.0, 1.0], "published": np.nan, "tight_high": np.nan, **about}
-    )
-    return pd.concat([private, open_], ignore_index=True)
-
-
-class TestBackdoor:
-    def test_measured_curves_have_limits_and_only_what_is_proved_has_a_ceiling(self):
-        figure = backdoor_figure(backdoor_curves())
-        assert len(lines(figure, ": measured")) == 2
-        (ceiling,) = lines(figure, "at most, proved")
-        assert list(ceiling.y) == [0.5, 0.5]
-        assert figure.data[0].error_y.array[1] == pytest.approx(0.8)
-
-    def test_epsilon_is_said_only_where_it_is_spent(self):
-        said, rows = backdoor_sentence(backdoor_curves()), backdoor_rows(backdoor_curves())
-        assert said.count("ε = ") == 1
-        assert "works on 100%" in said
-        assert [row["at most, proved"] for row in rows] == ["50.0%"] * 2 + ["nothing"] * 2
-
-
-class TestPixels:
-    def test_one_square_per_inked_pixel_and_a_frame_per_trigger_pixel(self):
-        pixels = np.zeros((4, 4))
-        pixels[1, 2] = pixels[3, 3] = 1.0
-        svg = ElementTree.fromstring(picture_svg(pixels, title="a < b", framed=(15,)))
-        squares = [rect for rect in svg if rect.get("width") == "10"]
-        assert [(rect.get("x"), rect.get("y")) for rect in squares] == [("20", "10"), ("30", "30"), ("30", "30")]
-        assert squares[-1].get("stroke") == FRAME
-        assert svg.get("aria-label") == "a < b"
-        assert svg.get("role") == "img"

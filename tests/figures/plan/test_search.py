@@ -8,7 +8,7 @@ from dpviz.evaluation.plan.planner import Setup, Wish
 from dpviz.evaluation.plan.search import Answer, judged
 from dpviz.evaluation.plan.simulate import plant
 from dpviz.figures.plan import consequences as three
-from dpviz.figures.plan.planner import (
+from dpviz.figures.plan.search import (
     answer_headline,
     answer_sentence,
     capital,

@@ -2,7 +2,7 @@ import pytest
 
 from dpviz.evaluation.learn.growing import growing_tree
 from dpviz.evaluation.learn.lessons import PoisonedStump, adding_up, choice_laws, count_laws
-from dpviz.figures.learn import lessons
+from dpviz.figures.learn import mechanisms
 from dpviz.figures.learn import trees as lessons_trees
 from dpviz.figures.theme import DARK, LIGHT, contrast
 
@@ -19,7 +19,7 @@ def stump():
     return PoisonedStump((np.array([0.4, 0.8]), np.array([0.01, 1.0])), 0.1, 500, 0.6)
 
 
-@pytest.mark.parametrize("colour", [lessons.FIRST, lessons.SECOND, lessons.NEUTRAL])
+@pytest.mark.parametrize("colour", [mechanisms.FIRST, mechanisms.SECOND, mechanisms.NEUTRAL])
 def test_colours_reach_three_to_one_on_both_grounds(colour):
     assert min(contrast(colour, theme.ground) for theme in (LIGHT, DARK)) >= 3
 
@@ -37,54 +37,54 @@ def test_colours_reach_three_to_one_on_both_grounds(colour):
     ],
 )
 def test_percents_never_say_never_or_always_wrongly(share, words):
-    assert lessons.percent(share) == words
+    assert mechanisms.percent(share) == words
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0])
 def test_a_hundred_guesses_are_a_hundred_dots(epsilon):
-    coin, top, wrong = lessons.guesses_figure(epsilon).data
-    right = round(lessons.guesses(epsilon))
+    coin, top, wrong = mechanisms.guesses_figure(epsilon).data
+    right = round(mechanisms.guesses(epsilon))
     assert [len(part.x) for part in (coin, top, wrong)] == [50, right - 50, 100 - right]
     places = {(x, y) for part in (coin, top, wrong) for x, y in zip(part.x, part.y, strict=True)}
     assert len(places) == 100
 
 
 def test_the_sentence_of_the_guesses_says_odds_and_guesses():
-    said = lessons.guesses_sentence(1.0)
+    said = mechanisms.guesses_sentence(1.0)
     assert "add/remove one row" in said
     assert "2.72 to 1" in said
     assert "73 of 100" in said
-    assert lessons.guesses_rows([1.0]) == [
+    assert mechanisms.guesses_rows([1.0]) == [
         {"ε (add/remove one row)": "1", "odds at most": "2.72 to 1", "right of 100 guesses, at most": "73.1"}
     ]
 
 
 def test_two_counts_are_drawn_with_their_ratio_between_the_bounds():
     laws = count_laws((5, 4), 1, 1.0)
-    figure = lessons.counts_figure(laws)
+    figure = mechanisms.counts_figure(laws)
     first, second, ratio = figure.data
     assert list(first.y) == list(laws.first)
     assert list(second.y) == list(laws.second)
     assert max(ratio.y) <= laws.bound * (1 + 1e-9)
     assert sorted(shape.y0 for shape in figure.layout.shapes) == [1 / laws.bound, laws.bound]
-    assert "2.72 times" in lessons.counts_sentence(laws, (5, 4))
-    assert len(lessons.counts_rows(laws)) == len(laws.outcomes)
+    assert "2.72 times" in mechanisms.counts_sentence(laws, (5, 4))
+    assert len(mechanisms.counts_rows(laws)) == len(laws.outcomes)
 
 
 @pytest.mark.parametrize(("distance", "words"), [(0, "no row apart"), (1, "one row apart"), (2, "2 rows apart")])
 def test_the_distance_of_the_tables_is_said(distance, words):
     laws = count_laws((5, 5 - distance), distance, 1.0)
-    assert words in lessons.counts_sentence(laws, (5, 5 - distance))
-    assert lessons.counts_figure(laws).data
+    assert words in mechanisms.counts_sentence(laws, (5, 5 - distance))
+    assert mechanisms.counts_figure(laws).data
 
 
 def test_both_choices_stand_side_by_side():
     names, laws = ["a", "b"], choice_laws((3, 1), 1.0)
-    flip, exponential = lessons.choice_figure(names, laws).data
+    flip, exponential = mechanisms.choice_figure(names, laws).data
     assert list(flip.y) == list(laws.flip)
     assert list(exponential.y) == list(laws.exponential)
-    assert lessons.percent(laws.flip_best) in lessons.choice_sentence(laws, 1.0)
-    assert [row["option"] for row in lessons.choice_rows(names, laws)] == names
+    assert mechanisms.percent(laws.flip_best) in mechanisms.choice_sentence(laws, 1.0)
+    assert [row["option"] for row in mechanisms.choice_rows(names, laws)] == names
 
 
 def test_a_refuted_claim_is_hatched_and_said(four):
@@ -111,7 +111,7 @@ def test_the_drawn_option_is_marked_wherever_it_stands():
         node = growing_tree(0.3, seed, 2).nodes[1]
         bars, words = lessons_trees.options_figure(node).data
         marked = [name for name in words.text if name.startswith("▶ ")]
-        assert marked == [f"▶ {node.drawn.words} · {lessons.percent(node.drawn.probability)}"]
+        assert marked == [f"▶ {node.drawn.words} · {mechanisms.percent(node.drawn.probability)}"]
         assert bars.marker.pattern.shape.index("/") == words.text.index(marked[0])
         assert sum(bars.x) == pytest.approx(1)
         assert len(bars.x) == len(words.text) <= lessons_trees.MOST_OPTIONS + 2

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from dpviz.figures.robustness.tradeoff import three_numbers, tradeoff_figure, tradeoff_rows, tradeoff_sentence
+from tests.figures.robustness.curves import PROVED, REFUSED, certified
+
+
+def test_three_panels_hold_the_three_numbers():
+    found = [certified(epsilon=e) for e in (0.01, 0.1, 1.0)]
+    figure = tradeoff_figure(found, chosen=0.1, wanted=None)
+    guesses, accuracy, rows = figure.data
+    assert guesses.y[2] == pytest.approx(100 * math.e / (1 + math.e))
+    assert list(accuracy.y) == [item.table.accuracy for item in found]
+    assert list(rows.y) == [item.table.protected_rows() for item in found]
+    assert rows.y[0] > rows.y[1] > rows.y[2]
+    assert sum(shape.x0 == 0.1 for shape in figure.layout.shapes) == 3
+
+
+def test_words_and_table_say_the_same():
+    guesses, accuracy, rows = three_numbers(PROVED, None)
+    assert (guesses, accuracy) == ("52.5 of 100", f"{PROVED.table.accuracy:.1%}")
+    assert list(tradeoff_rows([PROVED], None)[0].values()) == ["0.1", guesses, accuracy, rows]
+    assert all(text in tradeoff_sentence(PROVED, None) for text in (guesses, accuracy, rows, "add/remove one row"))
+
+
+def test_a_refused_learner_has_no_limit_and_withstands_none():
+    assert three_numbers(REFUSED, None)[::2] == ("no limit", "none")
