@@ -10,6 +10,9 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
+#: Known names that an error lists.
+_MOST_LISTED = 50
+
 
 class DpvizError(Exception):
     """Something the user gave cannot be used.
@@ -81,7 +84,8 @@ class UnknownName(DpvizError):
         self.name = name
         self.known = tuple(known)
         close = get_close_matches(str(name), self.known, n=1)
-        hint = f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(self.known) or 'none'}."
+        listed = ", ".join(self.known[:_MOST_LISTED]) + (", ..." if len(self.known) > _MOST_LISTED else "")
+        hint = f"Did you mean {close[0]!r}?" if close else f"Known: {listed or 'none'}."
         super().__init__(f"There is no {kind} called {name!r}.", remedy=hint)
 
 

@@ -17,7 +17,7 @@ from dpviz.commands.rows import table_and_schema, warn_of_proposal, warn_of_read
 from dpviz.commands.summary import loss_text, summary
 from dpviz.errors import DpvizError
 from dpviz.learners import fit, get_learner, require_task
-from dpviz.release.publish import Wish, publish
+from dpviz.release.publish import ReleaseRequest, publish
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
@@ -52,7 +52,7 @@ def run(args: Namespace) -> int:
     data = encode(table, schema)
     console.doing(f"Training {spec.title}")
     if args.data_set:
-        return _release(args, table, data, Wish(spec.name, asked, params))
+        return _release(args, table, data, ReleaseRequest(spec.name, asked, params))
     result = fit(spec.name, data, seed=args.seed, **asked, **params)
     console.doing("Writing")
     write_whole(args.out, result.to_json() + "\n", force=args.force)
@@ -71,7 +71,7 @@ def _check_release(args: Namespace) -> None:
         raise DpvizError("A release never overwrites a file.", where="--force", remedy="Choose a new --out.")
 
 
-def _release(args: Namespace, table: RawTable, data: EncodedDataset, wish: Wish) -> int:
+def _release(args: Namespace, table: RawTable, data: EncodedDataset, request: ReleaseRequest) -> int:
     """Assign the rows if asked to, release, and say what is left."""
     register = ReleaseRegister(args.register)
     if args.assign:
@@ -82,7 +82,7 @@ def _release(args: Namespace, table: RawTable, data: EncodedDataset, wish: Wish)
             where=str(args.data),
             remedy="Add --assign if they belong to it; else declare another data set (`dpviz register declare`).",
         )
-    entry = publish(register, data, wish, file=args.out)
+    entry = publish(register, data, request, file=args.out)
     _report(args, table, data)
     about = [("Release", f"number {entry.number}, {loss_text(entry.loss)}"), ("SHA-256", entry.sha256), ("File", entry.file)]
     console.show_pairs([*about, *balance_pairs(register.balance(args.data_set))])

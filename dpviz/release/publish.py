@@ -30,7 +30,7 @@ from dpviz.training.params import Settings, make_params
 
 
 @dataclass(frozen=True)
-class Wish:
+class ReleaseRequest:
     """What is to be released: keyword arguments of `fit` without noise.
 
     Attributes
@@ -51,9 +51,9 @@ class Wish:
         """Everything but the learner's name."""
         return {**self.settings, **self.params}
 
-    def at(self, epsilon: float) -> Wish:
+    def at(self, epsilon: float) -> ReleaseRequest:
         """The same at another epsilon."""
-        return Wish(self.learner, {**self.settings, "epsilon": epsilon}, self.params)
+        return ReleaseRequest(self.learner, {**self.settings, "epsilon": epsilon}, self.params)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Promise:
     assumptions: tuple[Assumption, ...]
 
 
-def promise(schema: Schema, wish: Wish, *, explored: int | None = None) -> Promise:
+def promise(schema: Schema, request: ReleaseRequest, *, explored: int | None = None) -> Promise:
     """What will be promised. Uses no row.
 
     Raises
@@ -77,10 +77,10 @@ def promise(schema: Schema, wish: Wish, *, explored: int | None = None) -> Promi
     UnknownName, ParameterError, WrongTask, SchemaError
         For what was asked.
     """
-    spec = get_learner(wish.learner)
+    spec = get_learner(request.learner)
     require_task(spec, schema)
-    params = make_params(spec.Params, spec.name, wish.params)
-    plan = spec.plan(schema, Settings(**wish.settings), params)
+    params = make_params(spec.Params, spec.name, request.params)
+    plan = spec.plan(schema, Settings(**request.settings), params)
     claim = spec.claim(plan, params, schema)
     _require_sound(spec.title, claim)
     if not spec.exact:
@@ -112,7 +112,7 @@ def _require_declared(taken: tuple[Assumption, ...]) -> None:
 def publish(
     register: ReleaseRegister,
     data: EncodedDataset,
-    wish: Wish,
+    request: ReleaseRequest,
     *,
     token: str | None = None,
     file: Path | None = None,
@@ -123,7 +123,7 @@ def publish(
     Parameters
     ----------
     token : str, optional
-        Names this wish: with a token that was released before, that release is returned and nothing is spent.
+        Names this request: with a token that was released before, that release is returned and nothing is spent.
     file : Path, optional
         A new file; by default one in the register's folder.
     progress : callable (share in [0, 1]), optional
@@ -141,20 +141,20 @@ def publish(
         if before.state is State.RELEASED:
             return before
     tell = progress or _nobody
-    wish = wish.at(_fitting(register, data, wish))
-    promised = promise(data.schema, wish)
-    target = file or register.folder / f"{wish.learner}-{token[:12]}.json"
+    request = request.at(_fitting(register, data, request))
+    promised = promise(data.schema, request)
+    target = file or register.folder / f"{request.learner}-{token[:12]}.json"
     register.start(
         token=token,
         fingerprint=data.fingerprint,
-        learner=wish.learner,
-        settings=wish.asked,
+        learner=request.learner,
+        settings=request.asked,
         loss=promised.loss,
         disclosures=[item.to_dict() for item in promised.assumptions],
         file=target.absolute(),
     )
     tell(0.1)
-    result = fit(wish.learner, data, source=ExactNoise(), **wish.asked)
+    result = fit(request.learner, data, source=ExactNoise(), **request.asked)
     _require_as_promised(result, promised)
     tell(0.9)
     return _write(register, token, target, released_document(result, promised))
@@ -164,10 +164,10 @@ def _nobody(share: float) -> None:
     """Nobody wants to know how far it is."""
 
 
-def _fitting(register: ReleaseRegister, data: EncodedDataset, wish: Wish) -> float:
+def _fitting(register: ReleaseRegister, data: EncodedDataset, request: ReleaseRequest) -> float:
     """The epsilon asked for, or what is left when that is the same but for rounding."""
     data_set = register.data_set_of(data.fingerprint)
-    asked = float(wish.settings["epsilon"])
+    asked = float(request.settings["epsilon"])
     return asked if data_set is None else register.balance(data_set.name).fitting(asked)
 
 

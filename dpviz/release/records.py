@@ -64,7 +64,7 @@ class Entry:
     number : int
         Counts all releases of the register.
     token : str
-        Names the wish it came from: the same wish is never released twice.
+        Names the request it came from: the same request is never released twice.
     started, finished : str
         ISO 8601 in UTC; `finished` is empty until it is released.
     learner, settings : str, dict

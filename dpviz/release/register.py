@@ -180,7 +180,7 @@ class ReleaseRegister:
         """The release of this token; raises UnknownName."""
         found = self.find(token)
         if found is None:
-            raise UnknownName("release", token, [])
+            raise UnknownName("release", token, [entry.token for entry in self.releases()])
         return found
 
     def find(self, token: str) -> Entry | None:

@@ -1,8 +1,7 @@
 """What is publicly known about a table: ranges, categories, classes, a public row count.
 
-Everything a learner may use without paying for it stands here, and every value says whether somebody declared it or
-whether it was read from the data (then it is a disclosure, `../design` "Public"). Schemas are values: changing one
-returns a new one.
+A learner may use all of it without spending privacy. Every value is marked as declared by somebody or as read from the data,
+which makes it a disclosure. Schemas are immutable: changing one returns a new one.
 """
 
 from __future__ import annotations
@@ -98,7 +97,10 @@ class CategoricalFeature(Sourced):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "categories", tuple(self.categories))
-        _require_names(self.name, "category", self.categories, least=1)
+        if not self.categories:
+            what = "A categorical feature needs at least one category."
+            raise SchemaError(what, field=self.name, remedy="Declare every category.")
+        _require_names(self.name, "category", self.categories)
         for option in ("missing_as", "unknown_as"):
             chosen = getattr(self, option)
             if chosen is not None and chosen not in self.categories:
@@ -117,7 +119,10 @@ class ClassTarget(Sourced):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", tuple(self.classes))
-        _require_names(self.name, "class", self.classes, least=2)
+        if len(self.classes) < 2:
+            what = f"A class target needs at least two classes; got {len(self.classes)}."
+            raise SchemaError(what, field=self.name, remedy="Declare every class.")
+        _require_names(self.name, "class", self.classes)
         if len(self.classes) > MAX_CLASSES:
             what = f"There are {len(self.classes)} classes; at most {MAX_CLASSES} can be learned."
             raise SchemaError(what, field=self.name, remedy="Choose another target, or declare it as a numeric target.")
@@ -166,7 +171,7 @@ class Schema:
         object.__setattr__(self, "features", tuple(self.features))
         if not self.features:
             raise SchemaError("There is no feature.", remedy="Keep at least one column besides the target.")
-        _require_names("schema", "column", (*self.feature_names, self.target.name), least=2)
+        _require_names("schema", "column", (*self.feature_names, self.target.name))
         if self.n_public is not None and not _is_row_count(self.n_public):
             what = f"n_public = {self.n_public!r} is not a row count."
             raise SchemaError(what, field="n_public", remedy="Give a whole number above 0.")
@@ -284,11 +289,8 @@ def _require_range(name: str, low: float, high: float) -> None:
         raise SchemaError(f"The range [{low:g}, {high:g}] is empty or not finite.", field=name, remedy="Declare low below high.")
 
 
-def _require_names(owner: str, kind: str, names: tuple[str, ...], *, least: int) -> None:
-    if len(names) < least:
-        raise SchemaError(
-            f"There must be at least {least} of kind {kind}; got {len(names)}.", field=owner, remedy=f"Declare every {kind}."
-        )
+def _require_names(owner: str, kind: str, names: tuple[str, ...]) -> None:
+    """Every name is a text that is not blank, and none comes twice."""
     seen: set[str] = set()
     for name in names:
         if not isinstance(name, str) or not name.strip():

@@ -14,7 +14,7 @@ from dpviz.accounting.ledger import LedgerRow
 from dpviz.io.exports.statement import Statement, statement_of
 from dpviz.learners import fit
 from dpviz.models.document import _READERS, JSON_SCHEMA, model_from_json
-from dpviz.release.publish import Wish, promise, released_document
+from dpviz.release.publish import ReleaseRequest, promise, released_document
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from tests.golden.documents import FOLDER
 from tests.io.exports_models import exportable, rows_of, schema_with_stand_ins
@@ -89,9 +89,9 @@ def test_the_page_beside_it_shows_a_document_that_is_valid_and_can_be_read():
 
 
 def test_a_release_from_the_register_is_valid():
-    wish = Wish("pf-tree", {"epsilon": 1.0, "max_depth": 2, "depth": 2, "delta": 0.0}, {})
+    request = ReleaseRequest("pf-tree", {"epsilon": 1.0, "max_depth": 2, "depth": 2, "delta": 0.0}, {})
     data = rows_of(schema_with_stand_ins())
-    document = json.loads(released_document(fit("pf-tree", data, epsilon=1.0, depth=2), promise(data.schema, wish)))
+    document = json.loads(released_document(fit("pf-tree", data, epsilon=1.0, depth=2), promise(data.schema, request)))
     assert {"assumptions", "promised"} <= set(document)
     VALIDATOR.validate(document)
 

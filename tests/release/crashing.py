@@ -20,7 +20,7 @@ from dpviz.release.files import is_file_with, write_part
 from dpviz.release.publish import publish, released_document
 from dpviz.release.records import State
 from dpviz.release.register import ReleaseRegister
-from tests.release.rows import small_rows, wish
+from tests.release.rows import requested, small_rows
 
 EPSILON = 0.1
 SPARE = 5
@@ -66,11 +66,11 @@ def stages(folder: Path) -> list[int]:
     register, data = ReleaseRegister(folder / "count" / "releases.db"), small_rows()
     register.declare("count", epsilon_cap=10)
     register.assign(data.fingerprint, "count")
-    publish(register, data, wish(EPSILON))  # everything is imported and warm
+    publish(register, data, requested(EPSILON))  # everything is imported and warm
     told = folder / "events"
 
     def tell() -> int:
-        told.write_text(json.dumps(counting(lambda: publish(register, data, wish(EPSILON)), None)))
+        told.write_text(json.dumps(counting(lambda: publish(register, data, requested(EPSILON)), None)))
         return 0
 
     assert in_child(tell) == 0
@@ -124,7 +124,7 @@ def crash(folder: Path, seed: int, kills: int) -> dict[str, object]:
 def _crash_at(register: ReleaseRegister, data, names: list[str], kill: tuple[int, int]) -> int:
     names.append(f"crash{len(names)}")
     before = check(register, names)
-    code = in_child(lambda: counting(lambda: publish(register, data, wish(EPSILON), token=names[-1]), kill)[0] and 0)
+    code = in_child(lambda: counting(lambda: publish(register, data, requested(EPSILON), token=names[-1]), kill)[0] and 0)
     assert code in (0, -signal.SIGKILL), code
     after = check(register, names)
     assert sum(after) - sum(before) in ((0, 1) if code else (1,)), "lost or counted twice"
@@ -134,12 +134,12 @@ def _crash_at(register: ReleaseRegister, data, names: list[str], kill: tuple[int
 
 
 def _go_on(register: ReleaseRegister, data, names: list[str], most: int) -> dict[str, int]:
-    """The same wishes again: what was released is not released twice, what was interrupted stays so, the rest is done."""
+    """The same requests again: what was released is not released twice, what was interrupted stays so, the rest is done."""
     again = {"released in the end": 0, "refused again": 0}
     for name in names:
         known, count = register.find(name), len(register.releases())
         try:
-            entry = publish(register, data, wish(EPSILON), token=name)
+            entry = publish(register, data, requested(EPSILON), token=name)
         except RefusedRelease:
             assert known is not None
             assert known.state is State.STARTED
@@ -157,7 +157,7 @@ def _fill(register: ReleaseRegister, data, most: int) -> None:
     """Release until the cap refuses: exactly as many as it allows."""
     while True:
         try:
-            publish(register, data, wish(EPSILON))
+            publish(register, data, requested(EPSILON))
         except OverCap:
             break
     assert len(register.releases()) == most
@@ -188,7 +188,7 @@ def hammer(folder: Path, processes: int, cap: int) -> dict[str, int]:
         done = 0
         while True:
             try:
-                publish(ReleaseRegister(register.path), data, wish(EPSILON))
+                publish(ReleaseRegister(register.path), data, requested(EPSILON))
                 done += 1
             except OverCap:
                 return done

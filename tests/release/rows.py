@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpviz.release.publish import Wish
+from dpviz.release.publish import ReleaseRequest
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
@@ -23,6 +23,6 @@ def small_numbers() -> EncodedDataset:
     return EncodedDataset(Schema(FEATURES, NumericTarget("y", 0.0, 1.0), 40), rows.columns, rows.columns[0] / 10)
 
 
-def wish(epsilon: float = 0.1, learner: str = "pf-tree", **more) -> Wish:
+def requested(epsilon: float = 0.1, learner: str = "pf-tree", **more) -> ReleaseRequest:
     """A tree of one level."""
-    return Wish(learner, {"epsilon": epsilon, "max_depth": 1, "depth": 1}, more)
+    return ReleaseRequest(learner, {"epsilon": epsilon, "max_depth": 1, "depth": 1}, more)

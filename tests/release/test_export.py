@@ -10,7 +10,7 @@ from dpviz.io.csv_text import csv_text
 from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.publish import publish
 from dpviz.release.register import ReleaseRegister
-from tests.release.rows import small_rows, wish
+from tests.release.rows import requested, small_rows
 
 EVIL = '=HYPERLINK("http://x";"y")'
 
@@ -24,7 +24,7 @@ def register(tmp_path):
     found = ReleaseRegister(tmp_path / "releases.db")
     found.declare(EVIL, epsilon_cap=1.0, unit="+1 person")
     found.assign(small_rows().fingerprint, EVIL)
-    publish(found, small_rows(), wish(0.5))
+    publish(found, small_rows(), requested(0.5))
     found.note_exploration(small_rows().fingerprint, what="tree", learner="pf-tree", settings={"epsilon": 1.0})
     return found
 

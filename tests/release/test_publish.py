@@ -11,11 +11,11 @@ from dpviz.errors import DpvizError, NotReleasable, OverCap, RefusedRelease, Wro
 from dpviz.learners import get_learner
 from dpviz.release import publish as module
 from dpviz.release.files import is_file_with
-from dpviz.release.publish import Wish, promise, publish
+from dpviz.release.publish import ReleaseRequest, promise, publish
 from dpviz.release.records import State
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.schema import Schema
-from tests.release.rows import SCHEMA, small_numbers, small_rows, wish
+from tests.release.rows import SCHEMA, requested, small_numbers, small_rows
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def register(tmp_path):
 
 def test_a_release_is_a_file_that_predicts_and_a_row_that_knows_its_hash(register):
     told = []
-    entry = publish(register, small_rows(), wish(0.5), progress=told.append)
+    entry = publish(register, small_rows(), requested(0.5), progress=told.append)
     assert (entry.state, entry.loss.epsilon, entry.data_set) == (State.RELEASED, 0.5, "rows")
     file = Path(entry.file)
     assert file.parent == register.folder
@@ -43,7 +43,7 @@ def test_a_release_is_a_file_that_predicts_and_a_row_that_knows_its_hash(registe
 def test_the_file_says_what_it_rests_on_and_holds_neither_seed_nor_count_nor_fingerprint(register):
     for _ in range(3):
         register.note_exploration(small_rows().fingerprint, what="tree", learner="pf-tree", settings={})
-    text = Path(publish(register, small_rows(), wish(0.5)).file).read_text()
+    text = Path(publish(register, small_rows(), requested(0.5)).file).read_text()
     document = json.loads(text)
     assert document["privacy"]["noise"] == {"source": "release"}
     assert document["promised"] == {"epsilon": 0.5, "delta": 0.0}
@@ -55,49 +55,49 @@ def test_the_file_says_what_it_rests_on_and_holds_neither_seed_nor_count_nor_fin
 
 
 def test_two_releases_of_the_same_rows_differ_in_noise_and_add_up(register):
-    first, second = (publish(register, small_rows(), wish(0.25)) for _ in range(2))
+    first, second = (publish(register, small_rows(), requested(0.25)) for _ in range(2))
     assert first.file != second.file
     assert register.balance("rows").spent.epsilon == 0.5
 
 
 def test_the_same_token_is_released_once(register):
-    first = publish(register, small_rows(), wish(0.5), token="abc")
-    assert publish(register, small_rows(), wish(0.5), token="abc") == first
+    first = publish(register, small_rows(), requested(0.5), token="abc")
+    assert publish(register, small_rows(), requested(0.5), token="abc") == first
     assert len(register.releases()) == 1
 
 
 def test_over_the_cap_is_refused_with_what_is_left_and_costs_nothing(register):
-    publish(register, small_rows(), wish(0.75))
+    publish(register, small_rows(), requested(0.75))
     with pytest.raises(OverCap, match=r"epsilon = 0.25 is left of the cap of 1"):
-        publish(register, small_rows(), wish(0.3))
+        publish(register, small_rows(), requested(0.3))
     assert len(register.releases()) == 1
-    assert publish(register, small_rows(), wish(0.25)).state is State.RELEASED
+    assert publish(register, small_rows(), requested(0.25)).state is State.RELEASED
 
 
 def test_a_learner_that_needs_a_delta_is_refused_where_none_may_be_spent(register):
     data = small_numbers()
     register.assign(data.fingerprint, "rows")
     with pytest.raises(OverCap, match=r"delta = 0 is left of the cap of 1 and 0\."):
-        publish(register, data, wish(0.5, "s-gbdt"))
+        publish(register, data, requested(0.5, "s-gbdt"))
     assert register.releases() == ()
 
 
 def test_ten_tenths_of_the_cap_can_be_released(register):
     for _ in range(10):
-        publish(register, small_rows(), wish(0.1))
+        publish(register, small_rows(), requested(0.1))
     with pytest.raises(OverCap):
-        publish(register, small_rows(), wish(1e-4))
+        publish(register, small_rows(), requested(1e-4))
 
 
 def test_unassigned_rows_are_refused_before_anything_is_spent(register):
     with pytest.raises(RefusedRelease, match="Nobody has said yet"):
-        publish(register, small_rows(seed=1), wish())
+        publish(register, small_rows(seed=1), requested())
     assert register.releases() == ()
 
 
 @pytest.mark.parametrize("name", dpviz.learner_names())
 def test_only_a_learner_whose_claim_holds_and_whose_noise_is_exact_is_released(register, name):
-    asked = wish(0.5, name)
+    asked = requested(0.5, name)
     data = small_rows()
     try:
         result = dpviz.fit(name, data, seed=0, **asked.asked)
@@ -119,7 +119,7 @@ def test_only_a_learner_whose_claim_holds_and_whose_noise_is_exact_is_released(r
 @pytest.mark.parametrize("name", ["privatree-star", "cart", "rgv-forest", "privatree-corrected", "fs-tree"])
 def test_known_offenders_are_refused(register, name):
     with pytest.raises((RefusedRelease, NotReleasable)):
-        publish(register, small_rows(), wish(0.5, name))
+        publish(register, small_rows(), requested(0.5, name))
     assert register.releases() == ()
 
 
@@ -137,7 +137,7 @@ def test_nothing_read_from_the_data_is_released(register, schema):
     data = small_rows(schema=schema)
     register.assign(data.fingerprint, "rows")
     with pytest.raises(RefusedRelease, match="holds nothing read from the data"):
-        publish(register, data, wish())
+        publish(register, data, requested())
     assert register.releases() == ()
 
 
@@ -145,7 +145,7 @@ def test_a_learner_that_spends_more_than_it_promised_leaves_no_file(register, mo
     honest = module.fit
     monkeypatch.setattr(module, "fit", lambda name, data, **asked: honest(name, data, **{**asked, "epsilon": 0.6}))
     with pytest.raises(RefusedRelease, match="Nothing was written, and what was promised stays spent"):
-        publish(register, small_rows(), wish(0.5))
+        publish(register, small_rows(), requested(0.5))
     assert register.balance("rows").spent.epsilon == 0.5
     assert not register.folder.exists()
 
@@ -154,31 +154,31 @@ def test_a_seeded_run_leaves_no_file(register, monkeypatch):
     honest = module.fit
     monkeypatch.setattr(module, "fit", lambda name, data, source, **asked: honest(name, data, seed=0, **asked))
     with pytest.raises(RefusedRelease, match="Nothing was written"):
-        publish(register, small_rows(), wish(0.5))
+        publish(register, small_rows(), requested(0.5))
 
 
 def test_a_file_that_is_there_is_never_written_over(register, tmp_path):
     there = tmp_path / "tree.json"
     there.write_text("an earlier release")
     with pytest.raises(DpvizError, match="There is a file of this name"):
-        publish(register, small_rows(), wish(0.5), file=there)
+        publish(register, small_rows(), requested(0.5), file=there)
     assert there.read_text() == "an earlier release"
     assert [entry.status for entry in register.releases()] == ["interrupted, counted"]
     assert sorted(path.name for path in tmp_path.glob(".dpviz-*")) == []
 
 
-def test_a_wish_that_was_interrupted_is_not_tried_again_in_secret(register, tmp_path):
+def test_a_request_that_was_interrupted_is_not_tried_again_in_secret(register, tmp_path):
     there = tmp_path / "tree.json"
     there.write_text("an earlier release")
     with pytest.raises(DpvizError):
-        publish(register, small_rows(), wish(0.5), file=there, token="abc")
+        publish(register, small_rows(), requested(0.5), file=there, token="abc")
     there.unlink()
     with pytest.raises(RefusedRelease, match="begun before"):
-        publish(register, small_rows(), wish(0.5), file=there, token="abc")
+        publish(register, small_rows(), requested(0.5), file=there, token="abc")
     assert register.balance("rows").spent.epsilon == 0.5
 
 
 def test_the_promise_uses_no_row():
-    made = promise(SCHEMA, Wish("pf-tree", {"epsilon": 0.5, "max_depth": 2, "depth": 2, "delta": 0.0}, {}))
+    made = promise(SCHEMA, ReleaseRequest("pf-tree", {"epsilon": 0.5, "max_depth": 2, "depth": 2, "delta": 0.0}, {}))
     assert made.loss == dpviz.PrivacyLoss(0.5)
     assert made.claim.is_sound

@@ -86,6 +86,8 @@ def test_a_release_whose_file_stands_is_settled_after_a_crash(register, tmp_path
     register.sealed("t1", file)
     assert [entry.token for entry in register.settle()] == ["t1"]
     assert register.entry("t1").state is State.RELEASED
+    with pytest.raises(UnknownName, match=r"no release called 'xyz'\. Known: t1"):
+        register.entry("xyz")
     assert register.settle() == ()
 
 

@@ -22,7 +22,7 @@ from dpviz.figures.guarantee_text import epsilon_text, number_text
 from dpviz.figures.publish.release import risk_sentence, spent_figure, spent_sentence, statement_rows
 from dpviz.learners import get_learner
 from dpviz.randomness import random_128_bits
-from dpviz.release.publish import Promise, Wish, promise, publish
+from dpviz.release.publish import Promise, ReleaseRequest, promise, publish
 from dpviz.release.records import Balance, State
 from dpviz.release.register import ReleaseRegister, require_room
 
@@ -32,18 +32,18 @@ _AGREED = "publish-agreed"
 _EVERY = 0.3
 
 
-def wish_of(asked: Asked) -> Wish:
+def request_of(asked: Asked) -> ReleaseRequest:
     """What the sidebar asks for, without its draw: a release is drawn anew."""
-    return Wish(asked.learner, dict(asked.settings), dict(asked.params))
+    return ReleaseRequest(asked.learner, dict(asked.settings), dict(asked.params))
 
 
 def promised(book: ReleaseRegister, balance: Balance | None, asked: Asked, loaded: Loaded) -> Promise | None:
     """What a release with these settings promises; None when there can be none, which is then said."""
-    wish = wish_of(asked)
+    request = request_of(asked)
     if balance is not None:
-        wish = wish.at(balance.fitting(wish.settings["epsilon"]))
+        request = request.at(balance.fitting(request.settings["epsilon"]))
     try:
-        return promise(loaded.schema, wish, explored=looks_at(book, loaded))
+        return promise(loaded.schema, request, explored=looks_at(book, loaded))
     except DpvizError as problem:
         st.session_state[_PROBLEM] = problem
         return None
@@ -106,12 +106,12 @@ def _summary(balance: Balance, made: Promise, asked: Asked) -> None:
 def _button(made: Promise, asked: Asked, loaded: Loaded) -> None:
     words = f"Spend {epsilon_text(made.loss)} for good, whatever becomes of the file"
     agreed = st.checkbox(words, key=_AGREED)
-    look: dict[str, Any] = {"icon": ":material/publish:", "on_click": begin, "args": (wish_of(asked), loaded)}
+    look: dict[str, Any] = {"icon": ":material/publish:", "on_click": begin, "args": (request_of(asked), loaded)}
     st.button("Release", disabled=not agreed, **look)
     why_disabled("" if agreed else "Tick the box first.")
 
 
-def begin(wish: Wish, loaded: Loaded) -> None:
+def begin(request: ReleaseRequest, loaded: Loaded) -> None:
     """Begin one release, unless one is under way or the box was not ticked: a second click does nothing."""
     if not st.session_state.get(_AGREED) or st.session_state.get(_TOKEN):
         return
@@ -119,7 +119,7 @@ def begin(wish: Wish, loaded: Loaded) -> None:
     st.session_state[_TOKEN], st.session_state[_AGREED] = token, False
     book, data = ReleaseRegister(), loaded.data
     shared_jobs().submit(
-        session_name(), LANE, token, lambda progress, stop: publish(book, data, wish, token=token, progress=progress)
+        session_name(), LANE, token, lambda progress, stop: publish(book, data, request, token=token, progress=progress)
     )
 
 
