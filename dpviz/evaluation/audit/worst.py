@@ -5,7 +5,7 @@ row: everywhere else the same rows meet the same law. So the largest ratio over 
 all data sets at once, without listing trees. Where noise was cut off, probabilities are bounds and the ratio is a
 certified lower bound: ln p_D(o) - ln(p_D'(o) + cut).
 
-Source: `privacy.md` section 6; this project.
+Source: this project.
 """
 
 from __future__ import annotations

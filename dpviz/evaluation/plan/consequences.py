@@ -1,7 +1,7 @@
 """What one epsilon means three times over: accuracy, what may be learned of one row, how many poisoned rows it withstands.
 
 Accuracy and protection are measured on one training set and one test set of the world, held fixed while the noise varies: that
-is what the poisoning certificate speaks of (`poisoning.py`).
+is what the poisoning certificate speaks of (`evaluation/robustness/poisoning.py`).
 
 Attack models. *Fair prior*: is this row in or out, even odds before; at most e^eps / (1 + e^eps) of the guesses are right. *One
 of n*: the attacker knows all rows, and that one of n people was left out, but not which; at most 1 / (1 + (n - 1) e^-eps).

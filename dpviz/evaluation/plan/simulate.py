@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from dpviz.errors import ParameterError, SchemaError
+from dpviz.errors import DpvizError, ParameterError, SchemaError
 from dpviz.evaluation.checks import require_classes
 from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.randomness import generator, seed_from
@@ -60,7 +60,8 @@ class Resampled:
 
     def __post_init__(self) -> None:
         if self.data.n_rows < 10:
-            raise ParameterError("a plan", "rows", self.data.n_rows, "at least 10, so that some can be kept aside")
+            what = "A plan needs at least 10 rows, so that some of them can be held out for testing."
+            raise DpvizError(what, remedy="Give more rows, or describe a table to simulate.")
 
     @property
     def schema(self) -> Schema:

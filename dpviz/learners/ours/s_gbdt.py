@@ -1,7 +1,7 @@
 """S-GBDT: boosted random trees whose leaves are noisy sums; for numbers and for classes. (epsilon, delta).
 
 Splits are drawn from the schema alone, so that all of the budget buys leaf values: `training.boosting` says how a round works
-and what it costs, `training.boosting_trees` what the trees look like. Settings are the same for every epsilon and every number
+and what it costs, `training.boosting.trees` what the trees look like. Settings are the same for every epsilon and every number
 of rows; what adapts is a public rule (`smoothing`). Their defaults were chosen on abalone and adult, and looked at on
 california, MagicTelescope, bank-marketing, electricity, credit, compas-two-years, diabetes and breast-w.
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.errors import NeedsClasses, ParameterError, SchemaError, UnknownName
+from dpviz.errors import DpvizError, NeedsClasses, ParameterError, SchemaError, UnknownName
 from dpviz.evaluation.plan.simulate import LEAST_SIDE, Resampled, marginals_of, plant
 from dpviz.learners import fit
 from dpviz.models.tree import Branch, Leaf
@@ -139,5 +139,5 @@ def test_every_draw_keeps_other_rows_aside():
 
 
 def test_too_few_rows_to_keep_any_aside_are_refused():
-    with pytest.raises(ParameterError, match="at least 10"):
+    with pytest.raises(DpvizError, match="A plan needs at least 10 rows"):
         resampled(9)
