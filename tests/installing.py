@@ -25,10 +25,10 @@ def build_wheel(folder: Path) -> Path:
 
 
 def install(wheel: Path, folder: Path, extras: Iterable[str] = ()) -> Path:
-    """Its Python: an environment with what `pip install dpviz[extras]` would bring, and nothing else."""
-    venv.create(folder, symlinks=os.name != "nt")
-    python = folder / "bin" / "python"
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "--quiet", "--disable-pip-version-check", "install"]
+    """An environment with what `pip install dpviz[extras]` would bring, and nothing else: the folder of its programs."""
+    venv.create(folder, symlinks=True)
+    programs = folder / "bin"
+    pip = [sys.executable, "-m", "pip", "--python", str(programs / "python"), "--quiet", "--disable-pip-version-check", "install"]
     subprocess.run([*pip, "--no-index", "--no-deps", "--no-compile", str(wheel)], check=True)
     (packages,) = folder.glob("lib/python*/site-packages")
     (own,) = Distribution.discover(name="dpviz", path=[str(packages)])
@@ -36,7 +36,12 @@ def install(wheel: Path, folder: Path, extras: Iterable[str] = ()) -> Path:
         for name in _top_level(needed):
             if not (packages / name).exists():
                 (packages / name).symlink_to(Path(str(needed.locate_file(name))).resolve())
-    return python
+    return programs
+
+
+def clean_environment() -> dict[str, str]:
+    """The variables of this process without those that would show Python the clone."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
 
 def _needed(own: Distribution, extras: set[str]) -> Iterable[Distribution]:

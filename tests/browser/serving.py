@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,20 @@ BROWSER_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-netw
 @contextmanager
 def serve(script: Path) -> Iterator[str]:
     """A fresh server that runs `script`; its address."""
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.headless=true", "--server.port"]
+    with running(command, ROOT, {**os.environ, "PYTHONPATH": str(ROOT)}) as address:
+        yield address
+
+
+@contextmanager
+def running(command: list[str], folder: Path, environment: Mapping[str, str]) -> Iterator[str]:
+    """A server started by `command` and a free port; its address."""
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
         port = probe.getsockname()[1]
-    options = ["--server.headless=true", f"--server.port={port}", "--server.fileWatcherType=none"]
-    command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
+    environment = {**environment, "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none"}
     quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, **quiet)
+    process = subprocess.Popen([*command, str(port)], cwd=folder, env=environment, **quiet)
     try:
         _await(port, process)
         yield f"http://localhost:{port}"
