@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import FrozenInstanceError, fields
+from itertools import product
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from dpviz.learners import get_learner, learners_for
 from dpviz.privacy.source import ExactNoise, Simulation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from tests.contract.fits import FEW, fit, fitted
 from tests.contract.tables import hostile_schema, reordered, schema_of, table
 
 EVERY = dpviz.learner_names()
@@ -62,15 +64,13 @@ NOISY = tuple(name for name in ALL if name not in EXACT)
 every_learner = pytest.mark.parametrize("name", ALL)
 noisy_learner = pytest.mark.parametrize("name", NOISY)
 KINDS = ("numbers", "categories", "mixed")
+BUDGETS = (0.01, 0.1, 1 / 3, 1.0, 7.7)
+DEPTHS = (1, 2, 3, 5)
 #: Refuse a table without a category (their own tests say how).
 NEED_CATEGORIES = ("dpgdf",)
 on_any_table = pytest.mark.parametrize(
     ("name", "kind"), [(name, kind) for name in ALL for kind in KINDS if (kind, name in NEED_CATEGORIES) != ("numbers", True)]
 )
-
-
-def fit(name, data, **asked):
-    return dpviz.fit(name, data, **({"epsilon": 1.0, "max_depth": 3, "seed": 7} | asked))
 
 
 def test_the_promised_learners_are_there_and_the_default_comes_first():
@@ -80,38 +80,33 @@ def test_the_promised_learners_are_there_and_the_default_comes_first():
 
 
 @on_any_table
-@pytest.mark.parametrize("n_classes", [2, 3, 7])
-def test_it_trains_and_predicts_declared_classes(name, kind, n_classes):
-    schema = schema_of(kind, n_classes)
-    result = fit(name, table(schema))
-    predicted = result.model.predict(table(schema, 77, seed=6))
-    assert predicted.dtype == np.uint8
-    assert predicted.shape == (77,)
-    assert predicted.max() < n_classes
+def test_it_trains_and_predicts_declared_classes(name, kind):
+    for n_classes in (2, 3, 7):
+        predicted = fitted(name, kind, n_classes).model.predict(table(schema_of(kind, n_classes), 77, seed=6))
+        assert predicted.dtype == np.uint8
+        assert predicted.shape == (77,)
+        assert predicted.max() < n_classes
 
 
 @on_any_table
-@pytest.mark.parametrize("n_rows", [0, 1, 2])
-def test_it_trains_on_hardly_any_rows(name, kind, n_rows):
-    schema = schema_of(kind, 3)
-    assert fit(name, table(schema, n_rows)).model.predict(table(schema, 9)).max() < 3
+def test_it_trains_on_hardly_any_rows(name, kind):
+    for n_rows in (0, 1, 2):
+        assert fitted(name, kind, 3, n_rows).model.predict(table(schema_of(kind, 3), 9)).max() < 3
 
 
 @every_learner
-@pytest.mark.parametrize("epsilon", [1e-6, 1e6])
-@pytest.mark.parametrize("depth", [1, 8])
 @pytest.mark.parametrize("n_rows", [0, 60])
-def test_it_trains_at_the_ends_of_what_may_be_asked(name, epsilon, depth, n_rows):
+def test_it_trains_at_the_ends_of_what_may_be_asked(name, n_rows):
     schema = schema_of("mixed", 3)
-    result = fit(name, table(schema, n_rows), epsilon=epsilon, max_depth=depth, depth=depth)
-    assert result.plan.epsilon in (epsilon, math.inf)
-    assert result.model.predict(table(schema, 5)).max() < 3
+    for epsilon, depth in product((1e-6, 1e6), (1, 8)):
+        result = fit(name, table(schema, n_rows), epsilon=epsilon, max_depth=depth, depth=depth)
+        assert result.plan.epsilon in (epsilon, math.inf)
+        assert result.model.predict(table(schema, 5)).max() < 3
 
 
 @every_learner
 def test_it_predicts_no_rows(name):
-    result = fit(name, table(schema_of()))
-    assert result.model.predict(table(schema_of(), 0)).shape == (0,)
+    assert fitted(name).model.predict(table(schema_of(), 0)).shape == (0,)
 
 
 @every_learner
@@ -154,15 +149,15 @@ def test_extreme_ranges_are_trained_on_or_refused_by_name(name, low, high):
 
 @on_any_table
 def test_the_same_seed_gives_the_same_document(name, kind):
-    data = table(schema_of(kind, 3))
-    assert fit(name, data).to_json() == fit(name, data).to_json()
+    assert fit(name, table(schema_of(kind, 3))).to_json() == fitted(name, kind, 3).to_json()
 
 
 @on_any_table
-def test_fits_that_share_counts_give_the_documents_of_fits_that_count_anew(name, kind):
+@pytest.mark.parametrize("n_seeds", [2, pytest.param(12, marks=pytest.mark.slow)])
+def test_fits_that_share_counts_give_the_documents_of_fits_that_count_anew(name, kind, n_seeds):
     data = table(schema_of(kind, 3))
     sharing = data.with_cached_counts()
-    for seed in range(12 if get_learner(name).spends_epsilon else 1):
+    for seed in range(n_seeds if get_learner(name).spends_epsilon else 1):
         for epsilon in (0.1, 10.0):
             shared, anew = (fit(name, rows, seed=seed, epsilon=epsilon) for rows in (sharing, data))
             assert shared.to_json() == anew.to_json()
@@ -178,7 +173,7 @@ def test_another_seed_gives_another_document(name):
 @every_learner
 def test_predictions_follow_their_rows(name, rng):
     data = table(schema_of("mixed", 3))
-    model = fit(name, data).model
+    model = fitted(name, "mixed", 3).model
     order = rng.permutation(data.n_rows)
     np.testing.assert_array_equal(model.predict(reordered(data, order)), model.predict(data)[order])
 
@@ -187,7 +182,7 @@ def test_predictions_follow_their_rows(name, rng):
 def test_the_order_of_training_rows_does_not_matter(name, rng):
     # Every learner reads counts (or sorted values) only; a learner that reads positions, such as a disjoint forest, must say so.
     data = table(schema_of("mixed", 3))
-    expected = fit(name, data).to_json()
+    expected = fitted(name, "mixed", 3).to_json()
     assert all(fit(name, reordered(data, rng.permutation(data.n_rows))).to_json() == expected for _ in range(3))
 
 
@@ -195,13 +190,13 @@ def test_the_order_of_training_rows_does_not_matter(name, rng):
 def test_labels_of_the_scored_rows_do_not_move_predictions(name):
     data = table(schema_of("mixed", 3))
     flipped = EncodedDataset(data.schema, data.columns, (2 - data.target).astype(np.uint8))
-    model = fit(name, data).model
+    model = fitted(name, "mixed", 3).model
     np.testing.assert_array_equal(model.predict(flipped), model.predict(data))
 
 
 @every_learner
 def test_nothing_in_a_result_can_be_changed(name):
-    result = fit(name, table(schema_of()))
+    result = fitted(name)
     for thing in (
         result,
         result.model,
@@ -218,24 +213,38 @@ def test_nothing_in_a_result_can_be_changed(name):
 
 
 @on_any_table
-@pytest.mark.parametrize("epsilon", [0.01, 1.0])
-def test_the_plan_needs_no_rows(name, kind, epsilon):
-    schema = schema_of(kind, 3)
-    few, many = (fit(name, table(schema, n), epsilon=epsilon) for n in (3, 300))
-    spec = get_learner(name)
-    assert few.plan == many.plan == spec.plan(schema, many.settings, spec.Params())
-    assert few.claim == many.claim
+def test_the_plan_needs_no_rows(name, kind):
+    schema, spec = schema_of(kind, 3), get_learner(name)
+    for epsilon in (0.01, 1.0):
+        few, many = (fit(name, table(schema, n), epsilon=epsilon) for n in (3, 300))
+        assert few.plan == many.plan == spec.plan(schema, many.settings, spec.Params(**FEW.get(name, {})))
+        assert few.claim == many.claim
+
+
+def claim_covers_ledger(name, kind, n_classes, epsilon, depth):
+    result = fit(name, table(schema_of(kind, n_classes), 40), epsilon=epsilon, max_depth=depth, depth=depth)
+    if result.claim.verdict == "holds":
+        assert result.ledger.guarantee.epsilon <= result.claim.epsilon
+        assert not result.disclosures
+
+
+@every_learner
+def test_a_claim_that_holds_covers_the_ledger_at_every_budget_and_depth(name):
+    for epsilon, depth in product(BUDGETS, DEPTHS):
+        claim_covers_ledger(name, "mixed", 3, epsilon, depth)
 
 
 @on_any_table
-@pytest.mark.parametrize("n_classes", [2, 3, 7])
-@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1 / 3, 1.0, 7.7])
-def test_a_claim_that_holds_covers_the_ledger(name, kind, n_classes, epsilon):
-    for max_depth in (1, 2, 3, 5):
-        result = fit(name, table(schema_of(kind, n_classes), 40), epsilon=epsilon, max_depth=max_depth, depth=max_depth)
-        if result.claim.verdict == "holds":
-            assert result.ledger.guarantee.epsilon <= result.claim.epsilon
-            assert not result.disclosures
+def test_a_claim_that_holds_covers_the_ledger_of_any_table(name, kind):
+    for n_classes in (2, 3, 7):
+        claim_covers_ledger(name, kind, n_classes, 1 / 3, 3)
+
+
+@pytest.mark.slow
+@on_any_table
+def test_a_claim_that_holds_covers_the_ledger_of_any_table_at_every_budget_and_depth(name, kind):
+    for n_classes, epsilon, depth in product((2, 3, 7), BUDGETS, DEPTHS):
+        claim_covers_ledger(name, kind, n_classes, epsilon, depth)
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.3, 1 / 3, 1.0, 7.7])
@@ -251,26 +260,24 @@ def test_privatree_on_one_feature_grown_complete_meets_its_claim(epsilon, shares
 
 @every_learner
 def test_the_loss_is_infinite_exactly_where_something_exact_is_published(name):
-    result = fit(name, table(schema_of()))
+    result = fitted(name)
     assert result.ledger.guarantee.is_finite == (name not in INFINITE)
     exact_steps = [step for _, step in walk(result.ledger.event) if isinstance(step, NonPrivate)]
     assert bool(exact_steps) == (name in INFINITE)
 
 
 @on_any_table
-@pytest.mark.parametrize("n_classes", [2, 7])
-def test_a_finite_ledger_costs_what_the_plan_composes_to(name, kind, n_classes):
+def test_a_finite_ledger_costs_what_the_plan_composes_to(name, kind):
     asked = {"grow_complete": True} if name == "privatree" else {}
-    result = fit(name, table(schema_of(kind, n_classes)), depth=3, **asked)
-    if name in INFINITE and name != "privatree":
-        assert not result.ledger.guarantee.is_finite
-        return
-    composed = sum(share.composed for share in result.plan.shares)
-    if name in STOP_EARLY:
-        assert result.ledger.guarantee.epsilon <= composed * (1 + 1e-12)
-        return
-    assert result.ledger.guarantee.epsilon == pytest.approx(composed, rel=1e-12)
-    assert sum(result.ledger.spent().values()) == pytest.approx(composed, rel=1e-12)
+    for result in (fitted(name, kind, n_classes, depth=3, **asked) for n_classes in (2, 7)):
+        composed = sum(share.composed for share in result.plan.shares)
+        if name in INFINITE and name != "privatree":
+            assert not result.ledger.guarantee.is_finite
+        elif name in STOP_EARLY:
+            assert result.ledger.guarantee.epsilon <= composed * (1 + 1e-12)
+        else:
+            assert result.ledger.guarantee.epsilon == pytest.approx(composed, rel=1e-12)
+            assert sum(result.ledger.spent().values()) == pytest.approx(composed, rel=1e-12)
 
 
 @every_learner
@@ -284,9 +291,8 @@ def test_a_smaller_epsilon_never_costs_more(name):
 
 @on_any_table
 def test_a_document_predicts_as_the_model_does(name, kind):
-    schema = schema_of(kind, 7)
-    result = fit(name, table(schema))
-    fresh = table(schema, 500, seed=99)
+    result = fitted(name, kind, 7)
+    fresh = table(schema_of(kind, 7), 500, seed=99)
     read = dpviz.model_from_json(result.to_json())
     assert read == result.model
     np.testing.assert_array_equal(read.predict(fresh), result.model.predict(fresh))
@@ -391,7 +397,7 @@ def test_what_was_read_from_the_data_is_disclosed(name):
 
 @every_learner
 def test_a_declared_schema_discloses_nothing_but_the_learner_s_own(name):
-    codes = {item.code for item in fit(name, table(schema_of())).disclosures}
+    codes = {item.code for item in fitted(name).disclosures}
     own = {
         "privatree": {"stopping-rule"},
         "privatree-star": {"stopping-rule", "exact-quantiles"},
@@ -429,27 +435,27 @@ def test_an_unknown_learner_is_named_with_the_nearest():
         fit("pf_tree", table(schema_of()))
 
 
+BAD_SETTINGS = [
+    ({"epsilon": 0}, "The 'epsilon' parameter of fit must be a number in [1e-06, 1e+06]. Got 0."),
+    ({"epsilon": -1.0}, "Got -1.0."),
+    ({"epsilon": math.nan}, "Got nan."),
+    ({"epsilon": math.inf}, "Got inf."),
+    ({"epsilon": "much"}, "Got 'much'."),
+    ({"max_depth": 0}, "The 'max_depth' parameter of fit must be a whole number in [1, 12]. Got 0."),
+    ({"max_depth": 2.5}, "Got 2.5."),
+    ({"max_depth": True}, "Got True."),
+    ({"depth": "deep"}, "The 'depth' parameter of fit must be 'auto' or a whole number in [1, 12]. Got 'deep'."),
+    ({"depth": 13}, "Got 13."),
+    ({"delta": 0.6}, "The 'delta' parameter of fit must be a number in [0, 0.5]. Got 0.6."),
+]
+
+
 @every_learner
-@pytest.mark.parametrize(
-    ("asked", "text"),
-    [
-        ({"epsilon": 0}, "The 'epsilon' parameter of fit must be a number in [1e-06, 1e+06]. Got 0."),
-        ({"epsilon": -1.0}, "Got -1.0."),
-        ({"epsilon": math.nan}, "Got nan."),
-        ({"epsilon": math.inf}, "Got inf."),
-        ({"epsilon": "much"}, "Got 'much'."),
-        ({"max_depth": 0}, "The 'max_depth' parameter of fit must be a whole number in [1, 12]. Got 0."),
-        ({"max_depth": 2.5}, "Got 2.5."),
-        ({"max_depth": True}, "Got True."),
-        ({"depth": "deep"}, "The 'depth' parameter of fit must be 'auto' or a whole number in [1, 12]. Got 'deep'."),
-        ({"depth": 13}, "Got 13."),
-        ({"delta": 0.6}, "The 'delta' parameter of fit must be a number in [0, 0.5]. Got 0.6."),
-    ],
-)
-def test_bad_settings_are_named(name, asked, text):
-    with pytest.raises(ParameterError) as problem:
-        fit(name, table(schema_of(), 10), **asked)
-    assert str(problem.value).endswith(text)
+def test_bad_settings_are_named(name):
+    for asked, text in BAD_SETTINGS:
+        with pytest.raises(ParameterError) as problem:
+            fit(name, table(schema_of(), 10), **asked)
+        assert str(problem.value).endswith(text)
 
 
 @every_learner
@@ -502,21 +508,20 @@ def test_each_second_remedy_works():
 @every_learner
 def test_the_score_is_the_share_of_rows_classified_right(name):
     data = table(schema_of("mixed", 3))
-    result = fit(name, data)
+    result = fitted(name, "mixed", 3)
     right = sum(int(a) == int(b) for a, b in zip(result.model.predict(data), data.target, strict=True))
     assert result.score(data) == pytest.approx(right / data.n_rows)
 
 
 @every_learner
 def test_no_rows_have_no_score(name):
-    schema = schema_of()
     with pytest.raises(DpvizError, match="There are no rows to score"):
-        fit(name, table(schema)).score(table(schema, 0))
+        fitted(name).score(table(schema_of(), 0))
 
 
 @every_learner
 def test_rows_of_another_schema_are_refused(name):
-    result = fit(name, table(schema_of("mixed")))
+    result = fitted(name)
     with pytest.raises(SchemaError, match="lack the model's columns"):
         result.model.predict(table(schema_of("numbers")))
     with pytest.raises(SchemaError, match="declaration differs"):
@@ -528,7 +533,7 @@ def test_a_learner_explains_itself(name):
     spec = get_learner(name)
     for text in (spec.title, spec.idea, spec.citation):
         assert text.strip()
-    claim = fit(name, table(schema_of())).claim
+    claim = fitted(name).claim
     assert claim.because.endswith(".")
     assert claim.source
 

@@ -11,6 +11,7 @@ from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import multiscale_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from tests.contract.fits import fit
 from tests.contract.tables import schema_of, table
 
 #: Of those that predict classes; `test_learners_of_numbers.py` asks the others.
@@ -23,7 +24,7 @@ releasable = pytest.mark.parametrize("name", RELEASABLE)
 
 
 def _is_sound(name):
-    return dpviz.fit(name, table(schema_of("mixed"), 30), epsilon=1.0, depth=2, seed=0).claim.is_sound
+    return fit(name, table(schema_of("mixed"), 30), depth=2, seed=0).claim.is_sound
 
 
 #: The others disclose exact things, and say so.
@@ -31,7 +32,7 @@ SOUND = [name for name in RELEASABLE if "classes" in get_learner(name).tasks and
 
 
 def release(name, data):
-    return dpviz.fit(name, data, epsilon=1.0, max_depth=2, depth=2, seed=None)
+    return fit(name, data, max_depth=2, depth=2, seed=None)
 
 
 def _model_keys():
@@ -127,9 +128,9 @@ def test_no_seed_stands_in_a_release(name):
 @releasable
 def test_a_seed_used_again_is_a_simulation_and_never_a_release(name):
     data = table(schema_of("categories"), 40)
-    again = [dpviz.fit(name, data, epsilon=1.0, depth=2, seed=5) for _ in range(2)]
+    again = [fit(name, data, depth=2, seed=5) for _ in range(2)]
     assert again[0].to_json() == again[1].to_json()
-    by_source = dpviz.fit(name, data, epsilon=1.0, depth=2, source=Simulation(5))
+    by_source = fit(name, data, depth=2, source=Simulation(5))
     for result in (*again, by_source):
         assert not result.released
         assert json.loads(result.to_json())["privacy"]["noise"]["warning"] == "A simulation, not a release."
