@@ -125,7 +125,7 @@ class NotReleasable(DpvizError):
         )
 
 
-class NotListed(DpvizError):
+class NotEnumerable(DpvizError):
     """The exact distribution of a learner cannot be listed (unbounded or continuous noise without a distribution of its own)."""
 
 

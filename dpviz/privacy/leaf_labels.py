@@ -139,5 +139,5 @@ class LabelLeaves:
         return labels
 
     def probabilities(self, counts: LeafCounts) -> np.ndarray:
-        """Exact distribution of all labels together; raises NotListed for too many leaves."""
+        """Exact distribution of all labels together; raises NotEnumerable for too many leaves."""
         return product_distribution(list(self.rule.probabilities(counts.dense())), "Labels of leaves")

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpviz.errors import NotListed
+from dpviz.errors import NotEnumerable
 from dpviz.privacy.source import NoiseSource
 from dpviz.randomness import generator
 
@@ -22,10 +22,10 @@ MOST_LISTED = 200_000
 
 
 def product_distribution(distributions: list[np.ndarray], title: str) -> np.ndarray:
-    """Probabilities of all combinations of independent draws; the last draw varies fastest. Raises NotListed for too many."""
+    """Probabilities of all combinations of independent draws; the last draw varies fastest. Raises NotEnumerable for too many."""
     if math.prod(map(len, distributions)) > MOST_LISTED:
         remedy = "Use fewer trees, fewer rows and a smaller depth, or audit it by sampling."
-        raise NotListed(f"{title} at once have more than {MOST_LISTED:,} outcomes.", remedy=remedy)
+        raise NotEnumerable(f"{title} at once have more than {MOST_LISTED:,} outcomes.", remedy=remedy)
     return reduce(lambda joint, more: np.multiply.outer(joint, more).ravel(), distributions, np.ones(1))
 
 
@@ -58,7 +58,7 @@ class UniformChoices:
         return self.sample(counts, generator(None))
 
     def probabilities(self, counts: np.ndarray) -> np.ndarray:
-        """Exact distribution of all together; raises NotListed for too many outcomes."""
+        """Exact distribution of all together; raises NotEnumerable for too many outcomes."""
         return product_distribution([np.full(count, 1 / count) for count in counts.tolist()], "Uniform choices")
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpviz.errors import NotListed
+from dpviz.errors import NotEnumerable
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.training.growing import UNPRICED, Decision, OrderedSplit
 from dpviz.training.scores import weighted_gini
@@ -36,12 +36,12 @@ def least_gini_distribution(
     histogram : ndarray of shape (2 * n_features, 2), int64
         Exact class counts of two categories per feature. Private.
     n_bins : tuple of int
-        Categories of each feature; anything but 2 raises NotListed.
+        Categories of each feature; anything but 2 raises NotEnumerable.
     noise : GeometricNoise
         Noise on each count.
     """
     if histogram.shape[1] != 2 or set(n_bins) != {2}:
-        raise NotListed("The exact distribution is listed for two classes and features of two categories only.")
+        raise NotEnumerable("The exact distribution is listed for two classes and features of two categories only.")
     tables = [tuple(map(tuple, table)) for table in histogram.reshape(-1, 2, 2).tolist()]
     decisions: list[tuple[Decision, float]] = []
     for feature in range(len(tables)):

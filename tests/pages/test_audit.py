@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from dpviz.app.audit import results as audit_results
 from dpviz.app.prose import prose, sections
 from dpviz.app.work.jobs import shared_jobs
-from dpviz.errors import Cancelled, NotListed
+from dpviz.errors import Cancelled, NotEnumerable
 from dpviz.evaluation.audit.by_attack import AuditedBound
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.audit.verdicts import Refusal, StoredRun, run_to_json, stored_run
@@ -224,7 +224,7 @@ class TestSearching:
 
     def test_a_refusal_is_said_and_what_was_shown_stays(self, page: Callable[..., AppTest], held: dict[str, Any]) -> None:
         test = page(**chosen(HOLDS))
-        held["found"] = NotListed("It cannot be listed.", remedy="Search elsewhere.")
+        held["found"] = NotEnumerable("It cannot be listed.", remedy="Search elsewhere.")
         held["go"].set()
         said = texts(finish(search(test)))
         assert "It cannot be listed\\." in said

@@ -5,7 +5,7 @@ import pytest
 from dpviz.app.budget import lab as lab_screen
 from dpviz.app.work import long_work
 from dpviz.app.work.jobs import long_jobs
-from dpviz.evaluation.budget.shares import ShareQuestion
+from dpviz.evaluation.budget.shares import MovableShares
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
 from tests.pages.opened import OF_CLASSES, in_use, opened, said_in_boxes, texts
@@ -38,7 +38,7 @@ def lab(name: str = "privatree", role: DataRole = DataRole.SIMULATED, **url: str
 @pytest.mark.parametrize("name", OF_CLASSES)
 def test_every_learner_has_a_lab_or_a_reason_why_not(name):
     said = texts(lab(name, depth="2"))
-    movable = ShareQuestion.of(name, in_use(DataRole.SIMULATED).schema, {**SETTINGS, "depth": 2}, {}) is not None
+    movable = MovableShares.of(name, in_use(DataRole.SIMULATED).schema, {**SETTINGS, "depth": 2}, {}) is not None
     assert ("has no shares to move" in said) != movable
     assert ("when its shares are moved" in said) == movable
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpviz.errors import NotListed, NotReleasable
+from dpviz.errors import NotEnumerable, NotReleasable
 from dpviz.privacy.leaf_labels import GlobalMajority, LabelLeaves, LeafCounts
 from dpviz.privacy.permute_and_flip import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
@@ -63,7 +63,7 @@ def test_the_distribution_of_all_labels_is_the_product() -> None:
 
 
 def test_many_labels_are_not_listed() -> None:
-    with pytest.raises(NotListed, match="Labels of leaves at once"):
+    with pytest.raises(NotEnumerable, match="Labels of leaves at once"):
         LabelLeaves(RULES[0]).probabilities(LeafCounts(100, np.empty(0, dtype=np.int64), np.empty((0, 2), dtype=np.int64)))
 
 

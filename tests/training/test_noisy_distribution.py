@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpviz.errors import NotListed
+from dpviz.errors import NotEnumerable
 from dpviz.learners.published import privatree_corrected
 from dpviz.learners.published.privatree_corrected import choose_split, split_distribution
 from dpviz.privacy.geometric import GeometricNoise
@@ -91,7 +91,7 @@ def test_rounding_never_makes_the_cut_zero():
 
 @pytest.mark.parametrize(("shape", "n_bins"), [((3, 2), (3,)), ((2, 3), (2,)), ((5, 2), (2, 3))])
 def test_other_shapes_are_not_listed(shape, n_bins):
-    with pytest.raises(NotListed, match="two classes and features of two categories only"):
+    with pytest.raises(NotEnumerable, match="two classes and features of two categories only"):
         least_gini_distribution(np.zeros(shape, dtype=np.int64), n_bins, GeometricNoise(1.0))
 
 

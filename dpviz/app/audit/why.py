@@ -11,7 +11,7 @@ from dpviz.app.audit.results import PLACES
 from dpviz.app.parts import plain
 from dpviz.app.prose import prose, sections
 from dpviz.evaluation.audit.findings import AuditResult
-from dpviz.evaluation.audit.question import Question
+from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.figures.audit.text import chance_text, times_text
 from dpviz.figures.guarantee_text import number_text
 
@@ -51,8 +51,8 @@ def _kind_of(result: AuditResult) -> str:
 def _source_of(result: AuditResult) -> str:
     """What the claim was read from, as the learner says."""
     place = next((place for place in PLACES if place.title == result.searched), PLACES[0])
-    question = Question.ask(result.learner, place.schema, epsilon=result.epsilon, depth=place.depth, given=result.params)
-    return question.claim.source
+    planned = PlannedLearner.of(result.learner, place.schema, epsilon=result.epsilon, depth=place.depth, given=result.params)
+    return planned.claim.source
 
 
 def _numbers(result: AuditResult) -> dict[str, str]:

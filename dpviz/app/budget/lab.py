@@ -17,7 +17,7 @@ from dpviz.app.work.cached import canonical_key
 from dpviz.app.work.jobs import Work
 from dpviz.errors import DpvizError
 from dpviz.evaluation.budget.lab import ShareMap, one_step_more, share_map
-from dpviz.evaluation.budget.shares import ShareQuestion, Shares
+from dpviz.evaluation.budget.shares import MovableShares, Shares
 from dpviz.figures.budget import share_map as map_figures
 from dpviz.figures.budget import step_gains as gain_figures
 from dpviz.figures.guarantee_text import number_text
@@ -46,7 +46,7 @@ def lab(asked: Asked, loaded: Loaded) -> None:
         st.info(_CLOSED, icon=":material/lock:")
         return
     try:
-        question = ShareQuestion.of(asked.learner, loaded.schema, asked.settings, asked.params)
+        question = MovableShares.of(asked.learner, loaded.schema, asked.settings, asked.params)
     except DpvizError as problem:
         error(problem)
         return
@@ -57,7 +57,7 @@ def lab(asked: Asked, loaded: Loaded) -> None:
     _lab(question, asked, loaded)
 
 
-def _lab(question: ShareQuestion, asked: Asked, loaded: Loaded) -> None:
+def _lab(question: MovableShares, asked: Asked, loaded: Loaded) -> None:
     parts = ", ".join(map(map_figures.part_title, question.parts))
     st.markdown(
         f"Training accuracy of {get_learner(question.learner).title} at ε = {number_text(question.settings['epsilon'])} "
@@ -84,7 +84,7 @@ def _lab(question: ShareQuestion, asked: Asked, loaded: Loaded) -> None:
         _gains(question, loaded, current)
 
 
-def _key(question: ShareQuestion, loaded: Loaded) -> str:
+def _key(question: MovableShares, loaded: Loaded) -> str:
     widgets = Asked(question.learner, dict(question.settings), dict(question.params), 0, {})
     return canonical_key(loaded, widgets, lab=DRAWS)
 
@@ -102,7 +102,7 @@ def _ask_beside(loaded: Loaded) -> str:
     return st.selectbox("Beside it", names, names.index(farthest), **look, persist_state="session")
 
 
-def _start(question: ShareQuestion, loaded: Loaded, beside: str) -> None:
+def _start(question: MovableShares, loaded: Loaded, beside: str) -> None:
     key = _key(question, loaded)
     if not long_work.look(MAP, key).is_current:
         long_work.begin(MAP, key, _mapping(question, loaded.data))
@@ -114,7 +114,7 @@ def _draws(data: EncodedDataset) -> int:
     return DRAWS if data.n_rows <= LARGE else DRAWS_LARGE
 
 
-def _mapping(question: ShareQuestion, data: EncodedDataset) -> Work:
+def _mapping(question: MovableShares, data: EncodedDataset) -> Work:
     def work(progress: Any, stop: Any) -> ShareMap:
         return share_map(
             question, data, draws=_draws(data), seed=0, workers=long_work.WORKERS, progress=progress, stop=stop.is_set
@@ -123,12 +123,12 @@ def _mapping(question: ShareQuestion, data: EncodedDataset) -> Work:
     return work
 
 
-def _mapping_beside(question: ShareQuestion, name: str) -> Work:
+def _mapping_beside(question: MovableShares, name: str) -> Work:
     """The same question about another table; with levels, of the same depth, so that the maps compare."""
     data = encoded_sample(name)
     depth = len(question.parts) if question.by_level else question.settings["depth"]
     settings = {**question.settings, "depth": depth}
-    other = ShareQuestion.of(question.learner, data.schema, settings, question.params)
+    other = MovableShares.of(question.learner, data.schema, settings, question.params)
     assert other is not None
     return _mapping(other, data)
 
@@ -186,7 +186,7 @@ def _ask_point(found: ShareMap, key: str) -> None:
         )
 
 
-def use_shares(question: ShareQuestion, shares: Shares) -> None:
+def use_shares(question: MovableShares, shares: Shares) -> None:
     """Put shares into the sidebar's controls, as weights in percent; levels fix the depth too."""
     name = f"{question.learner}.{question.parameter}"
     st.session_state[f"{name}.by-hand"] = True
@@ -196,7 +196,7 @@ def use_shares(question: ShareQuestion, shares: Shares) -> None:
         st.session_state[f"{name}.{part}"] = round(100 * share, 2)
 
 
-def _gains(question: ShareQuestion, loaded: Loaded, current: Shares | None) -> None:
+def _gains(question: MovableShares, loaded: Loaded, current: Shares | None) -> None:
     """What one step more of each share buys, from the shares in use."""
     st.subheader("What one step more buys", anchor=False)
     start = tuple(current) if current else question.automatic
@@ -217,7 +217,7 @@ def _gains(question: ShareQuestion, loaded: Loaded, current: Shares | None) -> N
     table(gain_figures.gain_rows(of, gains), sentence)
 
 
-def _start_gains(question: ShareQuestion, data: EncodedDataset, start: Shares, key: str) -> None:
+def _start_gains(question: MovableShares, data: EncodedDataset, start: Shares, key: str) -> None:
     def work(progress: Any, stop: Any) -> Any:
         look = {"workers": long_work.WORKERS, "progress": progress, "stop": stop.is_set}
         return question, one_step_more(question, data, start, draws=GAIN_DRAWS, seed=1, **look)

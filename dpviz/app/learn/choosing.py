@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
-from dpviz.evaluation.learn.lessons import choice_laws
+from dpviz.evaluation.learn.lessons import noisy_choice
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.learn import mechanisms as figures
 
@@ -20,9 +20,9 @@ MOST = 1000
 def question() -> Numbers:
     """How often the best is found."""
     counts = tuple(OPTIONS.values())
-    laws = choice_laws(counts, ASKED)
-    values = {"right": laws.flip_best, "exponential": laws.exponential_best}
-    worse = choice_laws(counts, ASKED / 2).exponential_best
+    noisy = noisy_choice(counts, ASKED)
+    values = {"right": noisy.flip_best, "exponential": noisy.exponential_best}
+    worse = noisy_choice(counts, ASKED / 2).exponential_best
     said = {name: figures.percent(share) for name, share in {**values, "less": worse}.items()}
     return said | {"epsilon": number_text(ASKED), "counts": ", ".join(map(str, counts))}
 
@@ -32,9 +32,9 @@ def show(desk: Desk) -> None:
     epsilon = desk.slider("epsilon", f"ε ({NEIGHBOURS})", EPSILONS, SHOWN)
     with st.container(horizontal=True):
         counts = tuple(desk.number(name, name.capitalize(), 0, MOST, start) for name, start in OPTIONS.items())
-    laws = choice_laws(counts, epsilon)
+    noisy = noisy_choice(counts, epsilon)
     desk.picture(
-        figures.choice_figure(list(OPTIONS), laws),
-        figures.choice_sentence(laws, epsilon),
-        figures.choice_rows(list(OPTIONS), laws),
+        figures.choice_figure(list(OPTIONS), noisy),
+        figures.choice_sentence(noisy, epsilon),
+        figures.choice_rows(list(OPTIONS), noisy),
     )

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
-from dpviz.evaluation.learn.lessons import count_laws
+from dpviz.evaluation.learn.lessons import noisy_counts
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.learn import mechanisms as figures
 
@@ -22,20 +22,20 @@ MISSING = ("3",)
 
 def question() -> Numbers:
     """What a second row does to the ratio."""
-    one = count_laws((2, 1), 1, SHOWN).largest
-    two = count_laws((2, 0), 2, SHOWN).largest
+    one = noisy_counts((2, 1), 1, SHOWN).largest
+    two = noisy_counts((2, 0), 2, SHOWN).largest
     return {"one": number_text(one), "twice": number_text(2 * one), "two": number_text(two)}
 
 
 def show(desk: Desk) -> None:
-    """Two tables, two laws, and their ratio."""
+    """Two tables, two distributions, and their ratio."""
     late = set(desk.several("late", "Members who are late", ROWS, LATE, in_link=False))
     missing = set(desk.several("missing", "Missing from the second table", ROWS, MISSING, in_link=True))
     epsilon = desk.slider("epsilon", f"ε ({NEIGHBOURS})", EPSILONS, SHOWN)
     counts = len(late), len(late - missing)
-    laws = count_laws(counts, len(missing), epsilon)
-    st.caption(_distance_text(len(missing), laws.bound))
-    desk.picture(figures.counts_figure(laws), figures.counts_sentence(laws, counts), figures.counts_rows(laws))
+    noisy = noisy_counts(counts, len(missing), epsilon)
+    st.caption(_distance_text(len(missing), noisy.bound))
+    desk.picture(figures.counts_figure(noisy), figures.counts_sentence(noisy, counts), figures.counts_rows(noisy))
     with st.expander("The two tables", icon=":material/grid_on:"):
         words = "Each member: late or not, and whether the row is in each table."
         st.dataframe([_row(row, late, missing) for row in ROWS], hide_index=True, alt=words)

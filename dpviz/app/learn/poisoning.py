@@ -20,7 +20,7 @@ ROWS = tuple(range(0, 101, 2))
 
 @st.cache_data(show_spinner="Listing every tree …")
 def stump(epsilon: float) -> PoisonedStump:
-    """The exact law of the accuracy on a split of the simulated sample."""
+    """The exact distribution of the accuracy on a split of the simulated sample."""
     train, test = encoded_sample(SAMPLE).split(seed=0)
     return poisoned_stump(train, test, epsilon)
 

@@ -12,7 +12,7 @@ from dpviz.app.parts import literal
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import linked
 from dpviz.app.work.cached import canonical_key
-from dpviz.evaluation.plan.planner import Along, Measure, Setup, Wish
+from dpviz.evaluation.plan.planner import Along, Goal, Measure, Setup
 from dpviz.evaluation.plan.simulate import Marginals, Planted, Resampled, World, marginals_of, plant
 from dpviz.figures.plan.search import percent
 from dpviz.table.role import DataRole
@@ -43,11 +43,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Question:
-    """What is wanted. `along` and `wish` are None for poisoned rows, which `rows` and `above` are about."""
+    """What is wanted. `along` and `goal` are None for poisoned rows, which `rows` and `above` are about."""
 
     name: str
     along: Along | None = None
-    wish: Wish | None = None
+    goal: Goal | None = None
     rows: int = 0
 
 
@@ -154,7 +154,7 @@ def ask_question(guess: float) -> Question:
     with right:
         steps = (50, 80, 90, 95)
         sureness = st.select_slider("In so many trees of 100", steps, 90, help=_SURE, **linked("sure"))
-    return Question(name, _ALONG[name], Wish(measure, target / 100, sureness / 100))
+    return Question(name, _ALONG[name], Goal(measure, target / 100, sureness / 100))
 
 
 _SURE = "You get one tree. Higher: surer that yours is among those that reach it."

@@ -77,26 +77,26 @@ def _ask_backwards(place: Place, setup: Setup, loaded: Loaded, curves: long_work
 
 
 def _start_answer(key: str, place: Place, setup: Setup, question: Question) -> None:
-    along, wish = question.along, question.wish
+    along, goal = question.along, question.goal
     assert along is not None
-    assert wish is not None
+    assert goal is not None
 
     def work(progress: Any, stop: Any) -> Any:
         look = {"seed": SEED, "workers": long_work.WORKERS, "progress": progress, "stop": stop.is_set}
-        return place, setup, question, planner.plan(place.world, setup, along, wish, **look)
+        return place, setup, question, planner.plan(place.world, setup, along, goal, **look)
 
     long_work.begin(ANSWER, key, work)
 
 
 def _answer(place: Place, setup: Setup, question: Question, answer: Answer, key: str) -> None:
     """The answer in a box, its figure and table, and the check. No key: the answer is stale and cannot be checked."""
-    along, wish = question.along, question.wish
+    along, goal = question.along, question.goal
     assert along is not None
-    assert wish is not None
+    assert goal is not None
     box = st.success if answer.reached else st.warning if answer.is_refuted else st.info
-    sentence = drawn.answer_sentence(answer, along, wish)
+    sentence = drawn.answer_sentence(answer, along, goal)
     box(f"**{plain(drawn.answer_headline(answer, along))}.**  \n{plain(sentence)}")
-    if isinstance(place.world, Planted) and wish.measure == "accuracy" and wish.target > place.world.follows:
+    if isinstance(place.world, Planted) and goal.measure == "accuracy" and goal.target > place.world.follows:
         st.caption(f"Nothing could: in this world {drawn.percent(round(place.world.follows, 3))} is the most anybody reaches.")
     if answer.rungs:
         chart(drawn.search_figure(answer, along), sentence, key="plan-answer")
@@ -113,17 +113,17 @@ def _check(place: Place, setup: Setup, question: Question, answer: Answer, key: 
     args = (key, place, setup, question, answer.reached.place)
     st.button(f"Check it on {planner.CHECK_DRAWS} fresh simulations", on_click=_start_check, args=args, **look)
     long_work.status(seen, "Growing fresh trees")
-    if seen.is_current and isinstance(seen.result, Rung) and question.along and question.wish:
-        words = drawn.check_sentence(seen.result, question.along, question.wish)
+    if seen.is_current and isinstance(seen.result, Rung) and question.along and question.goal:
+        words = drawn.check_sentence(seen.result, question.along, question.goal)
         st.markdown(f":material/fact_check: {plain(words)}")
 
 
 def _start_check(key: str, place: Place, setup: Setup, question: Question, reached: float) -> None:
     def work(progress: Any, stop: Any) -> Any:
         assert question.along is not None
-        assert question.wish is not None
+        assert question.goal is not None
         look = {"seed": CHECK_SEED, "workers": long_work.WORKERS, "progress": progress, "stop": stop.is_set}
-        return planner.check(place.world, setup, question.along, reached, question.wish, **look)
+        return planner.check(place.world, setup, question.along, reached, question.goal, **look)
 
     long_work.begin(CHECK, key, work)
 

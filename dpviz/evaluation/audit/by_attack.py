@@ -22,7 +22,7 @@ from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.ledger import Ledger
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import DpvizError, ParameterError
-from dpviz.evaluation.audit.attack import Shown, attack, most_that_shows
+from dpviz.evaluation.audit.distinguishing import Shown, distinguish, most_that_shows
 from dpviz.evaluation.audit.findings import Finding, judge
 from dpviz.evaluation.audit.named_pairs import require_neighbours
 from dpviz.evaluation.audit.worst import rows_in_words
@@ -104,7 +104,7 @@ def audit(
     stop: Callable[[], bool] | None = None,
     **params: Any,
 ) -> AuditedBound:
-    """Attack a learner with a canary and bound its epsilon from below.
+    """DistinguishingEvent a learner with a canary and bound its epsilon from below.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def audit(
     task = _Task.ask(learner, pair, Settings(epsilon=epsilon, max_depth=max_depth, depth=max_depth, delta=delta), params)
     composed = task.composed()
     shown = _collect(task, child_seeds(seed, 2 * draws), workers, progress, stop)
-    found = attack(*shown, beta=beta, delta=max(task.claim.delta, composed.delta))
+    found = distinguish(*shown, beta=beta, delta=max(task.claim.delta, composed.delta))
     return AuditedBound(
         learner=task.spec.name,
         epsilon=epsilon,
@@ -145,7 +145,7 @@ def audit(
         bound=found.bound,
         confidence=1 - beta,
         largest=most_that_shows(found.n_draws, beta=beta, delta=task.claim.delta),
-        event=found.looks_at,
+        event=found.observed,
         hits=found.hits,
         n_tested=found.n_draws,
         n_asked=draws,

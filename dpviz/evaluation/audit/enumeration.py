@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dpviz.errors import NotListed
+from dpviz.errors import NotEnumerable
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ class Enumeration:
 
     def __init__(self) -> None:
         self._path: list[int] = []  # outcome of each draw of this run
-        self._laws: list[np.ndarray] = []
+        self._distributions: list[np.ndarray] = []
         self._position = 0
 
     @property
@@ -36,16 +36,16 @@ class Enumeration:
     def draw(self, mechanism: Any, values: Any) -> int:
         """The scripted outcome, or the first possible one where the script ends."""
         if self._position == len(self._path):
-            law = _law(mechanism, values)
-            self._laws.append(law)
-            self._path.append(int(np.flatnonzero(law)[0]))
+            distribution = _distribution(mechanism, values)
+            self._distributions.append(distribution)
+            self._path.append(int(np.flatnonzero(distribution)[0]))
         self._position += 1
         return self._path[self._position - 1]
 
     def outcomes(self, run: Callable[[], T], *, most: float = math.inf) -> Iterator[tuple[T, float]]:
         """Everything `run` can return (it must draw from this source only), each path with its probability.
 
-        Raises NotListed when there are more than `most` paths, after the first one where its draws already say so.
+        Raises NotEnumerable when there are more than `most` paths, after the first one where its draws already say so.
         """
         walked = 0
         try:
@@ -53,37 +53,42 @@ class Enumeration:
                 self._position = 0
                 value = run()
                 walked += 1
-                _refuse_more_than(most, walked if walked > 1 else math.prod(int(np.count_nonzero(law)) for law in self._laws))
-                chances = (law[outcome] for law, outcome in zip(self._laws, self._path, strict=True))
+                _refuse_more_than(
+                    most,
+                    walked
+                    if walked > 1
+                    else math.prod(int(np.count_nonzero(distribution)) for distribution in self._distributions),
+                )
+                chances = (distribution[outcome] for distribution, outcome in zip(self._distributions, self._path, strict=True))
                 yield value, float(np.prod(np.fromiter(chances, dtype=np.float64)))
                 if not self._advance():
                     return
         finally:
-            self._path, self._laws, self._position = [], [], 0
+            self._path, self._distributions, self._position = [], [], 0
 
     def _advance(self) -> bool:
         """Move the last draw that has another possible outcome to it; False when every path was walked."""
         while self._path:
-            later = np.flatnonzero(self._laws[-1][self._path[-1] + 1 :])
+            later = np.flatnonzero(self._distributions[-1][self._path[-1] + 1 :])
             if len(later):
                 self._path[-1] += 1 + int(later[0])
                 return True
             self._path.pop()
-            self._laws.pop()
+            self._distributions.pop()
         return False
 
 
-def _law(mechanism: Any, values: Any) -> np.ndarray:
+def _distribution(mechanism: Any, values: Any) -> np.ndarray:
     if not hasattr(mechanism, "probabilities"):
-        raise NotListed(
+        raise NotEnumerable(
             f"The outcomes of the mechanism {mechanism.title!r} cannot be listed.",
-            remedy="Give the learner a law of its step, or audit it by sampling.",
+            remedy="Give the learner a distribution of its step, or audit it by sampling.",
         )
     return np.asarray(mechanism.probabilities(values))
 
 
 def _refuse_more_than(most: float, paths: int) -> None:
     if paths > most:
-        raise NotListed(
+        raise NotEnumerable(
             f"A run of this learner can go more than {most:,.0f} ways.", remedy="Use a smaller universe, or audit it by sampling."
         )

@@ -2,7 +2,7 @@
 
 For flaws of a rule inside a learner too large to list. A mechanism that chooses is listed through its `.probabilities`. One
 that outputs a noisy number has unbounded output; it is read through a stated post-processing, the number clipped to a box,
-whose law is exact (`.pmf` and `.tail`), so that the ratio is a valid lower bound.
+whose distribution is exact (`.pmf` and `.tail`), so that the ratio is a valid lower bound.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Choice(Protocol):
         """What it is charged."""
 
     def probabilities(self, utilities: np.ndarray) -> np.ndarray:
-        """Exact law over the last axis."""
+        """Exact distribution over the last axis."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class ClippedCount:
         return self.noise.epsilon
 
     def probabilities(self, utilities: np.ndarray) -> np.ndarray:
-        """Exact law of the clipped noisy count; shape (most + 1,). `utilities` holds the one exact count, in 0 .. most."""
+        """Distribution of the clipped noisy count, shape (most + 1,). `utilities` holds the one exact count, in 0 .. most."""
         (count,) = np.asarray(utilities, dtype=np.int64).tolist()
-        law = self.noise.pmf(np.arange(self.most + 1) - count)
-        law[0] = self._at_least(count)
-        law[-1] = self._at_least(self.most - count)
-        return law
+        distribution = self.noise.pmf(np.arange(self.most + 1) - count)
+        distribution[0] = self._at_least(count)
+        distribution[-1] = self._at_least(self.most - count)
+        return distribution
 
     def _at_least(self, noise: int) -> float:
         return self.noise.tail(noise) if noise > 0 else 1 - self.noise.tail(1)
@@ -123,12 +123,12 @@ def verify_mechanism(
 
 
 def _separation(mechanism: Choice, first: Counts, second: Counts) -> Separation:
-    laws = [np.asarray(mechanism.probabilities(np.array(counts))) for counts in (first, second)]
+    distributions = [np.asarray(mechanism.probabilities(np.array(counts))) for counts in (first, second)]
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = np.abs(np.log(laws[1]) - np.log(laws[0]))
+        ratios = np.abs(np.log(distributions[1]) - np.log(distributions[0]))
     ratios[np.isnan(ratios)] = -math.inf  # impossible on both
     chosen = int(ratios.argmax())
     columns = tuple(f"count {k}" for k in range(len(first)))
     words = [(tuple(map(str, counts)),) for counts in (first, second)]
-    pair = WorstPair(columns, words[0], words[1], (float(laws[0][chosen]), float(laws[1][chosen])))
+    pair = WorstPair(columns, words[0], words[1], (float(distributions[0][chosen]), float(distributions[1][chosen])))
     return Separation(float(ratios[chosen]), {"output": chosen}, pair)

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import DpvizError
+from dpviz.evaluation.audit.distributions import node_distribution, outcome_of, whole_distribution
 from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.evaluation.audit.findings import AuditResult, Separation, WorstPair
-from dpviz.evaluation.audit.laws import node_law, outcome_of, whole_law
-from dpviz.evaluation.audit.question import Question
+from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.evaluation.audit.worst import rows_in_words
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Node, Rule, Tree
@@ -111,10 +111,10 @@ def verify_pair(
     """
     require_neighbours(first, second)
     smaller, larger = sorted((first, second), key=lambda data: data.n_rows)
-    question = Question.ask(learner, smaller.schema, epsilon=epsilon, depth=depth, given=params)
-    search = _search_whole if question.spec.prepare is None else _search_tree
-    grows = search(question, larger, smaller)
-    shrinks = search(question, smaller, larger)
+    planned = PlannedLearner.of(learner, smaller.schema, epsilon=epsilon, depth=depth, given=params)
+    search = _search_whole if planned.spec.prepare is None else _search_tree
+    grows = search(planned, larger, smaller)
+    shrinks = search(planned, smaller, larger)
     best = grows if grows.log_ratio >= shrinks.log_ratio else shrinks
     likely, unlikely = math.exp(best.likely), math.exp(best.unlikely)
     pair = WorstPair(
@@ -124,7 +124,7 @@ def verify_pair(
         (unlikely, likely) if best is grows else (likely, unlikely),
     )
     found = Separation(best.log_ratio, best.body(smaller.schema), pair)
-    return question.result(found, question.composed(smaller, larger), searched=title, n_sets=2, n_pairs=1)
+    return planned.result(found, planned.composed(smaller, larger), searched=title, n_sets=2, n_pairs=1)
 
 
 def require_neighbours(first: EncodedDataset, second: EncodedDataset) -> None:
@@ -149,17 +149,17 @@ class _Found:
         return self.output if isinstance(self.output, dict) else model_body(Tree(schema, self.output))
 
 
-def _search_whole(question: Question, likely: EncodedDataset, unlikely: EncodedDataset) -> _Found:
+def _search_whole(planned: PlannedLearner, likely: EncodedDataset, unlikely: EncodedDataset) -> _Found:
     source = Enumeration()
-    up, down = (whole_law(question, data, source) for data in (likely, unlikely))
+    up, down = (whole_distribution(planned, data, source) for data in (likely, unlikely))
     ratios = {body: _ratio(chance, down.get(body, 0.0)) for body, chance in up.items() if chance > 0}
     best = max(ratios, key=lambda body: ratios[body])
     return _Found(ratios[best], json.loads(best), math.log(up[best]), _log(down.get(best, 0.0)))
 
 
-def _search_tree(question: Question, likely: EncodedDataset, unlikely: EncodedDataset) -> _Found:
+def _search_tree(planned: PlannedLearner, likely: EncodedDataset, unlikely: EncodedDataset) -> _Found:
     source = Enumeration()
-    growths = question.prepare(likely, source), question.prepare(unlikely, source)
+    growths = planned.prepare(likely, source), planned.prepare(unlikely, source)
     return _TreeSearch(growths, (likely, unlikely), source).best(growths[0].root, growths[1].root)
 
 
@@ -178,9 +178,11 @@ class _TreeSearch:
         return max(self._each(up, down, same=True), key=lambda found: found.likely)
 
     def _each(self, up: NodeRows, down: NodeRows, *, same: bool) -> Iterable[_Found]:
-        (law, _), (other, cut) = (node_law(g, n, self.source) for g, n in zip(self.growths, (up, down), strict=True))
-        cancels = same and law == other  # one step on the same rows: whatever was cut off
-        possible = {key: chance for key, chance in law.items() if chance > 0}
+        (distribution, _), (other, cut) = (
+            node_distribution(g, n, self.source) for g, n in zip(self.growths, (up, down), strict=True)
+        )
+        cancels = same and distribution == other  # one step on the same rows: whatever was cut off
+        possible = {key: chance for key, chance in distribution.items() if chance > 0}
         if same:
             likeliest = max(possible, key=lambda key: possible[key])
             possible = {likeliest: possible[likeliest]}

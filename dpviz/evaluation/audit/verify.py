@@ -1,4 +1,4 @@
-"""Exhaustive verification: the exact law of whole outputs on every data set of small universes, against the claim.
+"""Exhaustive verification: the exact distribution of whole outputs on every data set of small universes, against the claim.
 
 How the largest log ratio is found stands in `worst.py` (universes) and `named_pairs.py` (chosen pairs).
 """
@@ -9,11 +9,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from dpviz.errors import Cancelled, NotListed
+from dpviz.errors import Cancelled, NotEnumerable
+from dpviz.evaluation.audit.distributions import Tick, level_distributions
 from dpviz.evaluation.audit.findings import AuditResult, Finding, Separation, WorstPair, judge, worst_of
-from dpviz.evaluation.audit.laws import Tick, level_laws
 from dpviz.evaluation.audit.named_pairs import NAMED_PAIRS, NamedPair, verify_pair
-from dpviz.evaluation.audit.question import Question
+from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.worst import separation
 from dpviz.learners import get_learner
@@ -75,8 +75,7 @@ def verify(
     epsilon : float
         Claimed privacy loss under add/remove one row, in [0.001, 20].
     universes : tuple of Universe and NamedPair, optional
-        Where to search; by default `UNIVERSES` and `NAMED_PAIRS`. One whose laws cannot be listed for this learner is left
-        out.
+        Where to search; by default `UNIVERSES` and `NAMED_PAIRS`. Those that cannot be listed for this learner are left out.
     progress : callable (share in [0, 1]), optional
     stop : callable () -> bool, optional
         Asked between data sets; raises Cancelled.
@@ -85,8 +84,8 @@ def verify(
 
     Raises
     ------
-    NotListed
-        The laws cannot be listed on any of the universes.
+    NotEnumerable
+        The distributions cannot be listed on any of the universes.
     """
     return worst_of(verify_each(learner, epsilon=epsilon, universes=universes, progress=progress, stop=stop, **params))
 
@@ -104,13 +103,13 @@ def verify_each(
     spec = get_learner(learner) if isinstance(learner, str) else learner
     places = universes or (*UNIVERSES, *NAMED_PAIRS)
     results: list[AuditResult] = []
-    refused: list[NotListed] = []
+    refused: list[NotEnumerable] = []
     for number, place in enumerate(places):
         tick = partial(_tick, progress, stop, number, len(places))
         tick(0.0)
         try:
             results.append(_search(spec, epsilon, place, params, tick))
-        except NotListed as reason:
+        except NotEnumerable as reason:
             refused.append(reason)
     if not results:
         raise refused[-1]
@@ -131,8 +130,8 @@ def _tick(
 def _search(spec: LearnerSpec, epsilon: float, place: Place, given: dict[str, Any], tick: Tick) -> AuditResult:
     if isinstance(place, NamedPair):
         return verify_pair(spec, place.first, place.second, epsilon=epsilon, depth=place.depth, title=place.title, **given)
-    question = Question.ask(spec, place.schema, epsilon=epsilon, depth=place.depth, given=given)
-    found = separation(place, level_laws(question, place, tick))
+    planned = PlannedLearner.of(spec, place.schema, epsilon=epsilon, depth=place.depth, given=given)
+    found = separation(place, level_distributions(planned, place, tick))
     n_sets, n_pairs = len(place.keys), int((place.plus_one >= 0).sum())
-    composed = question.composed(place.kinds, place.dataset(0))
-    return question.result(found, composed, searched=place.title, n_sets=n_sets, n_pairs=n_pairs)
+    composed = planned.composed(place.kinds, place.dataset(0))
+    return planned.result(found, composed, searched=place.title, n_sets=n_sets, n_pairs=n_pairs)

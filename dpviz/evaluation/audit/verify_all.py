@@ -49,10 +49,10 @@ def verify_all(
     """
     results: list[AuditResult] = []
     refusals: list[Refusal] = []
-    questions = list(_questions())
-    for number, (spec, epsilon, params) in enumerate(questions):
+    plans = list(_questions())
+    for number, (spec, epsilon, params) in enumerate(plans):
         if progress is not None:
-            progress(number / len(questions), f"{spec.title} at epsilon {epsilon:g}")
+            progress(number / len(plans), f"{spec.title} at epsilon {epsilon:g}")
         try:
             results += verify_each(spec, epsilon=epsilon, universes=_places(spec, params, quick), stop=stop, **params)
         except Cancelled:

@@ -1,7 +1,7 @@
 """The output that separates neighbours best, over all pairs of a universe at once.
 
 For neighbours D and D + row, the log ratio of a tree is the sum of the log ratios of the decisions on the path of that
-row: everywhere else the same rows meet the same law. So the largest ratio over all trees is found level by level, over
+row: everywhere else the same rows meet the same distribution. So the largest ratio over all trees is found level by level, over
 all data sets at once, without listing trees. Where noise was cut off, probabilities are bounds and the ratio is a
 certified lower bound: ln p_D(o) - ln(p_D'(o) + cut).
 
@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from dpviz.evaluation.audit.distributions import LevelDistribution
 from dpviz.evaluation.audit.findings import Separation, WorstPair
-from dpviz.evaluation.audit.laws import LevelLaw
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Node, Tree
@@ -25,12 +25,12 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Target
 
 
-def separation(universe: Universe, laws: list[LevelLaw]) -> Separation:
+def separation(universe: Universe, distributions: list[LevelDistribution]) -> Separation:
     """The output, over all neighbouring pairs of the universe, with the largest log ratio."""
-    ratios = {grows: _largest_ratios(universe, laws, grows) for grows in (True, False)}
+    ratios = {grows: _largest_ratios(universe, distributions, grows) for grows in (True, False)}
     grows = bool(ratios[True][0].max() >= ratios[False][0].max())
     smaller, kind = _fewest_rows(universe, ratios[grows][0])
-    trace = _Trace(universe, laws, ratios[grows], grows)
+    trace = _Trace(universe, distributions, ratios[grows], grows)
     output, low, high = trace.follow(0, smaller, kind)
     probabilities = (math.exp(high), math.exp(low)) if grows else (math.exp(low), math.exp(high))
     return Separation(float(ratios[grows][0][smaller, kind]), output, _pair_in_words(universe, smaller, kind, probabilities))
@@ -49,29 +49,31 @@ def _ties(ratios: np.ndarray) -> np.ndarray:
     return ratios >= (largest - 1e-12 if np.isfinite(largest) else largest)
 
 
-def _largest_ratios(universe: Universe, laws: list[LevelLaw], grows: bool) -> list[np.ndarray]:
+def _largest_ratios(universe: Universe, distributions: list[LevelDistribution], grows: bool) -> list[np.ndarray]:
     """Per level: largest log ratio over subtrees, for each data set and each kind of row added; shape (n_sets, n_kinds).
 
     grows: ln P(D + row) - ln P(D); else the other way round. -inf where D is already as large as the universe allows.
     """
     ratios: list[np.ndarray] = []
-    for law in reversed(laws):
+    for distribution in reversed(distributions):
         below = ratios[0] if ratios else None
         best = np.full(universe.plus_one.shape, -np.inf)
-        for number in range(len(law.outcomes)):
-            np.maximum(best, _outcome_ratio(universe, law, number, below, grows), out=best)
+        for number in range(len(distribution.outcomes)):
+            np.maximum(best, _outcome_ratio(universe, distribution, number, below, grows), out=best)
         ratios.insert(0, best)
     return ratios
 
 
-def _outcome_ratio(universe: Universe, law: LevelLaw, number: int, below: np.ndarray | None, grows: bool) -> np.ndarray:
+def _outcome_ratio(
+    universe: Universe, distribution: LevelDistribution, number: int, below: np.ndarray | None, grows: bool
+) -> np.ndarray:
     """Log ratio of one outcome and the best that may follow it, shape (n_sets, n_kinds)."""
-    low, high = law.low[:, number], law.high[:, number]
+    low, high = distribution.low[:, number], distribution.high[:, number]
     larger = universe.plus_one
     with np.errstate(invalid="ignore"):
         ratio = low[larger] - high[:, None] if grows else low[:, None] - high[larger]
     ratio[np.isnan(ratio) | (larger < 0)] = -np.inf  # impossible on both, or no such neighbour
-    goes_left = law.outcomes[number].goes_left
+    goes_left = distribution.outcomes[number].goes_left
     if goes_left is not None:
         assert below is not None
         left, right = below[universe.part(goes_left)], below[universe.part(~goes_left)]
@@ -86,7 +88,7 @@ class _Trace:
     """Finds the output that reaches a largest ratio again."""
 
     universe: Universe
-    laws: list[LevelLaw]
+    distributions: list[LevelDistribution]
     ratios: list[np.ndarray]
     grows: bool
 
@@ -98,14 +100,14 @@ class _Trace:
         return model_body(Tree(self.universe.schema, node)), likelier, other
 
     def _follow(self, level: int, smaller: int, kind: int) -> tuple[Any, float, float]:
-        law = self.laws[level]
-        below = self.ratios[level + 1] if level + 1 < len(self.laws) else None
+        distribution = self.distributions[level]
+        below = self.ratios[level + 1] if level + 1 < len(self.distributions) else None
         larger = int(self.universe.plus_one[smaller, kind])
         likelier, other = (larger, smaller) if self.grows else (smaller, larger)
-        ratios = np.array([self._ratio(law, n, below, smaller, kind) for n in range(len(law.outcomes))])
-        number = int(np.where(_ties(ratios), law.low[likelier], -np.inf).argmax())
-        outcome = law.outcomes[number]
-        chances = float(law.low[likelier, number]), float(law.high[other, number])
+        ratios = np.array([self._ratio(distribution, n, below, smaller, kind) for n in range(len(distribution.outcomes))])
+        number = int(np.where(_ties(ratios), distribution.low[likelier], -np.inf).argmax())
+        outcome = distribution.outcomes[number]
+        chances = float(distribution.low[likelier, number]), float(distribution.high[other, number])
         if outcome.goes_left is None:
             return outcome.ends, *chances
         sides = [int(self.universe.part(mask)[smaller]) for mask in (outcome.goes_left, ~outcome.goes_left)]
@@ -116,13 +118,13 @@ class _Trace:
         assert outcome.rule is not None
         return Branch(outcome.rule, *children), chances[0] + up + log_chance, chances[1] + down + log_chance
 
-    def _ratio(self, law: LevelLaw, number: int, below: np.ndarray | None, smaller: int, kind: int) -> float:
-        return float(_outcome_ratio(self.universe, law, number, below, self.grows)[smaller, kind])
+    def _ratio(self, distribution: LevelDistribution, number: int, below: np.ndarray | None, smaller: int, kind: int) -> float:
+        return float(_outcome_ratio(self.universe, distribution, number, below, self.grows)[smaller, kind])
 
     def _likeliest(self, level: int, index: int) -> tuple[Node, float]:
-        law = self.laws[level]
-        number = int(law.low[index].argmax())
-        outcome, chance = law.outcomes[number], float(law.low[index, number])
+        distribution = self.distributions[level]
+        number = int(distribution.low[index].argmax())
+        outcome, chance = distribution.outcomes[number], float(distribution.low[index, number])
         if outcome.goes_left is None:
             return outcome.ends, chance  # type: ignore[return-value]
         left, left_chance = self._likeliest(level + 1, int(self.universe.part(outcome.goes_left)[index]))

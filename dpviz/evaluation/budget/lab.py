@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import Cancelled, ParameterError
-from dpviz.evaluation.budget.shares import STEPS, ShareQuestion, Shares
+from dpviz.evaluation.budget.shares import STEPS, MovableShares, Shares
 from dpviz.evaluation.workers import spread
 from dpviz.learners import fit
 from dpviz.randomness import child_seeds
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 
-#: Two-sided 95 % of a normal law.
+#: Two-sided 95 % of a normal distribution.
 Z = 1.959964
 _CHUNK = 2
 
@@ -35,7 +35,7 @@ class ShareMap:
 
     Attributes
     ----------
-    question : ShareQuestion
+    question : MovableShares
     n_rows : int
         Rows trained on. Private.
     points : tuple of shares
@@ -46,7 +46,7 @@ class ShareMap:
         Draws asked for; more than there are after a stop.
     """
 
-    question: ShareQuestion
+    question: MovableShares
     n_rows: int
     points: tuple[Shares, ...]
     scores: np.ndarray = field(repr=False)
@@ -125,7 +125,7 @@ def standard_error(scores: np.ndarray) -> np.ndarray:
 
 
 def share_map(
-    question: ShareQuestion,
+    question: MovableShares,
     data: EncodedDataset,
     *,
     draws: int = 50,
@@ -154,19 +154,19 @@ def share_map(
     return ShareMap(question, data.n_rows, question.points, scores[rows], firsts, draws)
 
 
-def _firsts(question: ShareQuestion, schema: Schema) -> tuple[int, ...]:
+def _firsts(question: MovableShares, schema: Schema) -> tuple[int, ...]:
     """Per point the first one with the same plan, so that equal work is done once."""
     known: dict[Any, int] = {}
     return tuple(known.setdefault(_identity(question, schema, point), at) for at, point in enumerate(question.points))
 
 
-def _identity(question: ShareQuestion, schema: Schema, shares: Shares) -> tuple[Any, ...]:
+def _identity(question: MovableShares, schema: Schema, shares: Shares) -> tuple[Any, ...]:
     plan = question.plan(schema, shares)
     return tuple((share.part, share.level, share.group, f"{share.epsilon:.9g}") for share in plan.shares)
 
 
 def one_step_more(
-    question: ShareQuestion,
+    question: MovableShares,
     data: EncodedDataset,
     shares: Shares,
     *,

@@ -21,7 +21,7 @@ Shares = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class ShareQuestion:
+class MovableShares:
     """Whose shares are moved.
 
     Attributes
@@ -47,7 +47,7 @@ class ShareQuestion:
     automatic: Shares
 
     @classmethod
-    def of(cls, learner: str, schema: Schema, settings: Mapping[str, Any], params: Mapping[str, Any]) -> ShareQuestion | None:
+    def of(cls, learner: str, schema: Schema, settings: Mapping[str, Any], params: Mapping[str, Any]) -> MovableShares | None:
         """The question about a learner; None when it has no shares, or only one. Raises what the learner's plan raises."""
         spec = get_learner(learner)
         require_task(spec, schema)

@@ -1,4 +1,4 @@
-"""A private tree grown one node at a time on rows that may be seen: each node's exact law, then one draw from it.
+"""A private tree grown one node at a time on rows that may be seen: each node's exact distribution, then one draw from it.
 
 The step is the learner's own. Listing it tries every outcome; drawing it uses a seeded simulation, one seed per node.
 """
@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from dpviz.evaluation.audit.distributions import node_distribution, outcome_of, released
 from dpviz.evaluation.audit.enumeration import Enumeration
-from dpviz.evaluation.audit.laws import node_law, outcome_of, released
-from dpviz.evaluation.audit.question import Question
+from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.learners import DEFAULT
 from dpviz.models.tree import Branch, Leaf, Node, Tree, rule_in_words
 from dpviz.privacy.source import Simulation
@@ -23,7 +23,7 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, 
 from dpviz.training.histograms import NodeRows
 
 N_ROWS = 30
-#: Two levels: a question, then questions that choose their labels too. Three nodes.
+#: Two levels: a planned, then plans that choose their labels too. Three nodes.
 DEPTH = 2
 N_STEPS = 2**DEPTH - 1
 _ROWS_SEED = 30
@@ -69,7 +69,7 @@ class Grown:
         return next(option for option in self.options if option.drawn)
 
     def without_draw(self) -> Grown:
-        """The same law before the draw."""
+        """The same distribution before the draw."""
         options = tuple(Option(option.words, option.probability) for option in self.options)
         return Grown(self.path, self.rows, options, self.epsilon)
 
@@ -85,7 +85,7 @@ class GrowingTree:
     nodes : tuple of Grown
         The nodes drawn so far, in order.
     waiting : tuple of Grown
-        The nodes still to be drawn, with their laws, next one first; empty when the tree is complete.
+        The nodes still to be drawn, with their distributions, next one first; empty when the tree is complete.
     """
 
     tree: Tree
@@ -139,19 +139,19 @@ def growing_tree(epsilon: float, seed: int, steps: int) -> GrowingTree:
 
 
 def _grow(epsilon: float, seed: int, path: str, rows: np.ndarray) -> tuple[Grown, Any]:
-    """The node at `path` with its law, and the key of what was drawn."""
+    """The node at `path` with its distribution, and the key of what was drawn."""
     data = lesson_rows()
-    question = Question.ask(DEFAULT, data.schema, epsilon=epsilon, depth=DEPTH, given={})
+    planned = PlannedLearner.of(DEFAULT, data.schema, epsilon=epsilon, depth=DEPTH, given={})
     listing, drawing = Enumeration(), Simulation(seed_from(seed, int("1" + path.replace("L", "0").replace("R", "1"), 2)))
-    growth = question.prepare(data, listing)
+    growth = planned.prepare(data, listing)
     node = NodeRows(growth.root.binned, rows, len(path))
-    law, _ = node_law(growth, node, listing)
-    own = question.spec.prepare(data, question.plan, question.params, drawing)  # type: ignore[misc]
+    distribution, _ = node_distribution(growth, node, listing)
+    own = planned.spec.prepare(data, planned.plan, planned.params, drawing)  # type: ignore[misc]
     decision = own.step(NodeRows(own.root.binned, rows, len(path)))
     key = released(own.root.binned.grid, decision)
-    ranked = sorted(law.items(), key=lambda item: -item[1])
+    ranked = sorted(distribution.items(), key=lambda item: -item[1])
     options = tuple(Option(_words(data.schema, other), chance, other == key) for other, chance in ranked)
-    return Grown(path, tuple(rows.tolist()), options, question.plan.shares[len(path)].epsilon), key
+    return Grown(path, tuple(rows.tolist()), options, planned.plan.shares[len(path)].epsilon), key
 
 
 def _words(schema: Schema, key: Any) -> str:

@@ -1,6 +1,6 @@
-"""What the lessons compute: exact laws on small tables that are nobody's. Nothing here is drawn; `lesson_growing` draws.
+"""What the lessons compute: exact distributions on small tables that are nobody's. Nothing here is drawn; `lesson_growing` draws.
 
-Every law is a mechanism's or a learner's own (`.pmf`, `.probabilities`, its enumerated step). Rows are made up, so exact
+Every distribution is a mechanism's or a learner's own (`.pmf`, `.probabilities`, its enumerated step). Rows are made up, so exact
 numbers may be shown.
 """
 
@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.errors import NotListed
+from dpviz.errors import NotEnumerable
+from dpviz.evaluation.audit.distributions import node_distribution, outcome_of
 from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.evaluation.audit.findings import AuditResult
-from dpviz.evaluation.audit.laws import node_law, outcome_of
-from dpviz.evaluation.audit.question import Question
+from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verify import verify
-from dpviz.evaluation.robustness.certificates import Law, published_bound, tight_bound
+from dpviz.evaluation.robustness.certificates import Distribution, published_bound, tight_bound
 from dpviz.learners import DEFAULT, registry
 from dpviz.models.tree import Tree
 from dpviz.privacy.exponential import ExponentialMechanism
@@ -48,7 +48,7 @@ def guesses(epsilon: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class CountLaws:
+class NoisyCounts:
     """The noisy count of two tables.
 
     Attributes
@@ -85,17 +85,17 @@ class CountLaws:
         return math.exp(self.distance * self.epsilon)
 
 
-def count_laws(counts: tuple[int, int], distance: int, epsilon: float) -> CountLaws:
+def noisy_counts(counts: tuple[int, int], distance: int, epsilon: float) -> NoisyCounts:
     """Geometric noise on the counts of two tables that differ in `distance` rows."""
     noise = GeometricNoise(epsilon)
     reach = min(MOST_STEPS, max(3, noise.radius(0.005)))
     outcomes = np.arange(min(counts) - reach, max(counts) + reach + 1)
     first, second = (noise.pmf(outcomes - count) for count in counts)
-    return CountLaws(outcomes, first, second, epsilon, distance)
+    return NoisyCounts(outcomes, first, second, epsilon, distance)
 
 
 @dataclass(frozen=True, eq=False)
-class ChoiceLaws:
+class NoisyChoice:
     """How often each option is chosen: exact probabilities of both mechanisms, shape (n_options,)."""
 
     counts: tuple[int, ...]
@@ -118,10 +118,10 @@ class ChoiceLaws:
         return float(self.exponential[self.is_best].sum())
 
 
-def choice_laws(counts: tuple[int, ...], epsilon: float) -> ChoiceLaws:
+def noisy_choice(counts: tuple[int, ...], epsilon: float) -> NoisyChoice:
     """Both mechanisms on counts of rows, at the same epsilon."""
     flip, exponential = (kind(epsilon, COUNT).probabilities(np.array(counts)) for kind in (PermuteAndFlip, ExponentialMechanism))
-    return ChoiceLaws(counts, flip, exponential)
+    return NoisyChoice(counts, flip, exponential)
 
 
 def broken_proof() -> LearnerSpec:
@@ -133,7 +133,7 @@ def broken_proof() -> LearnerSpec:
             plan = spec.plan(schema, Settings(epsilon=1.0, max_depth=1, depth=1), params)
             if spec.claim(plan, params, schema).verdict == "violated":
                 return spec
-    raise NotListed("No learner here has a refuted proof to show.", remedy="Show another lesson.")
+    raise NotEnumerable("No learner here has a refuted proof to show.", remedy="Show another lesson.")
 
 
 def adding_up(n_features: int, epsilon: float) -> tuple[AuditResult, AuditResult]:
@@ -151,11 +151,11 @@ def _features(count: int) -> Universe:
 
 @dataclass(frozen=True, eq=False)
 class PoisonedStump:
-    """What privacy proves about the accuracy of a tree of one question when rows are added or removed.
+    """What privacy proves about the accuracy of a tree of one planned when rows are added or removed.
 
     Attributes
     ----------
-    law : (accuracies, increasing; probability of at most each)
+    distribution : (accuracies, increasing; probability of at most each)
         Exact, over the learner's own draws.
     epsilon : float
     n_train : int
@@ -163,7 +163,7 @@ class PoisonedStump:
         Accuracy of always saying the largest class.
     """
 
-    law: Law
+    distribution: Distribution
     epsilon: float
     n_train: int
     majority: float
@@ -175,7 +175,7 @@ class PoisonedStump:
 
     def tight(self, rows: int) -> float:
         """Whatever `rows` additions and removals do, the mean accuracy stays at least this."""
-        return tight_bound(self.law, rows, self.epsilon)
+        return tight_bound(self.distribution, rows, self.epsilon)
 
     def published(self, rows: int) -> float:
         """The older bound e^(-k eps) E[A]."""
@@ -203,15 +203,15 @@ class PoisonedStump:
 def poisoned_stump(train: EncodedDataset, test: EncodedDataset, epsilon: float) -> PoisonedStump:
     """List every tree of depth 1 the default learner can give, with its probability and its accuracy on clean test rows.
 
-    Raises NotListed for a learner that does not label its leaves in the same choice, and where epsilon times the rows is so
+    Raises NotEnumerable for a learner that does not label its leaves in the same choice, and where epsilon times the rows is so
     large that unlikely trees round to impossible ones.
     """
     if epsilon * train.n_rows > MOST_EXPONENT:
-        raise NotListed("Chances of unlikely trees round to 0 here.", remedy="Take fewer rows or a smaller epsilon.")
-    question = Question.ask(DEFAULT, train.schema, epsilon=epsilon, depth=1, given={})
+        raise NotEnumerable("Chances of unlikely trees round to 0 here.", remedy="Take fewer rows or a smaller epsilon.")
+    planned = PlannedLearner.of(DEFAULT, train.schema, epsilon=epsilon, depth=1, given={})
     source = Enumeration()
-    growth = question.prepare(train, source)
-    listed, _ = node_law(growth, growth.root, source)
+    growth = planned.prepare(train, source)
+    listed, _ = node_distribution(growth, growth.root, source)
     accuracies = np.array([_accuracy(outcome_of(train, key).ends, test) for key in listed])
     chances = np.array(list(listed.values()))
     values, places = np.unique(accuracies, return_inverse=True)
@@ -223,5 +223,5 @@ def poisoned_stump(train: EncodedDataset, test: EncodedDataset, epsilon: float) 
 
 def _accuracy(root: object, test: EncodedDataset) -> float:
     if root is None:
-        raise NotListed("The default learner labels its leaves in a choice of their own.", remedy="List it whole.")
+        raise NotEnumerable("The default learner labels its leaves in a choice of their own.", remedy="List it whole.")
     return float(np.mean(Tree(test.schema, root).predict(test) == test.target))  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
-"""The planner: questions asked backwards. How much epsilon, how many rows or which depth does a wish need?
+"""The planner: questions asked backwards. How much epsilon, how many rows or which depth does a goal need?
 
-A wish is about single trees, because one tree is what its owner gets: "in 9 of 10 trees, accuracy on rows kept aside is at
+A goal is about single trees, because one tree is what its owner gets: "in 9 of 10 trees, accuracy on rows kept aside is at
 least 80 %". Each draw is a fresh tree on a fresh split or a fresh simulation of the world, so the answer covers noise and rows.
 Many trees on private rows spend many times epsilon: worlds are simulated or public (`simulate.py`).
 """
@@ -76,7 +76,7 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class Goal:
     """In a share `sureness` of the trees, `measure` is at least `target`."""
 
     measure: Measure
@@ -87,7 +87,7 @@ class Wish:
         for name in ("target", "sureness"):
             value = getattr(self, name)
             if not 0 < value < 1:
-                raise ParameterError("a wish", name, value, "a number between 0 and 1, both excluded")
+                raise ParameterError("a goal", name, value, "a number between 0 and 1, both excluded")
 
 
 def ladder_of(along: Along) -> tuple[float, ...]:
@@ -99,7 +99,7 @@ def plan(
     world: World,
     setup: Setup,
     along: Along,
-    wish: Wish,
+    goal: Goal,
     *,
     seed: int,
     ladder: Sequence[float] | None = None,
@@ -108,7 +108,7 @@ def plan(
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> Answer:
-    """The least epsilon, fewest rows, or deepest tree that fulfils a wish.
+    """The least epsilon, fewest rows, or deepest tree that fulfils a goal.
 
     Parameters
     ----------
@@ -133,9 +133,9 @@ def plan(
 
     def draw(at: int, count: int, before: int) -> np.ndarray:
         seeds = [seed_from(seed, at, number) for number in range(before, before + count)]
-        return outcomes(world, setup.at(along, places[at]), wish.measure, seeds, workers=workers)
+        return outcomes(world, setup.at(along, places[at]), goal.measure, seeds, workers=workers)
 
-    return search(places, draw, target=wish.target, sureness=wish.sureness, confidence=confidence, progress=progress, stop=stop)
+    return search(places, draw, target=goal.target, sureness=goal.sureness, confidence=confidence, progress=progress, stop=stop)
 
 
 def check(
@@ -143,7 +143,7 @@ def check(
     setup: Setup,
     along: Along,
     place: float,
-    wish: Wish,
+    goal: Goal,
     *,
     seed: int,
     draws: int = CHECK_DRAWS,
@@ -152,10 +152,10 @@ def check(
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> Rung:
-    """How often fresh trees fulfil a wish at one place, with two-sided limits; for an answer, give another seed than its own."""
+    """How often fresh trees fulfil a goal at one place, with two-sided limits; for an answer, give another seed than its own."""
     seeds = [seed_from(seed, 1_000_003, number) for number in range(draws)]
-    found = outcomes(world, setup.at(along, place), wish.measure, seeds, workers=workers, progress=progress, stop=stop)
-    return judged(place, found, wish.target, wish.sureness, (1 - confidence) / 2)
+    found = outcomes(world, setup.at(along, place), goal.measure, seeds, workers=workers, progress=progress, stop=stop)
+    return judged(place, found, goal.target, goal.sureness, (1 - confidence) / 2)
 
 
 def outcomes(

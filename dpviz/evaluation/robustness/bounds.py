@@ -9,7 +9,14 @@ from typing import Protocol
 
 import numpy as np
 
-from dpviz.evaluation.robustness.certificates import Law, band_law, certified_rows, law_of, published_bound, tight_bound
+from dpviz.evaluation.robustness.certificates import (
+    Distribution,
+    band_distribution,
+    certified_rows,
+    distribution_of,
+    published_bound,
+    tight_bound,
+)
 from dpviz.evaluation.robustness.draws import Draws
 from dpviz.models.forest import Forest
 from dpviz.table.dataset import EncodedDataset
@@ -79,20 +86,20 @@ class Certificate:
         return published_bound(self.accuracy, rows, self.claimed, self.delta)
 
     def tight(self, rows: int) -> float:
-        """The tight bound for the draws' own law; NaN with a reason."""
-        return math.nan if self.reason else tight_bound(self._law, rows, self.epsilon, self.delta)
+        """The tight bound for the draws' own distribution; NaN with a reason."""
+        return math.nan if self.reason else tight_bound(self._distribution, rows, self.epsilon, self.delta)
 
     def low(self, rows: int) -> float:
-        """The tight bound for the law below the band; NaN with a reason."""
+        """The tight bound for the distribution below the band; NaN with a reason."""
         return math.nan if self.reason else tight_bound(self._band, rows, self.epsilon, self.delta)
 
     @cached_property
-    def _law(self) -> Law:
-        return law_of(self.draws)
+    def _distribution(self) -> Distribution:
+        return distribution_of(self.draws)
 
     @cached_property
-    def _band(self) -> Law:
-        return band_law(self.draws, self.beta)
+    def _band(self) -> Distribution:
+        return band_distribution(self.draws, self.beta)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 Let M be (epsilon, delta)-private under add/remove one row and A(M(D)) lie in [0, 1], for example accuracy on a fixed clean
 test set. An event that had probability u has after one row at most T(u) = min(e^eps u, 1 - e^-eps (1 - u)), and after k rows
-at most T applied k times. Taken over the events {A <= a} this bounds the mean of A from below, and an explicit chain of laws
-attains it (this project). It is never below the published bound e^(-k eps) E[A] (PrivaTree, Corollaries 2 and 3).
+at most T applied k times. Taken over the events {A <= a} this bounds the mean of A from below, and an explicit chain of
+distributions attains it (this project). It is never below the published bound e^(-k eps) E[A] (PrivaTree, Corollaries 2 and 3).
 
 A higher bound on a bad thing, such as the success of a backdoor, is 1 minus the lower bound on its absence.
 """
@@ -18,7 +18,7 @@ import numpy as np
 BAND_POINTS = 12
 
 #: (values, increasing; probability of at most each of them)
-Law = tuple[np.ndarray, np.ndarray]
+Distribution = tuple[np.ndarray, np.ndarray]
 
 
 def survival(below: np.ndarray, rows: int, epsilon: float) -> np.ndarray:
@@ -60,13 +60,13 @@ def group_delta(rows: int, epsilon: float, delta: float) -> float:
     return min(1.0, delta * math.expm1(rows * epsilon) / math.expm1(epsilon))
 
 
-def tight_bound(law: Law, rows: int, epsilon: float, delta: float = 0.0) -> float:
-    """Lower bound on the mean after `rows` additions and removals, for a law of A on the rows as they are.
+def tight_bound(distribution: Distribution, rows: int, epsilon: float, delta: float = 0.0) -> float:
+    """Lower bound on the mean after `rows` additions and removals, for a distribution of A on the rows as they are.
 
     With delta the k rows are taken in one step (group privacy) and the group's delta is subtracted from every event.
     Decreasing in `rows`; the mean itself at 0 rows; the value itself for a constant.
     """
-    values, at_most = law
+    values, at_most = distribution
     before = np.concatenate([[0.0], at_most[:-1]])
     if delta:
         remains = np.clip(survival(before, min(rows, 1), rows * epsilon) - group_delta(rows, epsilon, delta), 0, 1)
@@ -80,16 +80,16 @@ def published_bound(mean: float, rows: int, epsilon: float, delta: float = 0.0) 
     return math.exp(-rows * epsilon) * max(0.0, mean - group_delta(rows, epsilon, delta))
 
 
-def law_of(draws: np.ndarray) -> Law:
-    """The law of the draws themselves."""
+def distribution_of(draws: np.ndarray) -> Distribution:
+    """The distribution of the draws themselves."""
     values, counts = np.unique(draws, return_counts=True)
     at_most = counts.cumsum() / len(draws)
     at_most[-1] = 1.0
     return values, at_most
 
 
-def band_law(draws: np.ndarray, beta: float) -> Law:
-    """A law that lies below the true one everywhere, with confidence 1 - beta: its bounds hold for all k at once.
+def band_distribution(draws: np.ndarray, beta: float) -> Distribution:
+    """A distribution that lies below the true one everywhere, with confidence 1 - beta: its bounds hold for all k at once.
 
     The probability of falling below the i-th smallest of R draws is at most the (1 - beta/m) quantile of Beta(i, R - i + 1),
     at each of m order statistics (log-spaced, fixed before drawing) with confidence 1 - beta/m. What may lie below the
@@ -130,7 +130,7 @@ def certified_rows(votes: np.ndarray) -> np.ndarray:
 def mean_limits(draws: np.ndarray, beta: float) -> tuple[float, float]:
     """(lower, upper) limits of the mean of independent draws in [0, 1], each failing with probability at most beta / 2.
 
-    Empirical Bernstein. Source: Maurer & Pontil 2009, Theorem 11; the draws need not have one law.
+    Empirical Bernstein. Source: Maurer & Pontil 2009, Theorem 11; the draws need not have one distribution.
     """
     size = len(draws)
     mean = float(np.mean(draws))

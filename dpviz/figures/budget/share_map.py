@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.evaluation.budget.lab import ShareMap
-from dpviz.evaluation.budget.shares import GROWTHS, STEPS, ShareQuestion, Shares
+from dpviz.evaluation.budget.shares import GROWTHS, STEPS, MovableShares, Shares
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -194,7 +194,7 @@ def map_rows(found: ShareMap) -> list[dict[str, str]]:
     ]
 
 
-def line_places(question: ShareQuestion) -> tuple[tuple[float, ...], str]:
+def line_places(question: MovableShares) -> tuple[tuple[float, ...], str]:
     """(x of each point, what x is) when the map is a line: the first share in percent, or the growth factor."""
     if len(question.parts) == 2:
         return tuple(100 * point[0] for point in question.points), f"share of ε for {part_title(question.parts[0])}, %"

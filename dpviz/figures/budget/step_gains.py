@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.budget.lab import StepGain
-from dpviz.evaluation.budget.shares import STEPS, ShareQuestion
+from dpviz.evaluation.budget.shares import STEPS, MovableShares
 from dpviz.figures.budget.share_map import part_title, shares_words
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def gains_sentence(gains: Sequence[StepGain]) -> str:
     return f"{step}: {'; '.join(map(gain_words, gains))}. {verdict}"
 
 
-def gain_rows(question: ShareQuestion, gains: Sequence[StepGain]) -> list[dict[str, str]]:
+def gain_rows(question: MovableShares, gains: Sequence[StepGain]) -> list[dict[str, str]]:
     """The steps as a table."""
     return [
         {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.evaluation.learn.lessons import ChoiceLaws, CountLaws, guesses
+from dpviz.evaluation.learn.lessons import NoisyChoice, NoisyCounts, guesses
 from dpviz.figures.guarantee_text import number_text
 
 if TYPE_CHECKING:
@@ -90,24 +90,24 @@ def guesses_rows(epsilons: Sequence[float]) -> Rows:
 # --- noise on a count
 
 
-def counts_figure(laws: CountLaws) -> Figure:
-    """Two overlaid laws of the noisy count, and below them the ratio between its two bounds."""
+def counts_figure(noisy: NoisyCounts) -> Figure:
+    """Two overlaid distributions of the noisy count, and below them the ratio between its two bounds."""
     from plotly.subplots import make_subplots
 
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.64, 0.36], vertical_spacing=0.1)
-    for name, law, colour, hatching in (("first table", laws.first, FIRST, ""), ("second table", laws.second, SECOND, "/")):
+    for name, chances, colour, hatching in (("first table", noisy.first, FIRST, ""), ("second table", noisy.second, SECOND, "/")):
         bar = {"color": colour, "opacity": 0.62, "line": {"width": 1, "color": colour}, "pattern": {"shape": hatching}}
         words = f"noisy count %{{x}}: %{{y:.1%}}<extra>{name}</extra>"
-        figure.add_bar(x=laws.outcomes, y=law, name=name, marker=bar, hovertemplate=words, row=1, col=1)
+        figure.add_bar(x=noisy.outcomes, y=chances, name=name, marker=bar, hovertemplate=words, row=1, col=1)
     ratio = {"color": NEUTRAL, "size": 6}
     hover = "noisy count %{x}: %{y:.2f} times<extra></extra>"
     figure.add_scatter(
-        x=laws.outcomes, y=laws.ratios, mode="markers", marker=ratio, hovertemplate=hover, showlegend=False, row=2, col=1
+        x=noisy.outcomes, y=noisy.ratios, mode="markers", marker=ratio, hovertemplate=hover, showlegend=False, row=2, col=1
     )
-    for bound in (laws.bound, 1 / laws.bound):
+    for bound in (noisy.bound, 1 / noisy.bound):
         figure.add_hline(bound, row=2, col=1, line={"color": SECOND, "dash": "dash", "width": 1.5})
-    edge = 1.25 * math.log10(max(laws.bound, 1.1))
-    figure.update_yaxes(type="log", range=[-edge, edge], title="times as likely", **_ticks(laws.bound), row=2, col=1)
+    edge = 1.25 * math.log10(max(noisy.bound, 1.1))
+    figure.update_yaxes(type="log", range=[-edge, edge], title="times as likely", **_ticks(noisy.bound), row=2, col=1)
     figure.update_yaxes(title="probability", tickformat=".0%", row=1, col=1)
     figure.update_xaxes(title="noisy count that is published", row=2, col=1)
     return laid_out(figure, 420, barmode="overlay", bargap=0.12)
@@ -119,19 +119,19 @@ def _ticks(bound: float) -> dict[str, Any]:
     return {"tickvals": [1 / bound, 1.0, bound], "ticktext": [f"1/{number_text(bound)}", "1", number_text(bound)]}
 
 
-def counts_sentence(laws: CountLaws, counts: tuple[int, int]) -> str:
-    """Both laws in words."""
-    rows = "no row" if not laws.distance else "one row" if laws.distance == 1 else f"{laws.distance} rows"
+def counts_sentence(noisy: NoisyCounts, counts: tuple[int, int]) -> str:
+    """Both distributions in words."""
+    rows = "no row" if not noisy.distance else "one row" if noisy.distance == 1 else f"{noisy.distance} rows"
     return (
-        f"True counts {counts[0]} and {counts[1]}, tables {rows} apart, ε = {number_text(laws.epsilon)} ({NEIGHBOURS}): no noisy "
-        f"count is more than {number_text(laws.largest)} times as likely under one table as under the other; the bound is "
-        f"{number_text(laws.bound)}."
+        f"True counts {counts[0]} and {counts[1]}, tables {rows} apart, ε = {number_text(noisy.epsilon)} ({NEIGHBOURS}): no "
+        f"noisy count is more than {number_text(noisy.largest)} times as likely under one table as under the other; the bound is "
+        f"{number_text(noisy.bound)}."
     )
 
 
-def counts_rows(laws: CountLaws) -> Rows:
+def counts_rows(noisy: NoisyCounts) -> Rows:
     """One row per noisy count."""
-    found = zip(laws.outcomes, laws.first, laws.second, laws.ratios, strict=True)
+    found = zip(noisy.outcomes, noisy.first, noisy.second, noisy.ratios, strict=True)
     return [
         {"noisy count": str(k), "first table": percent(p), "second table": percent(q), "times as likely": number_text(r)}
         for k, p, q, r in found
@@ -141,36 +141,36 @@ def counts_rows(laws: CountLaws) -> Rows:
 # --- choosing
 
 
-def choice_figure(names: Sequence[str], laws: ChoiceLaws) -> Figure:
+def choice_figure(names: Sequence[str], noisy: NoisyChoice) -> Figure:
     """How often each option is chosen, by both mechanisms."""
     from plotly.graph_objects import Figure
 
     figure = Figure()
-    labels = [f"{name}<br>{count}" for name, count in zip(names, laws.counts, strict=True)]
+    labels = [f"{name}<br>{count}" for name, count in zip(names, noisy.counts, strict=True)]
     pairs = (
-        ("permute-and-flip", laws.flip, FIRST, ""),
-        ("exponential mechanism", laws.exponential, SECOND, "/"),
+        ("permute-and-flip", noisy.flip, FIRST, ""),
+        ("exponential mechanism", noisy.exponential, SECOND, "/"),
     )
-    for name, law, colour, hatching in pairs:
+    for name, chances, colour, hatching in pairs:
         bar = {"color": colour, "pattern": hatched(hatching)}
-        text, words = [percent(share) for share in law], f"%{{x}}: %{{text}}<extra>{name}</extra>"
-        figure.add_bar(x=labels, y=law, name=name, marker=bar, text=text, textposition="outside", hovertemplate=words)
-    top = 1.15 * float(max(laws.flip.max(), laws.exponential.max()))
+        text, words = [percent(share) for share in chances], f"%{{x}}: %{{text}}<extra>{name}</extra>"
+        figure.add_bar(x=labels, y=chances, name=name, marker=bar, text=text, textposition="outside", hovertemplate=words)
+    top = 1.15 * float(max(noisy.flip.max(), noisy.exponential.max()))
     axis = {"title": "chosen how often", "tickformat": ".0%", "range": [0, top]}
     return laid_out(figure, 340, barmode="group", bargap=0.25, yaxis=axis, uniformtext={"minsize": 9, "mode": "show"})
 
 
-def choice_sentence(laws: ChoiceLaws, epsilon: float) -> str:
+def choice_sentence(noisy: NoisyChoice, epsilon: float) -> str:
     """Who finds the best option how often."""
     return (
-        f"ε = {number_text(epsilon)} ({NEIGHBOURS}): permute-and-flip picks a largest count in {percent(laws.flip_best)} of "
-        f"draws, the exponential mechanism in {percent(laws.exponential_best)}."
+        f"ε = {number_text(epsilon)} ({NEIGHBOURS}): permute-and-flip picks a largest count in {percent(noisy.flip_best)} of "
+        f"draws, the exponential mechanism in {percent(noisy.exponential_best)}."
     )
 
 
-def choice_rows(names: Sequence[str], laws: ChoiceLaws) -> Rows:
+def choice_rows(names: Sequence[str], noisy: NoisyChoice) -> Rows:
     """One row per option."""
-    found = zip(names, laws.counts, laws.flip, laws.exponential, strict=True)
+    found = zip(names, noisy.counts, noisy.flip, noisy.exponential, strict=True)
     return [
         {"option": name, "count": str(count), "permute-and-flip": percent(p), "exponential mechanism": percent(q)}
         for name, count, p, q in found

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.evaluation.plan.planner import Along, Setup, Wish
+from dpviz.evaluation.plan.planner import Along, Goal, Setup
 from dpviz.evaluation.plan.search import Answer, Rung
 from dpviz.figures.guarantee_text import number_text
 
@@ -38,9 +38,9 @@ def place_text(along: Along, place: float) -> str:
             return f"depth {place:.0f}"
 
 
-def wish_text(wish: Wish) -> str:
-    """The wish in words."""
-    return f"in {percent(wish.sureness)} of the trees, {MEASURES[wish.measure]} is at least {percent(wish.target)}"
+def goal_text(goal: Goal) -> str:
+    """The goal in words."""
+    return f"in {percent(goal.sureness)} of the trees, {MEASURES[goal.measure]} is at least {percent(goal.target)}"
 
 
 def percent(share: float) -> str:
@@ -61,9 +61,9 @@ def answer_headline(answer: Answer, along: Along) -> str:
     return f"Not shown to be reachable: the draws do not decide at {place_text(along, last)}"
 
 
-def answer_sentence(answer: Answer, along: Along, wish: Wish) -> str:
+def answer_sentence(answer: Answer, along: Along, goal: Goal) -> str:
     """What was found at the ends of the bracket, and what the confidence covers."""
-    said = [f"Wanted: {wish_text(wish)}."]
+    said = [f"Wanted: {goal_text(goal)}."]
     reached, missed = answer.reached, answer.missed
     if reached is not None:
         said.append(f"With {place_text(along, reached.place)}, {_count(reached)} trees reached it.")
@@ -89,7 +89,7 @@ def _median(rung: Rung) -> float:
     return float(ordered[len(ordered) // 2])
 
 
-def check_sentence(found: Rung, along: Along, wish: Wish) -> str:
+def check_sentence(found: Rung, along: Along, goal: Goal) -> str:
     """What fresh simulations said about an answer."""
     verdict = {
         "yes": "The answer held, by more than chance explains.",
@@ -99,7 +99,7 @@ def check_sentence(found: Rung, along: Along, wish: Wish) -> str:
     limits = f"between {percent(round(found.low, 3))} and {percent(round(found.high, 3))} with 95 % confidence"
     return (
         f"Checked on {found.n_draws} fresh simulations with {place_text(along, found.place)}: {found.successes} trees reached "
-        f"{percent(wish.target)}, {percent(round(found.share, 3))} ({limits}); {percent(wish.sureness)} was asked. {verdict}"
+        f"{percent(goal.target)}, {percent(round(found.share, 3))} ({limits}); {percent(goal.sureness)} was asked. {verdict}"
     )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpviz.errors import NotListed
+from dpviz.errors import NotEnumerable
 from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.permute_and_flip import PermuteAndFlip
@@ -59,7 +59,9 @@ def test_one_source_lists_again_and_again():
 
 def test_a_mechanism_without_a_list_of_outcomes_is_named():
     source = Enumeration()
-    with pytest.raises(NotListed, match=r"The outcomes of the mechanism 'geometric' cannot be listed\..*audit it by sampling"):
+    with pytest.raises(
+        NotEnumerable, match=r"The outcomes of the mechanism 'geometric' cannot be listed\..*audit it by sampling"
+    ):
         source.draw(GeometricNoise(1.0), np.array([3]))
 
 
@@ -70,10 +72,10 @@ def test_too_many_ways_are_refused_after_the_first_run():
         runs.append(1)
         return [source.draw(CHOICE, np.zeros(4, dtype=np.int64)) for _ in range(10)]
 
-    with pytest.raises(NotListed, match=r"can go more than 1,000 ways"):
+    with pytest.raises(NotEnumerable, match=r"can go more than 1,000 ways"):
         list(source.outcomes(run, most=1000))
     assert len(runs) == 1
-    with pytest.raises(NotListed):
+    with pytest.raises(NotEnumerable):
         list(source.outcomes(lambda: two_stages(source), most=5))
     assert len(list(source.outcomes(lambda: two_stages(source), most=9))) == 9
 

@@ -62,10 +62,10 @@ def test_the_loss_of_the_smooth_leaf_has_no_limit():
 @pytest.mark.parametrize("count", [0, 3, 10])
 def test_a_clipped_noisy_count_has_the_law_of_its_sampler(count, rng):
     read = ClippedCount(GeometricNoise(0.7), 10)
-    law = read.probabilities(np.array([count]))
-    assert law.sum() == pytest.approx(1, abs=1e-12)
+    distribution = read.probabilities(np.array([count]))
+    assert distribution.sum() == pytest.approx(1, abs=1e-12)
     draws = GeometricNoise(0.7).sample(np.full(40_000, count), rng).clip(0, 10)
-    np.testing.assert_allclose(np.bincount(draws, minlength=11) / 40_000, law, atol=0.012)
+    np.testing.assert_allclose(np.bincount(draws, minlength=11) / 40_000, distribution, atol=0.012)
     wrong = ClippedCount(GeometricNoise(1.4), 10).probabilities(np.array([count]))
     assert np.abs(np.bincount(draws, minlength=11) / 40_000 - wrong).max() > 0.05
 

@@ -1,4 +1,4 @@
-"""Smooth or global: the curves against the mechanisms' own laws, and the known counterexample."""
+"""Smooth or global: the curves against the mechanisms' own distributions, and the known counterexample."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ MECHANISMS = {"smooth": SmoothMajority, "global": GlobalMajority, "permute-and-f
 def test_flips_are_as_likely_as_the_mechanism_makes_them(rule: str, epsilon: float) -> None:
     gaps = np.arange(12)
     counts = np.column_stack([gaps + 3, np.full_like(gaps, 3)])
-    law = MECHANISMS[rule](epsilon).probabilities(counts)[:, 1]
-    np.testing.assert_allclose(flip_probability(rule, epsilon, gaps), law, rtol=1e-9, atol=1e-300)
+    distribution = MECHANISMS[rule](epsilon).probabilities(counts)[:, 1]
+    np.testing.assert_allclose(flip_probability(rule, epsilon, gaps), distribution, rtol=1e-9, atol=1e-300)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 import dpviz
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.errors import Cancelled, DpvizError, NotListed, UnknownName
+from dpviz.errors import Cancelled, DpvizError, NotEnumerable, UnknownName
 from dpviz.evaluation.audit.findings import AuditResult, exceeds, judge, worst_of
 from dpviz.evaluation.audit.named_pairs import NAMED_PAIRS, NamedPair, verify_pair
 from dpviz.evaluation.audit.universe import Universe
@@ -277,7 +277,7 @@ def test_named_pairs_are_neighbours_with_the_last_row_added():
 def test_universes_that_cannot_be_listed_are_left_out_and_all_of_them_raise():
     numbers = Universe((3,), numeric=True, max_rows=2)
     assert [found.searched for found in verify_each("privatree", universes=(numbers, SMALL))] == [SMALL.title]
-    with pytest.raises(NotListed):
+    with pytest.raises(NotEnumerable):
         verify("privatree", universes=(numbers,))
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dpviz.errors import Cancelled, ParameterError
 from dpviz.evaluation.budget.lab import ShareMap, moved, one_step_more, share_map
-from dpviz.evaluation.budget.shares import GROWTHS, ShareQuestion, automatic_shares, level_shares, share_points
+from dpviz.evaluation.budget.shares import GROWTHS, MovableShares, automatic_shares, level_shares, share_points
 from dpviz.learners import get_learner, learners_for
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
@@ -20,7 +20,7 @@ SCHEMA = Schema(
     n_public=400,
 )
 SETTINGS = {"epsilon": 1.0, "max_depth": 3, "depth": 3}
-MOVABLE = [name for name in learners_for(SCHEMA) if ShareQuestion.of(name, SCHEMA, SETTINGS, {}) is not None]
+MOVABLE = [name for name in learners_for(SCHEMA) if MovableShares.of(name, SCHEMA, SETTINGS, {}) is not None]
 
 
 def rows(n: int = 400) -> EncodedDataset:
@@ -28,8 +28,8 @@ def rows(n: int = 400) -> EncodedDataset:
     return EncodedDataset(SCHEMA, (a, np.roll(a, 5), (np.arange(n) % 3).astype(np.uint8)), (a > 8).astype(np.uint8))
 
 
-def question(name: str = "privatree") -> ShareQuestion:
-    found = ShareQuestion.of(name, SCHEMA, SETTINGS, {})
+def question(name: str = "privatree") -> MovableShares:
+    found = MovableShares.of(name, SCHEMA, SETTINGS, {})
     assert found is not None
     return found
 
@@ -43,8 +43,8 @@ def test_learners_with_named_shares_and_with_level_shares_can_be_asked():
     assert {"privatree", "privatree-corrected", "pf-tree"} <= set(MOVABLE)
     assert question("pf-tree").by_level
     assert question("privatree").parts == ("quantile", "node", "leaf")
-    assert ShareQuestion.of("majority", SCHEMA, SETTINGS, {}) is None
-    assert ShareQuestion.of("pf-tree", SCHEMA, {**SETTINGS, "depth": 1}, {}) is None
+    assert MovableShares.of("majority", SCHEMA, SETTINGS, {}) is None
+    assert MovableShares.of("pf-tree", SCHEMA, {**SETTINGS, "depth": 1}, {}) is None
 
 
 @pytest.mark.parametrize("name", MOVABLE)
@@ -72,7 +72,7 @@ def test_a_triangle_has_every_point_of_the_grid():
 
 
 def test_more_than_three_levels_are_moved_by_one_factor():
-    deep = ShareQuestion.of("pf-tree", SCHEMA, {**SETTINGS, "depth": 5, "max_depth": 5}, {})
+    deep = MovableShares.of("pf-tree", SCHEMA, {**SETTINGS, "depth": 5, "max_depth": 5}, {})
     assert deep is not None
     assert len(deep.points) == len(GROWTHS)
     assert deep.automatic == pytest.approx(level_shares(1.4, 5))

@@ -4,9 +4,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dpviz.errors import NotListed
+from dpviz.errors import NotEnumerable
 from dpviz.evaluation.learn.growing import N_ROWS, N_STEPS, growing_tree, lesson_rows
-from dpviz.evaluation.learn.lessons import adding_up, broken_proof, choice_laws, count_laws, guesses, poisoned_stump
+from dpviz.evaluation.learn.lessons import adding_up, broken_proof, guesses, noisy_choice, noisy_counts, poisoned_stump
 from dpviz.evaluation.robustness.certificates import tight_bound
 from dpviz.io.samples import load_sample
 from dpviz.learners import DEFAULT, fit
@@ -29,31 +29,31 @@ def test_guesses_are_odds_multiplied_by_e_to_the_epsilon(epsilon):
 @pytest.mark.parametrize(("counts", "distance"), [((5, 4), 1), ((5, 5), 1), ((5, 3), 2), ((0, 0), 0)])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 def test_no_noisy_count_passes_its_bound_and_the_counts_decide_how_near_it_comes(counts, distance, epsilon):
-    laws = count_laws(counts, distance, epsilon)
-    assert laws.largest == pytest.approx(math.exp(abs(counts[0] - counts[1]) * epsilon))
-    assert laws.largest <= laws.bound * (1 + 1e-9)
-    assert laws.first == pytest.approx(GeometricNoise(epsilon).pmf(laws.outcomes - counts[0]))
-    assert np.diff(laws.outcomes).tolist() == [1] * (len(laws.outcomes) - 1)
+    noisy = noisy_counts(counts, distance, epsilon)
+    assert noisy.largest == pytest.approx(math.exp(abs(counts[0] - counts[1]) * epsilon))
+    assert noisy.largest <= noisy.bound * (1 + 1e-9)
+    assert noisy.first == pytest.approx(GeometricNoise(epsilon).pmf(noisy.outcomes - counts[0]))
+    assert np.diff(noisy.outcomes).tolist() == [1] * (len(noisy.outcomes) - 1)
 
 
 def test_the_drawn_counts_hold_nearly_all_probability():
-    laws = count_laws((5, 4), 1, 1.0)
-    assert 0.98 < laws.first.sum() <= 1
-    assert 0.98 < laws.second.sum() <= 1
+    noisy = noisy_counts((5, 4), 1, 1.0)
+    assert 0.98 < noisy.first.sum() <= 1
+    assert 0.98 < noisy.second.sum() <= 1
 
 
 @pytest.mark.parametrize("counts", [(12, 10, 9, 3), (5, 5, 5, 5), (0, 0, 0, 9), (100, 99, 0, 0)])
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 3.0])
 def test_permute_and_flip_is_never_behind(counts, epsilon):
-    laws = choice_laws(counts, epsilon)
-    assert laws.flip.sum() == pytest.approx(1)
-    assert laws.exponential.sum() == pytest.approx(1)
-    assert laws.flip_best >= laws.exponential_best - 1e-12
+    noisy = noisy_choice(counts, epsilon)
+    assert noisy.flip.sum() == pytest.approx(1)
+    assert noisy.exponential.sum() == pytest.approx(1)
+    assert noisy.flip_best >= noisy.exponential_best - 1e-12
 
 
 def test_permute_and_flip_is_ahead_between_the_extremes():
-    laws = choice_laws((12, 10, 9, 3), 0.5)
-    assert laws.flip_best > laws.exponential_best + 0.05
+    noisy = noisy_choice((12, 10, 9, 3), 0.5)
+    assert noisy.flip_best > noisy.exponential_best + 0.05
 
 
 def test_the_broken_proof_is_right_for_one_feature_and_refuted_for_four():
@@ -78,13 +78,13 @@ def test_the_law_of_a_stump_is_what_fits_give(clinic):
     drawn = [fit(DEFAULT, train, epsilon=0.1, depth=1, max_depth=1, seed=seed).score(test) for seed in range(200)]
     error = np.std(drawn) / math.sqrt(len(drawn))
     assert abs(np.mean(drawn) - stump.accuracy) < 4 * error
-    assert set(np.round(drawn, 9)) <= set(np.round(stump.law[0], 9))
+    assert set(np.round(drawn, 9)) <= set(np.round(stump.distribution[0], 9))
 
 
 def test_the_tight_bound_is_the_certificate_of_the_law_and_never_below_the_older_one(clinic):
     stump = poisoned_stump(*clinic, 0.1)
     for rows in (0, 1, 10, 100, 600):
-        assert stump.tight(rows) == tight_bound(stump.law, rows, 0.1)
+        assert stump.tight(rows) == tight_bound(stump.distribution, rows, 0.1)
         assert stump.tight(rows) >= stump.published(rows) - 1e-12
     assert stump.published(3) == pytest.approx(stump.accuracy * math.exp(-0.3))
 
@@ -98,11 +98,11 @@ def test_protected_rows_are_the_last_above_the_majority_class(clinic):
 
 def test_no_outcome_is_lost_at_the_largest_epsilon_of_the_lesson(clinic):
     small, large = (poisoned_stump(*clinic, epsilon) for epsilon in (0.01, 1.0))
-    assert np.array_equal(small.law[0], large.law[0])
+    assert np.array_equal(small.distribution[0], large.distribution[0])
 
 
 def test_a_stump_whose_unlikely_trees_would_round_to_impossible_ones_is_refused(clinic):
-    with pytest.raises(NotListed, match="round to 0"):
+    with pytest.raises(NotEnumerable, match="round to 0"):
         poisoned_stump(*clinic, 2.0)
 
 

@@ -6,7 +6,7 @@ from scipy.stats import binom
 
 from dpviz.errors import DpvizError, NeedsClasses, ParameterError
 from dpviz.evaluation.plan.consequences import consequences, guesses_right
-from dpviz.evaluation.plan.planner import DEPTHS, EPSILONS, ROWS, Setup, Wish, check, outcomes, plan, reliability
+from dpviz.evaluation.plan.planner import DEPTHS, EPSILONS, ROWS, Goal, Setup, check, outcomes, plan, reliability
 from dpviz.evaluation.plan.simulate import plant
 from dpviz.learners import fit
 from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
@@ -19,36 +19,36 @@ SCHEMA = Schema(
 )
 WORLD = plant(SCHEMA, n_rows=800, strength=0.8, depth=1, seed=4)
 SETUP = Setup("pf-tree", {"epsilon": 0.1, "max_depth": 2, "depth": 2})
-WISH = Wish("accuracy", 0.85)
+WISH = Goal("accuracy", 0.85)
 
 
 @pytest.mark.parametrize(
-    ("along", "wish"),
+    ("along", "goal"),
     [
         ("epsilon", WISH),
         ("n_rows", WISH),
-        ("epsilon", Wish("labels", 0.9)),
-        ("max_depth", Wish("labels", 0.7, 0.8)),
+        ("epsilon", Goal("labels", 0.9)),
+        ("max_depth", Goal("labels", 0.7, 0.8)),
     ],
 )
-def test_answers_hold_on_fresh_simulations(along, wish):
+def test_answers_hold_on_fresh_simulations(along, goal):
     ladder = {"epsilon": EPSILONS[5:], "n_rows": ROWS[:7], "max_depth": DEPTHS[4:]}[along]
-    answer = plan(WORLD, SETUP, along, wish, seed=1, ladder=ladder)
+    answer = plan(WORLD, SETUP, along, goal, seed=1, ladder=ladder)
     assert answer.reached is not None
-    fresh = check(WORLD, SETUP, along, answer.reached.place, wish, seed=2, draws=200)
-    assert fresh.successes >= binom.ppf(0.001, 200, wish.sureness)
+    fresh = check(WORLD, SETUP, along, answer.reached.place, goal, seed=2, draws=200)
+    assert fresh.successes >= binom.ppf(0.001, 200, goal.sureness)
     if answer.missed is not None:
-        short = check(WORLD, SETUP, along, answer.missed.place, wish, seed=2, draws=200)
-        assert short.successes <= binom.ppf(0.999, 200, wish.sureness)
+        short = check(WORLD, SETUP, along, answer.missed.place, goal, seed=2, draws=200)
+        assert short.successes <= binom.ppf(0.999, 200, goal.sureness)
 
 
 def test_answers_of_many_searches_hold_as_often_as_promised():
     """Coverage: the truth at each epsilon comes from draws that no search saw."""
-    ladder, wish, trials, wrong = (0.01, 0.03, 0.1, 0.3), Wish("accuracy", 0.82, 0.8), 12, 0
-    truth = {e: check(WORLD, SETUP, "epsilon", e, wish, seed=99, draws=300).share for e in ladder}
+    ladder, goal, trials, wrong = (0.01, 0.03, 0.1, 0.3), Goal("accuracy", 0.82, 0.8), 12, 0
+    truth = {e: check(WORLD, SETUP, "epsilon", e, goal, seed=99, draws=300).share for e in ladder}
     margin = 3 * math.sqrt(0.25 / 300)
     for seed in range(trials):
-        answer = plan(WORLD, SETUP, "epsilon", wish, seed=seed, ladder=ladder)
+        answer = plan(WORLD, SETUP, "epsilon", goal, seed=seed, ladder=ladder)
         too_early = answer.reached is not None and truth[answer.reached.place] < 0.8 - margin
         too_late = answer.missed is not None and truth[answer.missed.place] > 0.8 + margin
         wrong += too_early or too_late
@@ -56,7 +56,7 @@ def test_answers_of_many_searches_hold_as_often_as_promised():
 
 
 def test_more_than_the_world_allows_is_not_reachable():
-    answer = plan(WORLD, SETUP, "epsilon", Wish("accuracy", WORLD.follows + 0.05), seed=1)
+    answer = plan(WORLD, SETUP, "epsilon", Goal("accuracy", WORLD.follows + 0.05), seed=1)
     assert answer.is_refuted
     assert answer.reached is None
 
@@ -96,9 +96,9 @@ def test_a_vote_has_no_leaf_labels():
 
 def test_wishes_and_targets_that_make_no_sense_are_refused():
     with pytest.raises(ParameterError, match="'target'"):
-        Wish("accuracy", 1.2)
+        Goal("accuracy", 1.2)
     with pytest.raises(ParameterError, match="'sureness'"):
-        Wish("accuracy", 0.8, 1.0)
+        Goal("accuracy", 0.8, 1.0)
 
     class Numbers:
         schema = Schema(SCHEMA.features, NumericTarget("y", 0, 1))

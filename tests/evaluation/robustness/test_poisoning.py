@@ -18,10 +18,10 @@ from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.robustness.bounds import Certificate, VoteCertificate
 from dpviz.evaluation.robustness.certificates import (
-    band_law,
+    band_distribution,
     certified_rows,
+    distribution_of,
     group_delta,
-    law_of,
     mean_limits,
     published_bound,
     survival,
@@ -76,30 +76,30 @@ def test_survival_is_a_probability_and_falls_with_every_row(u: float, rows: int,
 
 @given(draws_of, row_counts, epsilons)
 def test_the_tight_bound_lies_between_the_published_one_and_the_mean(draws: np.ndarray, rows: int, epsilon: float) -> None:
-    tight = tight_bound(law_of(draws), rows, epsilon)
+    tight = tight_bound(distribution_of(draws), rows, epsilon)
     assert published_bound(float(draws.mean()), rows, epsilon) <= tight + 1e-12
     assert tight <= draws.mean() + 1e-12
 
 
 @given(draws_of, row_counts, epsilons)
 def test_the_tight_bound_falls_with_every_row(draws: np.ndarray, rows: int, epsilon: float) -> None:
-    law = law_of(draws)
-    assert tight_bound(law, rows + 1, epsilon) <= tight_bound(law, rows, epsilon) + 1e-12
+    distribution = distribution_of(draws)
+    assert tight_bound(distribution, rows + 1, epsilon) <= tight_bound(distribution, rows, epsilon) + 1e-12
 
 
 @given(st.floats(0, 1), row_counts, epsilons, st.integers(1, 9))
 def test_a_constant_accuracy_stays(value: float, rows: int, epsilon: float, size: int) -> None:
-    assert tight_bound(law_of(np.full(size, value)), rows, epsilon) == pytest.approx(value)
+    assert tight_bound(distribution_of(np.full(size, value)), rows, epsilon) == pytest.approx(value)
 
 
 @given(draws_of, epsilons)
 def test_without_poison_the_bound_is_the_mean(draws: np.ndarray, epsilon: float) -> None:
-    assert tight_bound(law_of(draws), 0, epsilon) == pytest.approx(draws.mean())
+    assert tight_bound(distribution_of(draws), 0, epsilon) == pytest.approx(draws.mean())
 
 
 @given(draws_of, st.sampled_from([0.01, 0.1, 1.0, 3.0]), st.integers(1, 12))
 def test_an_explicit_chain_of_private_laws_attains_the_bound(draws: np.ndarray, epsilon: float, rows: int) -> None:
-    values, at_most = law_of(draws)
+    values, at_most = distribution_of(draws)
     chain = []  # probabilities of each value at distance 0 .. rows: distribution function T^s o F
     for step in range(rows + 1):
         stepped = at_most
@@ -116,10 +116,10 @@ def test_an_explicit_chain_of_private_laws_attains_the_bound(draws: np.ndarray, 
 def test_delta_only_lowers_the_bound_and_by_no_more_than_the_group_s(
     draws: np.ndarray, rows: int, epsilon: float, delta: float
 ) -> None:
-    law = law_of(draws)
-    in_one_step = tight_bound(law, 1, rows * epsilon)
-    assert in_one_step <= tight_bound(law, rows, epsilon) + 1e-12  # one step of k eps is valid, and looser
-    with_delta = tight_bound(law, rows, epsilon, delta)
+    distribution = distribution_of(draws)
+    in_one_step = tight_bound(distribution, 1, rows * epsilon)
+    assert in_one_step <= tight_bound(distribution, rows, epsilon) + 1e-12  # one step of k eps is valid, and looser
+    with_delta = tight_bound(distribution, rows, epsilon, delta)
     assert in_one_step - group_delta(rows, epsilon, delta) - 1e-12 <= with_delta <= in_one_step + 1e-12
 
 
@@ -147,8 +147,8 @@ def test_no_data_set_of_a_universe_falls_below_the_bound(name: str, epsilon: flo
     apart = np.abs(universe.counts[:, None, :] - universe.counts[None, :, :]).sum(axis=2)
     tightest = 0.0
     for here in range(len(universe.keys)):
-        law = joined(accuracies, chances[here])
-        bounds = np.array([tight_bound(law, rows, epsilon) for rows in range(apart[here].max() + 1)])
+        distribution = joined(accuracies, chances[here])
+        bounds = np.array([tight_bound(distribution, rows, epsilon) for rows in range(apart[here].max() + 1)])
         slack = chances @ accuracies - bounds[apart[here]]
         assert slack.min() >= -1e-9
         tightest = max(tightest, float(bounds[0] - bounds[1]))
@@ -162,21 +162,21 @@ def exact_accuracies(name: str, epsilon: float, universe: Universe) -> tuple[np.
     params = spec.Params()
     plan = spec.plan(universe.schema, Settings(epsilon=epsilon, max_depth=1, depth=1), params)
     number: dict[float, int] = {}
-    laws = []
+    distributions = []
     for index in range(len(universe.keys)):
         data = universe.dataset(index)
-        law: dict[int, float] = {}
+        distribution: dict[int, float] = {}
         for model, chance in source.outcomes(lambda data=data: spec.fit(data, plan, params, source).model):
             value = float(np.mean(model.predict(test) == test.target))
             place = number.setdefault(value, len(number))
-            law[place] = law.get(place, 0.0) + chance
-        laws.append(law)
-    chances = np.array([[law.get(place, 0.0) for place in range(len(number))] for law in laws])
+            distribution[place] = distribution.get(place, 0.0) + chance
+        distributions.append(distribution)
+    chances = np.array([[distribution.get(place, 0.0) for place in range(len(number))] for distribution in distributions])
     return np.array(list(number)), chances
 
 
 def joined(values: np.ndarray, chances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A law in increasing order."""
+    """A distribution in increasing order."""
     order = np.argsort(values)
     at_most = np.minimum(1.0, chances[order].cumsum())
     at_most[-1] = 1.0
@@ -197,7 +197,7 @@ def failures(beta: float, runs: int, size: int = 300) -> int:
     rng = generator(1)
     count = 0
     for _ in range(runs):
-        band = band_law(rng.choice(VALUES, size=size, p=CHANCES), beta)
+        band = band_distribution(rng.choice(VALUES, size=size, p=CHANCES), beta)
         count += any(tight_bound(band, k, 0.05) > bound + 1e-12 for k, bound in zip(rows, truth, strict=True))
     return count
 
@@ -208,10 +208,10 @@ def test_the_band_covers_the_true_curve_everywhere_as_often_as_it_says() -> None
 
 
 def test_a_band_that_promised_nothing_would_be_caught() -> None:
-    # the other side: draws taken as the law itself exceed the truth about half the time, so the check above can fail
+    # the other side: draws taken as the distribution itself exceed the truth about half the time, so the check above can fail
     rng = generator(2)
     truth = float(VALUES @ CHANCES)
-    above = sum(tight_bound(law_of(rng.choice(VALUES, size=300, p=CHANCES)), 0, 0.05) > truth for _ in range(400))
+    above = sum(tight_bound(distribution_of(rng.choice(VALUES, size=300, p=CHANCES)), 0, 0.05) > truth for _ in range(400))
     assert 140 < above < 260
 
 
@@ -219,7 +219,7 @@ def test_the_order_statistics_of_the_band_hold_about_as_often_as_they_say() -> N
     # for continuous draws the bound at one order statistic fails with probability exactly beta / m: neither more nor less
     rng = generator(3)
     beta, size, runs = 0.5, 200, 4000
-    _, at_most = band_law(np.arange(size) / size, beta)
+    _, at_most = band_distribution(np.arange(size) / size, beta)
     m = len(at_most) - 1
     smallest = rng.random((runs, size)).min(axis=1)
     expected = beta / m * runs
@@ -228,13 +228,15 @@ def test_the_order_statistics_of_the_band_hold_about_as_often_as_they_say() -> N
 
 @given(draws_of, st.sampled_from([0.05, 0.5]), row_counts)
 def test_the_band_lies_below_and_more_confidence_costs_more(draws: np.ndarray, beta: float, rows: int) -> None:
-    low, lower = (tight_bound(band_law(draws, b), rows, 0.1) for b in (beta, beta / 10))
-    assert lower <= low + 1e-12 <= tight_bound(law_of(draws), rows, 0.1) + 2e-12
+    low, lower = (tight_bound(band_distribution(draws, b), rows, 0.1) for b in (beta, beta / 10))
+    assert lower <= low + 1e-12 <= tight_bound(distribution_of(draws), rows, 0.1) + 2e-12
 
 
 def test_more_draws_narrow_the_band() -> None:
     rng = generator(4)
-    lows = [tight_bound(band_law(rng.choice(VALUES, size=size, p=CHANCES), 0.05), 20, 0.05) for size in (100, 1000, 10_000)]
+    lows = [
+        tight_bound(band_distribution(rng.choice(VALUES, size=size, p=CHANCES), 0.05), 20, 0.05) for size in (100, 1000, 10_000)
+    ]
     assert lows == sorted(lows)
 
 

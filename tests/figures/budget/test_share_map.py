@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dpviz.evaluation.budget.lab import ShareMap, StepGain
-from dpviz.evaluation.budget.shares import ShareQuestion
+from dpviz.evaluation.budget.shares import MovableShares
 from dpviz.figures.budget.share_map import (
     NARROW,
     WIDE,
@@ -24,8 +24,8 @@ SCHEMA = Schema((NumericFeature("a", 0, 16),), ClassTarget("y", ("no", "yes")), 
 NS = "{http://www.w3.org/2000/svg}"
 
 
-def question(name: str, depth: int = 3) -> ShareQuestion:
-    found = ShareQuestion.of(name, SCHEMA, {"epsilon": 1.0, "max_depth": depth, "depth": depth}, {})
+def question(name: str, depth: int = 3) -> MovableShares:
+    found = MovableShares.of(name, SCHEMA, {"epsilon": 1.0, "max_depth": depth, "depth": depth}, {})
     assert found is not None
     return found
 
@@ -75,7 +75,7 @@ def test_corners_are_where_one_share_has_all_and_everything_is_inside(width):
 
 def test_names_of_parts_are_escaped():
     found = made()
-    hostile = ShareQuestion(**{**found.question.__dict__, "parts": ("<b>", "&", '"x"')})
+    hostile = MovableShares(**{**found.question.__dict__, "parts": ("<b>", "&", '"x"')})
     svg = triangle_svg(ShareMap(hostile, 400, found.points, found.scores, found.same_as, 20), current=None)
     ElementTree.fromstring(svg)
     assert "<b>" not in svg

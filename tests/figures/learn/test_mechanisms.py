@@ -1,7 +1,7 @@
 import pytest
 
 from dpviz.evaluation.learn.growing import growing_tree
-from dpviz.evaluation.learn.lessons import PoisonedStump, adding_up, choice_laws, count_laws
+from dpviz.evaluation.learn.lessons import PoisonedStump, adding_up, noisy_choice, noisy_counts
 from dpviz.figures.learn import mechanisms
 from dpviz.figures.learn import trees as lessons_trees
 from dpviz.figures.theme import DARK, LIGHT, contrast
@@ -60,31 +60,31 @@ def test_the_sentence_of_the_guesses_says_odds_and_guesses():
 
 
 def test_two_counts_are_drawn_with_their_ratio_between_the_bounds():
-    laws = count_laws((5, 4), 1, 1.0)
-    figure = mechanisms.counts_figure(laws)
+    noisy = noisy_counts((5, 4), 1, 1.0)
+    figure = mechanisms.counts_figure(noisy)
     first, second, ratio = figure.data
-    assert list(first.y) == list(laws.first)
-    assert list(second.y) == list(laws.second)
-    assert max(ratio.y) <= laws.bound * (1 + 1e-9)
-    assert sorted(shape.y0 for shape in figure.layout.shapes) == [1 / laws.bound, laws.bound]
-    assert "2.72 times" in mechanisms.counts_sentence(laws, (5, 4))
-    assert len(mechanisms.counts_rows(laws)) == len(laws.outcomes)
+    assert list(first.y) == list(noisy.first)
+    assert list(second.y) == list(noisy.second)
+    assert max(ratio.y) <= noisy.bound * (1 + 1e-9)
+    assert sorted(shape.y0 for shape in figure.layout.shapes) == [1 / noisy.bound, noisy.bound]
+    assert "2.72 times" in mechanisms.counts_sentence(noisy, (5, 4))
+    assert len(mechanisms.counts_rows(noisy)) == len(noisy.outcomes)
 
 
 @pytest.mark.parametrize(("distance", "words"), [(0, "no row apart"), (1, "one row apart"), (2, "2 rows apart")])
 def test_the_distance_of_the_tables_is_said(distance, words):
-    laws = count_laws((5, 5 - distance), distance, 1.0)
-    assert words in mechanisms.counts_sentence(laws, (5, 5 - distance))
-    assert mechanisms.counts_figure(laws).data
+    noisy = noisy_counts((5, 5 - distance), distance, 1.0)
+    assert words in mechanisms.counts_sentence(noisy, (5, 5 - distance))
+    assert mechanisms.counts_figure(noisy).data
 
 
 def test_both_choices_stand_side_by_side():
-    names, laws = ["a", "b"], choice_laws((3, 1), 1.0)
-    flip, exponential = mechanisms.choice_figure(names, laws).data
-    assert list(flip.y) == list(laws.flip)
-    assert list(exponential.y) == list(laws.exponential)
-    assert mechanisms.percent(laws.flip_best) in mechanisms.choice_sentence(laws, 1.0)
-    assert [row["option"] for row in mechanisms.choice_rows(names, laws)] == names
+    names, noisy = ["a", "b"], noisy_choice((3, 1), 1.0)
+    flip, exponential = mechanisms.choice_figure(names, noisy).data
+    assert list(flip.y) == list(noisy.flip)
+    assert list(exponential.y) == list(noisy.exponential)
+    assert mechanisms.percent(noisy.flip_best) in mechanisms.choice_sentence(noisy, 1.0)
+    assert [row["option"] for row in mechanisms.choice_rows(names, noisy)] == names
 
 
 def test_a_refuted_claim_is_hatched_and_said(four):
@@ -136,5 +136,5 @@ def test_the_poison_curves_are_the_bounds(stump):
 
 
 def test_when_nothing_is_certain_the_sentence_says_so(stump):
-    hopeless = PoisonedStump(stump.law, stump.epsilon, stump.n_train, 0.99)
+    hopeless = PoisonedStump(stump.distribution, stump.epsilon, stump.n_train, 0.99)
     assert "nothing better" in lessons_trees.poison_sentence(hopeless)

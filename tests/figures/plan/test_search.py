@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpviz.evaluation.plan.consequences import Consequences, consequences
-from dpviz.evaluation.plan.planner import Setup, Wish
+from dpviz.evaluation.plan.planner import Goal, Setup
 from dpviz.evaluation.plan.search import Answer, judged
 from dpviz.evaluation.plan.simulate import plant
 from dpviz.figures.plan import consequences as three
@@ -19,7 +19,7 @@ from dpviz.figures.plan.search import (
 )
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
-WISH = Wish("accuracy", 0.8)
+WISH = Goal("accuracy", 0.8)
 
 
 def rung(place: float, successes: int, draws: int):

@@ -7,9 +7,9 @@ import pytest
 
 import dpviz
 from dpviz.accounting.events import Parallel, Sequential
+from dpviz.evaluation.audit.distributions import whole_distribution
 from dpviz.evaluation.audit.enumeration import Enumeration
-from dpviz.evaluation.audit.laws import whole_law
-from dpviz.evaluation.audit.question import Question
+from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verify import verify_each
 from dpviz.learners.ours import pf_forest
@@ -33,16 +33,16 @@ def test_no_pair_of_small_data_sets_is_told_apart_beyond_epsilon(trees, universe
 
 def test_the_law_of_two_trees_is_that_of_every_way_to_divide_the_rows() -> None:
     # One feature of two categories: both trees are known, so only rows and labels are left to chance.
-    question = Question.ask("pf-forest", SMALL.schema, epsilon=1.0, depth=1, given={"trees": 2})
+    planned = PlannedLearner.of("pf-forest", SMALL.schema, epsilon=1.0, depth=1, given={"trees": 2})
     data = SMALL.dataset(len(SMALL.keys) - 1)
-    law = whole_law(question, data, Enumeration())
+    distribution = whole_distribution(planned, data, Enumeration())
     expected: dict[tuple[int, ...], float] = {}
     for division in np.ndindex(*(2,) * data.n_rows):
         for labels in np.ndindex(2, 2, 2, 2):
             chance = 0.5**data.n_rows * np.prod([_chance(data, division, leaf, label) for leaf, label in enumerate(labels)])
             expected[labels] = expected.get(labels, 0.0) + chance
-    assert sorted(law.values()) == pytest.approx(sorted(expected.values()))
-    assert sum(law.values()) == pytest.approx(1)
+    assert sorted(distribution.values()) == pytest.approx(sorted(expected.values()))
+    assert sum(distribution.values()) == pytest.approx(1)
 
 
 def _chance(data, division: tuple[int, ...], leaf: int, label: int) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.errors import NotListed, SchemaError
+from dpviz.errors import NotEnumerable, SchemaError
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verify import verify_each
 from dpviz.privacy.source import Simulation
@@ -45,7 +45,7 @@ def test_nothing_is_private_and_epsilon_changes_nothing() -> None:
 
 
 def test_it_is_not_listed() -> None:
-    with pytest.raises(NotListed, match="keys of random trees"):
+    with pytest.raises(NotEnumerable, match="keys of random trees"):
         verify_each("random-forest", epsilon=1.0, universes=[Universe((2,), max_rows=2)])
 
 

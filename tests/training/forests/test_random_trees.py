@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from dpviz.errors import NotListed
+from dpviz.errors import NotEnumerable
 from dpviz.models.hashed_forest import leaves_reached
 from dpviz.models.packed_forest import LEAF, values_of
 from dpviz.privacy.source import ExactNoise, Simulation
@@ -170,5 +170,5 @@ def test_too_many_choices_are_not_listed() -> None:
     from dpviz.privacy.uniform_arrays import UniformChoices
 
     assert UniformChoices().probabilities(np.array([2, 3])).tolist() == [1 / 6] * 6
-    with pytest.raises(NotListed, match="more than 200,000 outcomes"):
+    with pytest.raises(NotEnumerable, match="more than 200,000 outcomes"):
         UniformChoices().probabilities(np.full(100, 2))

@@ -10,7 +10,7 @@ from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.ledger import Ledger
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.errors import NotListed, ParameterError, SchemaError
+from dpviz.errors import NotEnumerable, ParameterError, SchemaError
 from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.evaluation.audit.findings import AuditResult, Separation, judge
 from dpviz.learners import get_learner
@@ -26,7 +26,7 @@ EPSILONS = (0.001, 20.0)
 
 
 @dataclass(frozen=True)
-class Question:
+class PlannedLearner:
     """A learner at one epsilon on one schema.
 
     Attributes
@@ -46,22 +46,24 @@ class Question:
     started: float = field(default_factory=time.perf_counter, compare=False)
 
     @classmethod
-    def ask(cls, learner: str | LearnerSpec, schema: Schema, *, epsilon: float, depth: int, given: dict[str, Any]) -> Question:
-        """Plan it. Raises NotListed where the learner cannot be verified on this schema, ParameterError for bad settings."""
+    def of(
+        cls, learner: str | LearnerSpec, schema: Schema, *, epsilon: float, depth: int, given: dict[str, Any]
+    ) -> PlannedLearner:
+        """Plan it. Raises NotEnumerable where the learner cannot be verified on this schema, ParameterError for bad settings."""
         spec = get_learner(learner) if isinstance(learner, str) else learner
         if not EPSILONS[0] <= epsilon <= EPSILONS[1]:
             raise ParameterError("verify", "epsilon", epsilon, f"a number in [{EPSILONS[0]:g}, {EPSILONS[1]:g}]")
         if isinstance(schema.target, NumericTarget) or "classes" not in spec.tasks:
-            raise NotListed(f"{spec.title} predicts numbers; only classes are listed.", remedy="Audit it by sampling.")
+            raise NotEnumerable(f"{spec.title} predicts numbers; only classes are listed.", remedy="Audit it by sampling.")
         params = make_params(spec.Params, spec.name, given)
         try:
             plan = spec.plan(schema, Settings(epsilon=epsilon, max_depth=depth, depth=depth), params)
         except SchemaError as reason:
-            raise NotListed(f"{spec.title} cannot be trained on this universe.", remedy=str(reason)) from reason
-        question = cls(spec, epsilon, given, schema, plan, params)
-        if question.claim.delta:
-            raise NotListed("A claim with delta is not decided by a log ratio.", remedy="Audit it by sampling.")
-        return question
+            raise NotEnumerable(f"{spec.title} cannot be trained on this universe.", remedy=str(reason)) from reason
+        planned = cls(spec, epsilon, given, schema, plan, params)
+        if planned.claim.delta:
+            raise NotEnumerable("A claim with delta is not decided by a log ratio.", remedy="Audit it by sampling.")
+        return planned
 
     @property
     def claim(self) -> Claim:
@@ -73,12 +75,12 @@ class Question:
         return self.spec.fit(data, self.plan, self.params, source)
 
     def prepare(self, data: EncodedDataset, source: Enumeration) -> TreeRecipe:
-        """What is about to be grown; raises NotListed when noise was drawn or rows were read before growing."""
+        """What is about to be grown; raises NotEnumerable when noise was drawn or rows were read before growing."""
         if self.spec.prepare is None:
-            raise NotListed(f"{self.spec.title} does not grow one tree.", remedy="List it whole.")
+            raise NotEnumerable(f"{self.spec.title} does not grow one tree.", remedy="List it whole.")
         growth = self.spec.prepare(data, self.plan, self.params, source)
         if growth.before or source.has_drawn:
-            raise NotListed(
+            raise NotEnumerable(
                 "What this learner does before growing depends on the rows and cannot be listed.",
                 remedy="Use a universe of categories.",
             )

@@ -20,12 +20,12 @@ Shown = dict[str, Hashable]
 
 
 @dataclass(frozen=True)
-class Attack:
+class DistinguishingEvent:
     """An event and how often it happened on the half of the draws that did not choose it.
 
     Attributes
     ----------
-    looks_at : str
+    observed : str
         Key into what a draw shows; empty when there were too few draws.
     outcomes : frozenset
         The event: what is shown is one of these.
@@ -39,7 +39,7 @@ class Attack:
         Lower confidence bound on epsilon, at least 0.
     """
 
-    looks_at: str
+    observed: str
     outcomes: frozenset[Hashable]
     likelier_on: int
     hits: tuple[int, int]
@@ -47,7 +47,7 @@ class Attack:
     bound: float
 
 
-def attack(first: Sequence[Shown], second: Sequence[Shown], *, beta: float, delta: float = 0.0) -> Attack:
+def distinguish(first: Sequence[Shown], second: Sequence[Shown], *, beta: float, delta: float = 0.0) -> DistinguishingEvent:
     """Choose an event on the first halves of the draws and bound epsilon on the second halves.
 
     Parameters
@@ -61,12 +61,12 @@ def attack(first: Sequence[Shown], second: Sequence[Shown], *, beta: float, delt
     """
     half = len(first) // 2
     if not half:
-        return Attack("", frozenset(), 0, (0, 0), 0, 0.0)
-    looks_at, outcomes, likelier_on = _choose(first[:half], second[:half], beta, delta)
-    hits = [sum(shown[looks_at] in outcomes for shown in draws[half:]) for draws in (first, second)]
+        return DistinguishingEvent("", frozenset(), 0, (0, 0), 0, 0.0)
+    observed, outcomes, likelier_on = _choose(first[:half], second[:half], beta, delta)
+    hits = [sum(shown[observed] in outcomes for shown in draws[half:]) for draws in (first, second)]
     n = len(first) - half
     bound = float(lower_bound(hits[likelier_on], hits[1 - likelier_on], n, beta=beta, delta=delta))
-    return Attack(looks_at, outcomes, likelier_on, (hits[0], hits[1]), n, bound)
+    return DistinguishingEvent(observed, outcomes, likelier_on, (hits[0], hits[1]), n, bound)
 
 
 def lower_bound(up: np.ndarray | int, down: np.ndarray | int, n: int, *, beta: float, delta: float = 0.0) -> np.ndarray:
@@ -86,11 +86,11 @@ def most_that_shows(n: int, *, beta: float, delta: float = 0.0) -> float:
 
 def _choose(first: Sequence[Shown], second: Sequence[Shown], beta: float, delta: float) -> tuple[str, frozenset[Hashable], int]:
     best = (-math.inf, "", frozenset[Hashable](), 0)
-    for looks_at in first[0]:
-        counts = [Counter(shown[looks_at] for shown in draws) for draws in (first, second)]
+    for observed in first[0]:
+        counts = [Counter(shown[observed] for shown in draws) for draws in (first, second)]
         for likelier_on in (0, 1):
             worth, outcomes = _best_prefix(counts[likelier_on], counts[1 - likelier_on], len(first), beta, delta)
-            best = max(best, (worth, looks_at, outcomes, likelier_on), key=lambda item: item[0])
+            best = max(best, (worth, observed, outcomes, likelier_on), key=lambda item: item[0])
     return best[1:]
 
 

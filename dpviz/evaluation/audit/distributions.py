@@ -1,7 +1,7 @@
-"""The exact law of a learner on every data set of a universe, level by level.
+"""The exact output distribution of a learner on every data set of a universe, level by level.
 
-For a learner that grows one tree, the law of a whole tree is the product of the laws of its nodes, and the law of a node
-depends on the rows that reach it only (checked: prepared on these rows alone it must do the same). So it is enough to list
+For a learner that grows one tree, the probability of a tree is the product over its nodes, and what happens at a node depends
+only on the rows that reach it (checked: prepared on these rows alone, the learner must do the same). So it is enough to list
 what each level does with each small data set. Any other learner is listed whole: one level whose outcomes are models.
 """
 
@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.errors import NotListed
+from dpviz.errors import NotEnumerable
 from dpviz.evaluation.audit.enumeration import Enumeration
-from dpviz.evaluation.audit.question import Question
+from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Leaf, Node, Rule
@@ -51,7 +51,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, eq=False)
-class LevelLaw:
+class LevelDistribution:
     """What one level does with every data set.
 
     Attributes
@@ -80,34 +80,34 @@ class _Table:
     _rows: list[dict[int, float]] = field(default_factory=list)
     _cut: list[float] = field(default_factory=list)
 
-    def add(self, law: dict[Any, float], make: Callable[[Any], Outcome], cut: float) -> None:
-        for key in law:
+    def add(self, distribution: dict[Any, float], make: Callable[[Any], Outcome], cut: float) -> None:
+        for key in distribution:
             if key not in self._number:
                 self._number[key] = len(self.outcomes)
                 self.outcomes.append(make(key))
-        self._rows.append({self._number[key]: chance for key, chance in law.items()})
+        self._rows.append({self._number[key]: chance for key, chance in distribution.items()})
         self._cut.append(max(0.0, cut))
 
-    def level(self) -> LevelLaw:
+    def level(self) -> LevelDistribution:
         chances = np.zeros((len(self._rows), len(self.outcomes)))
         for index, row in enumerate(self._rows):
             chances[index, list(row)] = list(row.values())
         with np.errstate(divide="ignore"):
-            return LevelLaw(self.outcomes, np.log(chances), np.log(chances + np.array(self._cut)[:, None]))
+            return LevelDistribution(self.outcomes, np.log(chances), np.log(chances + np.array(self._cut)[:, None]))
 
 
-def level_laws(question: Question, universe: Universe, tick: Tick | None = None) -> list[LevelLaw]:
-    """The law of each level; one level for a learner that is listed whole. `tick` hears of every data set.
+def level_distributions(planned: PlannedLearner, universe: Universe, tick: Tick | None = None) -> list[LevelDistribution]:
+    """The distribution of each level; one level for a learner that is listed whole. `tick` hears of every data set.
 
-    A learner that grows a tree is listed whole too when its steps depend on more than the rows at the node. Raises NotListed.
+    A learner that grows a tree is listed whole too when its steps depend on more than the rows at the node. Raises NotEnumerable.
     """
     tell = tick or _silent
-    if question.spec.prepare is None:
-        return [_whole_law(question, universe, tell)]
+    if planned.spec.prepare is None:
+        return [_whole_distribution(planned, universe, tell)]
     try:
-        return _Levels.of(question, universe, tell).laws()
+        return _Levels.of(planned, universe, tell).distributions()
     except _ReadsOtherRows:
-        return [_whole_law(question, universe, tell)]
+        return [_whole_distribution(planned, universe, tell)]
 
 
 def _silent(share: float) -> None:
@@ -115,27 +115,29 @@ def _silent(share: float) -> None:
 
 
 class _ReadsOtherRows(Exception):
-    """The law of a node is not the same whether its rows are all rows or a part of them."""
+    """The distribution of a node is not the same whether its rows are all rows or a part of them."""
 
 
-def _whole_law(question: Question, universe: Universe, tick: Tick) -> LevelLaw:
+def _whole_distribution(planned: PlannedLearner, universe: Universe, tick: Tick) -> LevelDistribution:
     table = _Table()
     n_sets = len(universe.keys)
     source = Enumeration()
     for index in range(n_sets):
         tick(index / n_sets)
-        law = whole_law(question, universe.dataset(index), source, most=MOST_RUNS / n_sets)
-        table.add(law, lambda text: Outcome(ends=json.loads(text)), 0.0)
+        distribution = whole_distribution(planned, universe.dataset(index), source, most=MOST_RUNS / n_sets)
+        table.add(distribution, lambda text: Outcome(ends=json.loads(text)), 0.0)
     return table.level()
 
 
-def whole_law(question: Question, data: EncodedDataset, source: Enumeration, *, most: float = MOST_RUNS) -> dict[str, float]:
-    """Probability of every model body (as JSON) the learner can release on `data`; raises NotListed above `most` paths."""
-    law: dict[str, float] = {}
-    for model, chance in source.outcomes(lambda: question.fit(data, source).model, most=most):
+def whole_distribution(
+    planned: PlannedLearner, data: EncodedDataset, source: Enumeration, *, most: float = MOST_RUNS
+) -> dict[str, float]:
+    """Probability of every model body (as JSON) the learner can release on `data`; raises NotEnumerable above `most` paths."""
+    distribution: dict[str, float] = {}
+    for model, chance in source.outcomes(lambda: planned.fit(data, source).model, most=most):
         body = json.dumps(model_body(model))
-        law[body] = law.get(body, 0.0) + chance
-    return law
+        distribution[body] = distribution.get(body, 0.0) + chance
+    return distribution
 
 
 @dataclass(frozen=True)
@@ -149,42 +151,42 @@ class _Levels:
     tick: Tick
 
     @classmethod
-    def of(cls, question: Question, universe: Universe, tick: Tick) -> _Levels:
+    def of(cls, planned: PlannedLearner, universe: Universe, tick: Tick) -> _Levels:
         source = Enumeration()
-        own = [question.prepare(universe.dataset(index), source) for index in range(len(universe.keys))]
-        return cls(universe, source, question.prepare(universe.kinds, source), own, tick)
+        own = [planned.prepare(universe.dataset(index), source) for index in range(len(universe.keys))]
+        return cls(universe, source, planned.prepare(universe.kinds, source), own, tick)
 
-    def laws(self) -> list[LevelLaw]:
-        laws = [self._law(0)]
-        while laws[-1].has_children:
-            laws.append(self._law(len(laws)))
-        return laws
+    def distributions(self) -> list[LevelDistribution]:
+        distributions = [self._distribution(0)]
+        while distributions[-1].has_children:
+            distributions.append(self._distribution(len(distributions)))
+        return distributions
 
-    def _law(self, level: int) -> LevelLaw:
+    def _distribution(self, level: int) -> LevelDistribution:
         table = _Table()
         binned = self.shared.root.binned
         for index, own in enumerate(self.own):
             self.tick((level + index / len(self.own)) / (self.universe.depth + 1))
             rows = self.universe.rows(index)
-            law, cut = node_law(self.shared, NodeRows(binned, rows, level), self.source)
-            alone, _ = node_law(own, NodeRows(own.root.binned, np.arange(len(rows)), level), self.source)
-            if law != alone:
+            distribution, cut = node_distribution(self.shared, NodeRows(binned, rows, level), self.source)
+            alone, _ = node_distribution(own, NodeRows(own.root.binned, np.arange(len(rows)), level), self.source)
+            if distribution != alone:
                 raise _ReadsOtherRows
-            table.add(law, lambda key: outcome_of(self.universe.kinds, key), cut)
+            table.add(distribution, lambda key: outcome_of(self.universe.kinds, key), cut)
         return table.level()
 
 
-def node_law(growth: TreeRecipe, node: NodeRows, source: Enumeration) -> tuple[dict[Any, float], float]:
+def node_distribution(growth: TreeRecipe, node: NodeRows, source: Enumeration) -> tuple[dict[Any, float], float]:
     """Probability of everything a step can publish at `node`, by `released`, and the mass cut off."""
     if growth.distribution is not None:
         listed, cut = growth.distribution(node)
     else:
         listed, cut = list(source.outcomes(lambda: growth.step(node))), 0.0
-    law: dict[Any, float] = {}
+    distribution: dict[Any, float] = {}
     for decision, chance in listed:
         key = released(node.binned.grid, decision)
-        law[key] = law.get(key, 0.0) + chance
-    return law, cut
+        distribution[key] = distribution.get(key, 0.0) + chance
+    return distribution, cut
 
 
 def released(grid: CandidateGrid, decision: Decision) -> Any:
@@ -204,7 +206,9 @@ def released(grid: CandidateGrid, decision: Decision) -> Any:
 def _require_one_rule(grid: CandidateGrid, feature: int, index: int) -> None:
     candidates = grid.features[feature]
     if candidates.thresholds is not None and candidates.starts[index]:
-        raise NotListed("A split of a number into a range and the rest is not listed.", remedy="Use a universe of categories.")
+        raise NotEnumerable(
+            "A split of a number into a range and the rest is not listed.", remedy="Use a universe of categories."
+        )
 
 
 def outcome_of(kinds: EncodedDataset, key: Any) -> Outcome:

@@ -1,14 +1,14 @@
-"""Laws level by level: complete, and the same as listing whole trees."""
+"""Distributions level by level: complete, and the same as listing whole trees."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from dpviz.errors import NotListed, ParameterError
-from dpviz.evaluation.audit import laws
-from dpviz.evaluation.audit.laws import level_laws
-from dpviz.evaluation.audit.question import Question
+from dpviz.errors import NotEnumerable, ParameterError
+from dpviz.evaluation.audit import distributions
+from dpviz.evaluation.audit.distributions import level_distributions
+from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.learners import get_learner
 from dpviz.table.schema import ClassTarget, NumericTarget, Schema
@@ -18,68 +18,68 @@ TINY = Universe((2,), depth=2, max_rows=3)
 
 
 def ask(learner, universe=TINY, epsilon=1.0, **given):
-    return Question.ask(learner, universe.schema, epsilon=epsilon, depth=universe.depth, given=given)
+    return PlannedLearner.of(learner, universe.schema, epsilon=epsilon, depth=universe.depth, given=given)
 
 
 @pytest.mark.parametrize("learner", ["pf-tree", "majority", "cart"])
 @pytest.mark.parametrize("epsilon", [0.1, 5.0])
 def test_probabilities_of_every_level_sum_to_one_on_every_data_set(learner, epsilon):
-    for law in level_laws(ask(learner, epsilon=epsilon), TINY):
-        np.testing.assert_allclose(np.exp(law.low).sum(axis=1), 1, atol=1e-12)
-        np.testing.assert_array_equal(law.low, law.high)
+    for distribution in level_distributions(ask(learner, epsilon=epsilon), TINY):
+        np.testing.assert_allclose(np.exp(distribution.low).sum(axis=1), 1, atol=1e-12)
+        np.testing.assert_array_equal(distribution.low, distribution.high)
 
 
 @pytest.mark.parametrize(("learner", "given"), [("privatree", {"grow_complete": True}), ("privatree-corrected", {})])
 def test_where_noise_is_cut_off_bounds_lie_on_either_side_of_one(learner, given):
-    for law in level_laws(ask(learner, **given), TINY):
-        assert (np.exp(law.low).sum(axis=1) <= 1 + 1e-12).all()
-        assert (np.exp(law.high).sum(axis=1) >= 1 - 1e-12).all()
-        assert (law.low <= law.high).all()
+    for distribution in level_distributions(ask(learner, **given), TINY):
+        assert (np.exp(distribution.low).sum(axis=1) <= 1 + 1e-12).all()
+        assert (np.exp(distribution.high).sum(axis=1) >= 1 - 1e-12).all()
+        assert (distribution.low <= distribution.high).all()
 
 
 def test_a_tree_has_one_level_per_depth_and_the_last_one_no_children():
-    found = level_laws(ask("pf-tree"), TINY)
-    assert [law.has_children for law in found] == [True, False]
-    complete = level_laws(ask("privatree", grow_complete=True), TINY)
-    assert [law.has_children for law in complete] == [True, True, False]
+    found = level_distributions(ask("pf-tree"), TINY)
+    assert [distribution.has_children for distribution in found] == [True, False]
+    complete = level_distributions(ask("privatree", grow_complete=True), TINY)
+    assert [distribution.has_children for distribution in complete] == [True, True, False]
 
 
 def test_a_step_that_reads_other_rows_is_listed_whole():
-    whole = level_laws(ask(LOOKS_AT_ALL_ROWS), TINY)
+    whole = level_distributions(ask(LOOKS_AT_ALL_ROWS), TINY)
     assert len(whole) == 1
     assert all(isinstance(outcome.ends, dict) for outcome in whole[0].outcomes)
-    same = level_laws(ask(replace(LOOKS_AT_ALL_ROWS, prepare=None)), TINY)
+    same = level_distributions(ask(replace(LOOKS_AT_ALL_ROWS, prepare=None)), TINY)
     np.testing.assert_array_equal(whole[0].low, same[0].low)
 
 
 def test_listing_whole_learners_has_a_limit(monkeypatch):
-    monkeypatch.setattr(laws, "MOST_RUNS", 50)
-    with pytest.raises(NotListed, match="ways"):
-        level_laws(ask(replace(get_learner("pf-tree"), prepare=None)), TINY)
+    monkeypatch.setattr(distributions, "MOST_RUNS", 50)
+    with pytest.raises(NotEnumerable, match="ways"):
+        level_distributions(ask(replace(get_learner("pf-tree"), prepare=None)), TINY)
 
 
 @pytest.mark.parametrize("learner", ["privatree", "privatree-star"])
 def test_what_is_done_before_growing_is_not_listed_and_says_so(learner):
     numbers = Universe((3,), numeric=True, max_rows=2)
-    with pytest.raises(NotListed, match="cannot be listed") as refusal:
-        level_laws(ask(learner, numbers), numbers)
+    with pytest.raises(NotEnumerable, match="cannot be listed") as refusal:
+        level_distributions(ask(learner, numbers), numbers)
     assert refusal.value.remedy
 
 
 def test_categories_with_more_than_two_values_are_refused_where_four_counts_are_all_that_is_listed():
     three = Universe((3,), max_rows=2)
-    with pytest.raises(NotListed, match="two classes and features of two categories only"):
-        level_laws(ask("privatree", three, grow_complete=True), three)
+    with pytest.raises(NotEnumerable, match="two classes and features of two categories only"):
+        level_distributions(ask("privatree", three, grow_complete=True), three)
 
 
 def test_numbers_and_deltas_are_not_for_listing():
     schema = Schema(TINY.schema.features, NumericTarget("y", 0, 1), n_public=3)
     numbers = replace(get_learner("majority"), task="number")
-    with pytest.raises(NotListed, match="predicts numbers"):
-        Question.ask(numbers, schema, epsilon=1.0, depth=1, given={})
+    with pytest.raises(NotEnumerable, match="predicts numbers"):
+        PlannedLearner.of(numbers, schema, epsilon=1.0, depth=1, given={})
     majority = get_learner("majority")
     approximate = replace(majority, claim=lambda *given: replace(majority.claim(*given), delta=1e-5))
-    with pytest.raises(NotListed, match="A claim with delta"):
+    with pytest.raises(NotEnumerable, match="A claim with delta"):
         ask(approximate)
 
 
@@ -92,5 +92,5 @@ def test_an_epsilon_that_leaves_the_floating_point_range_is_refused():
 def test_a_schema_the_learner_refuses_is_a_reason_not_to_list():
     one = Universe((1,), max_rows=2)
     assert isinstance(one.schema.target, ClassTarget)
-    with pytest.raises(NotListed, match="No feature can be split"):
+    with pytest.raises(NotEnumerable, match="No feature can be split"):
         ask("pf-tree", one)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpviz.evaluation.audit.attack import attack, lower_bound, most_that_shows
+from dpviz.evaluation.audit.distinguishing import distinguish, lower_bound, most_that_shows
 
 BETA = 0.2
 
@@ -38,7 +38,7 @@ def coin(epsilon, side, n, rng):
 
 def many_bounds(epsilon, n, runs, seed):
     rng = np.random.default_rng(seed)
-    return np.array([attack(coin(epsilon, 0, n, rng), coin(epsilon, 1, n, rng), beta=BETA).bound for _ in range(runs)])
+    return np.array([distinguish(coin(epsilon, 0, n, rng), coin(epsilon, 1, n, rng), beta=BETA).bound for _ in range(runs)])
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0])
@@ -69,7 +69,7 @@ def test_both_orders_are_tried():
     usual = [{"seen": 0} for _ in range(200)]
     sometimes = [{"seen": int(rng.random() < 0.5)} for _ in range(200)]
     for first, second, likelier_on in ((usual, sometimes, 1), (sometimes, usual, 0)):
-        found = attack(first, second, beta=0.05)
+        found = distinguish(first, second, beta=0.05)
         assert found.likelier_on == likelier_on
         assert found.outcomes == {1}
         assert found.bound > 1
@@ -77,12 +77,12 @@ def test_both_orders_are_tried():
 
 def test_the_event_that_tells_most_is_chosen_among_all_that_is_looked_at():
     rng = np.random.default_rng(5)
-    found = attack(coin(3.0, 0, 1000, rng), coin(3.0, 1, 1000, rng), beta=0.05)
-    assert found.looks_at == "coin"
+    found = distinguish(coin(3.0, 0, 1000, rng), coin(3.0, 1, 1000, rng), beta=0.05)
+    assert found.observed == "coin"
     assert found.n_draws == 500
     assert sum(found.hits) > 0
 
 
 @pytest.mark.parametrize("n", [0, 1])
 def test_too_few_draws_bound_nothing(n):
-    assert attack([{"x": 0}] * n, [{"x": 1}] * n, beta=0.05).bound == 0
+    assert distinguish([{"x": 0}] * n, [{"x": 1}] * n, beta=0.05).bound == 0
