@@ -1,7 +1,7 @@
 """The register's file: SQLite with a write-ahead log, one writer at a time, migrations, and typed errors.
 
-Every operation opens the file, works, and closes it, so that threads, processes and a fork share nothing. The file holds
-fingerprints of private rows: it is made readable by its owner alone.
+Every operation opens the file and closes it again, so that threads and processes share no connection. The file holds
+fingerprints of private rows: only its owner may read it.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from time import monotonic, sleep
 
 from dpviz.errors import RegisterError
 
-#: Where the register is when nobody says otherwise; the environment variable says otherwise.
+#: The environment variable that names the register's file.
 VARIABLE = "DPVIZ_REGISTER"
-#: "dpvz": marks the file as ours.
+#: SQLite's application id of our files: "dpvz".
 APPLICATION = 0x6470767A
 #: Seconds to wait for another writer.
 PATIENCE = 20.0
@@ -87,7 +87,7 @@ _KINDS = {
 }
 _WORDS = {
     "locked": ("Another program holds the release register.", "Wait for the other release to end, then try again."),
-    "foreign": ("This file is no release register.", f"Choose another path ({VARIABLE}), or move the file away."),
+    "foreign": ("This file is not a release register.", f"Choose another path ({VARIABLE}), or move the file away."),
     "damaged": ("The release register is damaged.", "Put back a copy. Do not start a new one: what was spent stays spent."),
     "unreadable": ("The release register cannot be read or written.", f"Check the folder and its rights, or set {VARIABLE}."),
     "newer": ("The release register was made by a newer version of dpviz.", "Update dpviz."),
@@ -95,7 +95,7 @@ _WORDS = {
 
 
 def default_path() -> Path:
-    """What the environment variable DPVIZ_REGISTER says, else releases.db in the user's data folder."""
+    """The file that DPVIZ_REGISTER names, else releases.db in the user's data folder."""
     named = os.environ.get(VARIABLE)
     return Path(named) if named else Path.home() / ".local" / "share" / "dpviz" / "releases.db"
 
@@ -107,14 +107,14 @@ def refusal(code: str, path: Path) -> RegisterError:
 
 
 class Store:
-    """One register file. Nothing is open between calls."""
+    """One register file, closed between calls."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection that sees one moment of the file."""
+        """A connection that sees a consistent snapshot of the file."""
         with self._opened() as connection:
             _patiently(lambda: _begin_reading(connection))
             yield connection
@@ -122,7 +122,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """The only writer: what is done here is committed and synced as a whole, or not at all."""
+        """The only writer: its changes are committed and synced together, or not at all."""
         with self._opened() as connection, _immediately(connection):
             yield connection
 
@@ -133,12 +133,12 @@ class Store:
                 _patiently(lambda: self._prepare(connection))
                 yield connection
         except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
-            raise  # ours to mend, not the user's
+            raise  # a bug of ours, not a problem of the file
         except sqlite3.DatabaseError as error:
             raise refusal(_kind(error), self.path) from error
 
     def _connect(self) -> sqlite3.Connection:
-        """Open the file, made for its owner's eyes alone if it is new."""
+        """Open the file; a new one is readable by its owner only."""
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -147,7 +147,7 @@ class Store:
         return _connection(self.path)
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Refuse a file that is not ours; bring an old one up to date."""
+        """Refuse a file that is not ours; migrate an old one."""
         if _number(connection, "user_version") == len(MIGRATIONS) and _number(connection, "application_id") == APPLICATION:
             return
         connection.execute("PRAGMA journal_mode = WAL")
@@ -192,7 +192,7 @@ def _immediately(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _begin_reading(connection: sqlite3.Connection) -> None:
-    """From here on the connection sees the file as it is now."""
+    """Take the snapshot: from here on the connection sees the file as it is now."""
     connection.execute("BEGIN")
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -202,7 +202,7 @@ def _begin_reading(connection: sqlite3.Connection) -> None:
 
 
 def _patiently(step: Callable[[], object]) -> None:
-    """Do `step`, again while others hold the file: SQLite itself does not wait when the log is made, cleared or recovered."""
+    """Repeat `step` while others hold the file: SQLite itself does not wait when the log is created, cleared or recovered."""
     deadline = monotonic() + PATIENCE
     while True:
         try:
@@ -219,7 +219,7 @@ def _kind(error: sqlite3.DatabaseError) -> str:
 
 
 def _run(connection: sqlite3.Connection, script: str) -> None:
-    """Every statement of a script, inside the transaction that is open (`executescript` would commit it)."""
+    """Run every statement of a script inside the open transaction (`executescript` would commit it)."""
     statement = ""
     for line in script.splitlines():
         statement += f"{line}\n"

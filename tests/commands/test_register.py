@@ -109,7 +109,7 @@ def test_an_export_of_another_kind_is_refused(refused, register, tmp_path):
 
 def test_a_register_that_is_none_is_one_line(refused, tmp_path):
     (tmp_path / "notes.txt").write_text("dear diary " * 100)
-    assert "This file is no release register." in refused("register", "list", "--register", tmp_path / "notes.txt")
+    assert "This file is not a release register." in refused("register", "list", "--register", tmp_path / "notes.txt")
 
 
 def test_looks_at_private_rows_are_listed_apart(run, declared, register):

@@ -1,11 +1,15 @@
 """The file: foreign, newer, damaged, locked and unreadable ones are refused in words; old ones are brought up to date."""
 
+import gzip
+import hashlib
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
-from dpviz.errors import RegisterError
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.errors import OverCap, RegisterError
 from dpviz.release import store
 from dpviz.release.register import ReleaseRegister
 
@@ -92,6 +96,42 @@ def test_it_is_written_ahead_and_known_by_its_mark(tmp_path):
     with closing(sqlite3.connect(path)) as other:
         assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert other.execute("PRAGMA application_id").fetchone() == (store.APPLICATION,)
+
+
+@pytest.fixture
+def of_version_1(tmp_path):
+    """A register written by the first version of its format: never made again, since no code writes it any more."""
+    path = tmp_path / "releases.db"
+    path.write_bytes(gzip.decompress(Path(__file__).with_name("releases-1.db.gz").read_bytes()))
+    return ReleaseRegister(path)
+
+
+def test_a_register_of_the_first_version_opens_with_all_it_has_spent(of_version_1):
+    register = of_version_1
+    spent = [(entry.number, entry.data_set, entry.status, entry.learner, entry.loss) for entry in register.releases()]
+    assert spent == [
+        (1, "survey", "released", "pf-tree", PrivacyLoss(0.1)),
+        (2, "survey", "released", "s-gbdt", PrivacyLoss(0.3, 5e-8)),
+        (3, "survey", "interrupted, counted", "pf-tree", PrivacyLoss(0.2)),
+        (4, "clinic", "released", "pf-forest", PrivacyLoss(0.25)),
+    ]
+    assert register.releases()[0].settings == {"epsilon": 0.1, "max_depth": 4}
+    assert register.balance("survey").spent == PrivacyLoss(0.6000000000000001, 5e-8)
+    assert register.balance("clinic").left == PrivacyLoss(0.25)
+    survey = register.data_set("survey")
+    assert (survey.unit, survey.rows_per_unit, survey.epsilon_cap, survey.delta_cap) == ("one household", 3, 1.0, 1e-6)
+    assert [cap for _, cap, _ in register.cap_changes("clinic")] == [0.3, 0.5]
+    assert [(item.data_set, item.times) for item in register.explorations()] == [("", 1), ("survey", 7)]
+
+
+def test_what_a_register_of_the_first_version_has_spent_counts_from_now_on(of_version_1):
+    fingerprint = hashlib.sha256(b"clinic").hexdigest()
+    assert of_version_1.data_set_of(fingerprint).name == "clinic"
+    asked = {"fingerprint": fingerprint, "learner": "pf-tree", "settings": {}, "file": Path("new.json")}
+    with pytest.raises(OverCap) as problem:
+        of_version_1.start(token="new", loss=PrivacyLoss(0.3), **asked)
+    assert problem.value.left == 0.25
+    assert of_version_1.start(token="new", loss=PrivacyLoss(0.25), **asked).number == 5
 
 
 def test_an_old_register_is_brought_up_to_date_and_keeps_what_it_holds(tmp_path, monkeypatch):
