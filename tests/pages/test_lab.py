@@ -70,8 +70,8 @@ def test_shares_of_levels_fix_the_depth_when_they_are_used():
     found = test.session_state["_long_work"][lab_screen.MAP].result
     next(button for button in test.button if button.label == "Use these shares").click().run()
     plan = test.session_state["_last_good"][1].result.plan
-    assert found.question.settings["depth"] == "auto"
-    assert plan.depth == len(found.question.parts) == int(test.select_slider(key="depth").value)
+    assert found.movable.settings["depth"] == "auto"
+    assert plan.depth == len(found.movable.parts) == int(test.select_slider(key="depth").value)
     assert {share.set_by for share in plan.shares} == {"you"}
 
 

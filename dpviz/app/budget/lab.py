@@ -46,32 +46,32 @@ def lab(asked: Asked, loaded: Loaded) -> None:
         st.info(_CLOSED, icon=":material/lock:")
         return
     try:
-        question = MovableShares.of(asked.learner, loaded.schema, asked.settings, asked.params)
+        movable = MovableShares.of(asked.learner, loaded.schema, asked.settings, asked.params)
     except DpvizError as problem:
         error(problem)
         return
-    if question is None:
+    if movable is None:
         title = get_learner(asked.learner).title
         st.info(f"{title} has no shares to move with these settings. Choose a learner that has, or more levels.")
         return
-    _lab(question, asked, loaded)
+    _lab(movable, asked, loaded)
 
 
-def _lab(question: MovableShares, asked: Asked, loaded: Loaded) -> None:
-    parts = ", ".join(map(map_figures.part_title, question.parts))
+def _lab(movable: MovableShares, asked: Asked, loaded: Loaded) -> None:
+    parts = ", ".join(map(map_figures.part_title, movable.parts))
     st.markdown(
-        f"Training accuracy of {get_learner(question.learner).title} at ε = {number_text(question.settings['epsilon'])} "
+        f"Training accuracy of {get_learner(movable.learner).title} at ε = {number_text(movable.settings['epsilon'])} "
         f"({NEIGHBOURS}) when its shares are moved: {parts}."
     )
     beside = _ask_beside(loaded)
-    key = _key(question, loaded)
+    key = _key(movable, loaded)
     here, there = long_work.look(MAP, key), long_work.look(BESIDE, f"{beside} {key}")
-    current = asked.params.get(question.parameter)
+    current = asked.params.get(movable.parameter)
     needed = not here.is_current or (beside != _NONE and not there.is_current)
     with st.container(horizontal=True, vertical_alignment="center"):
         look: dict[str, Any] = {"icon": ":material/play_arrow:", "disabled": not needed or here.job is not None}
         st.button(
-            f"Draw the map ({_draws(loaded.data)} draws per point)", on_click=_start, args=(question, loaded, beside), **look
+            f"Draw the map ({_draws(loaded.data)} draws per point)", on_click=_start, args=(movable, loaded, beside), **look
         )
         if not needed:
             st.caption(":material/check: Drawn for these settings.")
@@ -81,11 +81,11 @@ def _lab(question: MovableShares, asked: Asked, loaded: Loaded) -> None:
     _maps(here.result, there.result if beside != _NONE else None, current, loaded.title, beside)
     if here.result is not None and here.is_current:
         st.divider()
-        _gains(question, loaded, current)
+        _gains(movable, loaded, current)
 
 
-def _key(question: MovableShares, loaded: Loaded) -> str:
-    widgets = Asked(question.learner, dict(question.settings), dict(question.params), 0, {})
+def _key(movable: MovableShares, loaded: Loaded) -> str:
+    widgets = Asked(movable.learner, dict(movable.settings), dict(movable.params), 0, {})
     return canonical_key(loaded, widgets, lab=DRAWS)
 
 
@@ -102,33 +102,33 @@ def _ask_beside(loaded: Loaded) -> str:
     return st.selectbox("Beside it", names, names.index(farthest), **look, persist_state="session")
 
 
-def _start(question: MovableShares, loaded: Loaded, beside: str) -> None:
-    key = _key(question, loaded)
+def _start(movable: MovableShares, loaded: Loaded, beside: str) -> None:
+    key = _key(movable, loaded)
     if not long_work.look(MAP, key).is_current:
-        long_work.begin(MAP, key, _mapping(question, loaded.data))
+        long_work.begin(MAP, key, _mapping(movable, loaded.data))
     if beside != _NONE and not long_work.look(BESIDE, f"{beside} {key}").is_current:
-        long_work.begin(BESIDE, f"{beside} {key}", _mapping_beside(question, beside))
+        long_work.begin(BESIDE, f"{beside} {key}", _mapping_beside(movable, beside))
 
 
 def _draws(data: EncodedDataset) -> int:
     return DRAWS if data.n_rows <= LARGE else DRAWS_LARGE
 
 
-def _mapping(question: MovableShares, data: EncodedDataset) -> Work:
+def _mapping(movable: MovableShares, data: EncodedDataset) -> Work:
     def work(progress: Any, stop: Any) -> ShareMap:
         return share_map(
-            question, data, draws=_draws(data), seed=0, workers=long_work.WORKERS, progress=progress, stop=stop.is_set
+            movable, data, draws=_draws(data), seed=0, workers=long_work.WORKERS, progress=progress, stop=stop.is_set
         )
 
     return work
 
 
-def _mapping_beside(question: MovableShares, name: str) -> Work:
-    """The same question about another table; with levels, of the same depth, so that the maps compare."""
+def _mapping_beside(movable: MovableShares, name: str) -> Work:
+    """The same map for another table; with levels, of the same depth, so that the maps compare."""
     data = encoded_sample(name)
-    depth = len(question.parts) if question.by_level else question.settings["depth"]
-    settings = {**question.settings, "depth": depth}
-    other = MovableShares.of(question.learner, data.schema, settings, question.params)
+    depth = len(movable.parts) if movable.by_level else movable.settings["depth"]
+    settings = {**movable.settings, "depth": depth}
+    other = MovableShares.of(movable.learner, data.schema, settings, movable.params)
     assert other is not None
     return _mapping(other, data)
 
@@ -136,7 +136,7 @@ def _mapping_beside(question: MovableShares, name: str) -> Work:
 def _maps(here: ShareMap | None, there: ShareMap | None, current: Shares | None, title: str, beside: str) -> None:
     if here is None:
         return
-    if there is not None and there.question.parts != here.question.parts:
+    if there is not None and there.movable.parts != here.movable.parts:
         there = None
     if there is not None:
         st.markdown(f"**{plain(map_figures.crossover_sentence(here, there))}**")
@@ -153,7 +153,7 @@ def _map(found: ShareMap, current: Shares | None, title: str, key: str) -> None:
     sentence = map_figures.map_sentence(found)
     st.caption(plain(sentence))
     stopped = f"Stopped after {found.n_draws} of {found.n_asked} draws. " if found.n_draws < found.n_asked else ""
-    if len(found.question.parts) == 3:
+    if len(found.movable.parts) == 3:
         wide, narrow = (map_figures.triangle_svg(found, current=current, narrow=narrow) for narrow in (False, True))
         picture_view(wide, narrow, key=key, on_choice=lambda: _use_cell(found, key))
         st.caption(
@@ -171,40 +171,40 @@ def _map(found: ShareMap, current: Shares | None, title: str, key: str) -> None:
 def _use_cell(found: ShareMap, key: str) -> None:
     chosen = choice_in(key)
     if chosen is not None:
-        use_shares(found.question, found.points[int(chosen)])
+        use_shares(found.movable, found.points[int(chosen)])
 
 
 def _ask_point(found: ShareMap, key: str) -> None:
     """Choose a point of a line, and use it."""
-    places, title = map_figures.line_places(found.question)
+    places, title = map_figures.line_places(found.movable)
     words = {place: f"{place:g}" for place in places}
     start = places[found.best]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         place = st.select_slider(title[:1].upper() + title[1:], places, start, format_func=words.__getitem__, key=f"{key}-point")
         st.button(
-            "Use these shares", key=f"{key}-use", on_click=use_shares, args=(found.question, found.points[places.index(place)])
+            "Use these shares", key=f"{key}-use", on_click=use_shares, args=(found.movable, found.points[places.index(place)])
         )
 
 
-def use_shares(question: MovableShares, shares: Shares) -> None:
+def use_shares(movable: MovableShares, shares: Shares) -> None:
     """Put shares into the sidebar's controls, as weights in percent; levels fix the depth too."""
-    name = f"{question.learner}.{question.parameter}"
+    name = f"{movable.learner}.{movable.parameter}"
     st.session_state[f"{name}.by-hand"] = True
-    if question.by_level:
+    if movable.by_level:
         st.session_state["depth"] = str(len(shares))
-    for part, share in zip(question.parts, shares, strict=True):
+    for part, share in zip(movable.parts, shares, strict=True):
         st.session_state[f"{name}.{part}"] = round(100 * share, 2)
 
 
-def _gains(question: MovableShares, loaded: Loaded, current: Shares | None) -> None:
+def _gains(movable: MovableShares, loaded: Loaded, current: Shares | None) -> None:
     """What one step more of each share buys, from the shares in use."""
     st.subheader("What one step more buys", anchor=False)
-    start = tuple(current) if current else question.automatic
-    key = f"{_key(question, loaded)} {start}"
+    start = tuple(current) if current else movable.automatic
+    key = f"{_key(movable, loaded)} {start}"
     seen = long_work.look(GAINS, key)
     whose = "the shares you set" if current else "the automatic choice"
-    st.markdown(plain(f"From {whose}: {map_figures.shares_words(question.parts, tuple(s / sum(start) for s in start))}."))
-    args = (question, loaded.data, start, key)
+    st.markdown(plain(f"From {whose}: {map_figures.shares_words(movable.parts, tuple(s / sum(start) for s in start))}."))
+    args = (movable, loaded.data, start, key)
     busy = {"icon": ":material/play_arrow:", "disabled": seen.is_current or seen.job is not None}
     st.button(f"Try one step more of each ({GAIN_DRAWS} draws)", on_click=_start_gains, args=args, **busy)
     long_work.status(seen, "Trying one step more of each share")
@@ -217,9 +217,9 @@ def _gains(question: MovableShares, loaded: Loaded, current: Shares | None) -> N
     table(gain_figures.gain_rows(of, gains), sentence)
 
 
-def _start_gains(question: MovableShares, data: EncodedDataset, start: Shares, key: str) -> None:
+def _start_gains(movable: MovableShares, data: EncodedDataset, start: Shares, key: str) -> None:
     def work(progress: Any, stop: Any) -> Any:
         look = {"workers": long_work.WORKERS, "progress": progress, "stop": stop.is_set}
-        return question, one_step_more(question, data, start, draws=GAIN_DRAWS, seed=1, **look)
+        return movable, one_step_more(movable, data, start, draws=GAIN_DRAWS, seed=1, **look)
 
     long_work.begin(GAINS, key, work)

@@ -1,4 +1,4 @@
-"""Which shares of epsilon a learner lets one move, where its own rule puts them, and which others to try."""
+"""The shares of epsilon that a learner lets one move: its automatic choice, and others to try."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from dpviz.learners import get_learner, require_task
 from dpviz.table.schema import Schema
 from dpviz.training.params import Settings, controls_of, make_params
 
-#: Points of the map stand this far apart; one step more of a share is one such step.
+#: Steps from 0 to 1 on the map; "one step more" of a share is one of them.
 STEPS = 10
-#: With more parts than a triangle shows, level l gets a share proportional to growth^l for each of these.
+#: With more than three parts, level l gets a share proportional to growth^l, for each of these.
 GROWTHS = (0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0, 4.0)
 
 Shares = tuple[float, ...]
@@ -22,20 +22,20 @@ Shares = tuple[float, ...]
 
 @dataclass(frozen=True)
 class MovableShares:
-    """Whose shares are moved.
+    """The shares of one learner, everything else being fixed.
 
     Attributes
     ----------
     learner, parameter : str
-        The learner's field that takes the shares.
+        The learner's parameter that takes the shares.
     parts : tuple of str
-        What each share buys; for levels "depth 0", "depth 1", ...
+        What each share is spent on; for levels "depth 0", "depth 1", ...
     by_level : bool
         The parts are the levels of the tree.
     settings, params : mapping
-        Everything else `fit` is asked: epsilon, max_depth, depth; the learner's own without the shares.
+        The other arguments of `fit`: epsilon, max_depth, depth; the learner's own without the shares.
     automatic : tuple of float
-        What the learner's public rule chooses; sums to 1.
+        The choice of the learner's public rule; sums to 1.
     """
 
     learner: str
@@ -48,7 +48,7 @@ class MovableShares:
 
     @classmethod
     def of(cls, learner: str, schema: Schema, settings: Mapping[str, Any], params: Mapping[str, Any]) -> MovableShares | None:
-        """The question about a learner; None when it has no shares, or only one. Raises what the learner's plan raises."""
+        """The shares of a learner; None when it has none, or only one. Raises what the learner's plan raises."""
         spec = get_learner(learner)
         require_task(spec, schema)
         named = {name: about for name, about in controls_of(spec.Params).items() if about.kind == "shares"}
@@ -70,23 +70,20 @@ class MovableShares:
     def plan(self, schema: Schema, shares: Shares) -> BudgetPlan:
         """The plan with these shares."""
         spec = get_learner(self.learner)
-        return spec.plan(schema, Settings(**self.settings), make_params(spec.Params, self.learner, self.asked_params(shares)))
-
-    def asked_params(self, shares: Shares) -> dict[str, Any]:
-        """The learner's own parameters with these shares."""
-        return {**self.params, self.parameter: shares}
+        params = make_params(spec.Params, self.learner, {**self.params, self.parameter: shares})
+        return spec.plan(schema, Settings(**self.settings), params)
 
     @property
     def points(self) -> tuple[Shares, ...]:
-        """Shares to try: a grid inside the triangle (or line); growth factors when there are more than three parts."""
+        """Shares to try: a grid in the triangle (or on the line), or by GROWTHS when there are more than three parts."""
         return share_points(len(self.parts)) if len(self.parts) <= 3 else tuple(level_shares(g, len(self.parts)) for g in GROWTHS)
 
 
 def automatic_shares(plan: BudgetPlan, parts: Sequence[str]) -> Shares:
     """The shares of a plan, summing to 1: per named part, or per level without names.
 
-    Epsilon as the claim counts it: once per group of features, the first group standing for all. What no part names goes to
-    "node".
+    Epsilon is counted as in the claim: once per group of features, so only the first group counts. Steps that belong to no named
+    part go to "node".
     """
     groups = [share.group for share in plan.shares if share.group]
     counted = [share for share in plan.shares if share.group in ("", *groups[:1])]

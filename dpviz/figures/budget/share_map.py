@@ -88,7 +88,7 @@ def triangle_svg(found: ShareMap, *, current: Shares | None, narrow: bool = Fals
         f'<svg xmlns="http://www.w3.org/2000/svg" class="tri{" narrow" if narrow else ""}" viewBox="0 0 {frame.width} '
         f'{frame.height}" style="max-width:{LARGEST_NARROW if narrow else WIDE}px" role="listbox" aria-label="{words}">'
     )
-    return f"{head}{_edges(frame)}{_corners(found.question.parts, frame)}{cells}{_diamond(found.question.automatic, frame)}</svg>"
+    return f"{head}{_edges(frame)}{_corners(found.movable.parts, frame)}{cells}{_diamond(found.movable.automatic, frame)}</svg>"
 
 
 def _edges(frame: Frame) -> str:
@@ -144,13 +144,13 @@ def shares_words(parts: Sequence[str], shares: Shares) -> str:
 def point_words(found: ShareMap, at: int) -> str:
     """A point with its accuracy."""
     error = f", standard error {100 * found.errors[at]:.1f}" if found.n_draws > 1 else ""
-    return f"{shares_words(found.question.parts, found.points[at])}: {found.means[at]:.1%} right{error}"
+    return f"{shares_words(found.movable.parts, found.points[at])}: {found.means[at]:.1%} right{error}"
 
 
 def map_sentence(found: ShareMap) -> str:
     """The map in words: alt text, and the line above it."""
-    parts, best = found.question.parts, found.best
-    rule = found.nearest(found.question.automatic)
+    parts, best = found.movable.parts, found.best
+    rule = found.nearest(found.movable.automatic)
     behind = 100 * (found.means[best] - found.means[rule])
     others = len(found.as_good) - 1
     more = f"; the draws do not tell {others} other {'point' if others == 1 else 'points'} from it" if others else ""
@@ -168,7 +168,7 @@ def map_sentence(found: ShareMap) -> str:
 def crossover_sentence(first: ShareMap, second: ShareMap) -> str:
     """Where the last share (leaves, or the lowest level) is good on few and on many rows: the paper's crossover."""
     small, large = sorted((first, second), key=lambda found: found.n_rows)
-    part = part_title(small.question.parts[-1])
+    part = part_title(small.movable.parts[-1])
     few, many = (f"{100 * found.centre()[-1]:.0f} %" for found in (small, large))
     change = large.centre()[-1] - small.centre()[-1]
     sizes = f"{small.n_rows:,} rows", f"{large.n_rows:,} rows"
@@ -182,7 +182,7 @@ def crossover_sentence(first: ShareMap, second: ShareMap) -> str:
 
 def map_rows(found: ShareMap) -> list[dict[str, str]]:
     """The map as a table: one line per point."""
-    parts, good = found.question.parts, set(found.as_good)
+    parts, good = found.movable.parts, set(found.as_good)
     return [
         {
             **{part_title(part): f"{share:.0%}" for part, share in zip(parts, point, strict=True)},
@@ -194,10 +194,10 @@ def map_rows(found: ShareMap) -> list[dict[str, str]]:
     ]
 
 
-def line_places(question: MovableShares) -> tuple[tuple[float, ...], str]:
+def line_places(movable: MovableShares) -> tuple[tuple[float, ...], str]:
     """(x of each point, what x is) when the map is a line: the first share in percent, or the growth factor."""
-    if len(question.parts) == 2:
-        return tuple(100 * point[0] for point in question.points), f"share of ε for {part_title(question.parts[0])}, %"
+    if len(movable.parts) == 2:
+        return tuple(100 * point[0] for point in movable.points), f"share of ε for {part_title(movable.parts[0])}, %"
     return GROWTHS, "each level gets so many times the share of the level above"
 
 
@@ -205,7 +205,7 @@ def line_figure(found: ShareMap, *, current: Shares | None) -> Figure:
     """Mean training accuracy with its 95 % band along two shares or the growth factor; automatic and current choice marked."""
     from plotly.graph_objects import Figure
 
-    x, title = line_places(found.question)
+    x, title = line_places(found.movable)
     low, high = (100 * (found.means + sign * 1.96 * np.nan_to_num(found.errors)) for sign in (-1, 1))
     figure = Figure()
     figure.add_scatter(
@@ -217,15 +217,15 @@ def line_figure(found: ShareMap, *, current: Shares | None) -> Figure:
     figure.add_scatter(
         x=x, y=100 * found.means, mode="lines+markers", line=line, marker={"size": 9}, hovertemplate=words, name="mean"
     )
-    for shares, symbol, name in ((found.question.automatic, "diamond", "automatic choice"), (current, "circle-open", "in use")):
+    for shares, symbol, name in ((found.movable.automatic, "diamond", "automatic choice"), (current, "circle-open", "in use")):
         if shares is not None:
             _add_mark(figure, found, shares, symbol, name)
-    figure.update_layout(**_line_layout(title, len(found.question.parts) > 2))
+    figure.update_layout(**_line_layout(title, len(found.movable.parts) > 2))
     return figure
 
 
 def _add_mark(figure: Figure, found: ShareMap, shares: Shares, symbol: str, name: str) -> None:
-    x, _ = line_places(found.question)
+    x, _ = line_places(found.movable)
     at = found.nearest(shares)
     place = 100 * shares[0] / sum(shares) if len(shares) == 2 else x[at]
     look: dict[str, Any] = {"symbol": symbol, "size": 16, "color": "#d2691e", "line": {"width": 3, "color": "#d2691e"}}

@@ -53,12 +53,12 @@ def gains_sentence(gains: Sequence[StepGain]) -> str:
     return f"{step}: {'; '.join(map(gain_words, gains))}. {verdict}"
 
 
-def gain_rows(question: MovableShares, gains: Sequence[StepGain]) -> list[dict[str, str]]:
+def gain_rows(movable: MovableShares, gains: Sequence[StepGain]) -> list[dict[str, str]]:
     """The steps as a table."""
     return [
         {
             "one step more for": part_title(item.part),
-            "leads to": shares_words(question.parts, item.shares),
+            "leads to": shares_words(movable.parts, item.shares),
             "change, points": f"{100 * item.gain:+.2f}",
             "95 % from": f"{100 * item.low:+.2f}",
             "95 % to": f"{100 * item.high:+.2f}",

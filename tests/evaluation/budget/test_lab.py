@@ -28,7 +28,7 @@ def rows(n: int = 400) -> EncodedDataset:
     return EncodedDataset(SCHEMA, (a, np.roll(a, 5), (np.arange(n) % 3).astype(np.uint8)), (a > 8).astype(np.uint8))
 
 
-def question(name: str = "privatree") -> MovableShares:
+def movable(name: str = "privatree") -> MovableShares:
     found = MovableShares.of(name, SCHEMA, SETTINGS, {})
     assert found is not None
     return found
@@ -36,20 +36,20 @@ def question(name: str = "privatree") -> MovableShares:
 
 def made(scores) -> ShareMap:
     points = share_points(3)[: len(scores)]
-    return ShareMap(question(), 400, points, np.array(scores, dtype=float), tuple(range(len(scores))), len(scores[0]))
+    return ShareMap(movable(), 400, points, np.array(scores, dtype=float), tuple(range(len(scores))), len(scores[0]))
 
 
 def test_learners_with_named_shares_and_with_level_shares_can_be_asked():
     assert {"privatree", "privatree-corrected", "pf-tree"} <= set(MOVABLE)
-    assert question("pf-tree").by_level
-    assert question("privatree").parts == ("quantile", "node", "leaf")
+    assert movable("pf-tree").by_level
+    assert movable("privatree").parts == ("quantile", "node", "leaf")
     assert MovableShares.of("majority", SCHEMA, SETTINGS, {}) is None
     assert MovableShares.of("pf-tree", SCHEMA, {**SETTINGS, "depth": 1}, {}) is None
 
 
 @pytest.mark.parametrize("name", MOVABLE)
 def test_the_automatic_shares_given_by_hand_make_the_plan_of_the_rule(name):
-    asked = question(name)
+    asked = movable(name)
     spec = get_learner(name)
     rule = spec.plan(SCHEMA, Settings(**SETTINGS), make_params(spec.Params, name, {}))
     assert sum(asked.automatic) == pytest.approx(1)
@@ -92,33 +92,33 @@ def test_one_step_takes_from_the_others_in_proportion(weights, to):
 
 
 def test_the_map_repeats_and_more_draws_only_add():
-    few = share_map(question(), rows(), draws=3, seed=4)
-    more = share_map(question(), rows(), draws=5, seed=4)
+    few = share_map(movable(), rows(), draws=3, seed=4)
+    more = share_map(movable(), rows(), draws=5, seed=4)
     assert np.array_equal(few.scores, more.scores[:, :3])
     assert few.scores.shape == (36, 3)
-    assert not np.array_equal(share_map(question(), rows(), draws=3, seed=5).scores, few.scores)
+    assert not np.array_equal(share_map(movable(), rows(), draws=3, seed=5).scores, few.scores)
 
 
 def test_workers_change_nothing():
-    alone = share_map(question("pf-tree"), rows(), draws=4, seed=1)
-    assert np.array_equal(share_map(question("pf-tree"), rows(), draws=4, seed=1, workers=2).scores, alone.scores)
+    alone = share_map(movable("pf-tree"), rows(), draws=4, seed=1)
+    assert np.array_equal(share_map(movable("pf-tree"), rows(), draws=4, seed=1, workers=2).scores, alone.scores)
 
 
 def test_a_stop_keeps_what_is_done_and_nothing_done_is_cancelled():
     stop = Event()
-    found = share_map(question("pf-tree"), rows(), draws=8, seed=1, progress=lambda _: stop.set(), stop=stop.is_set)
+    found = share_map(movable("pf-tree"), rows(), draws=8, seed=1, progress=lambda _: stop.set(), stop=stop.is_set)
     assert 0 < found.n_draws < found.n_asked == 8
     with pytest.raises(Cancelled):
-        share_map(question("pf-tree"), rows(), draws=8, seed=1, stop=lambda: True)
+        share_map(movable("pf-tree"), rows(), draws=8, seed=1, stop=lambda: True)
 
 
 def test_shares_that_lead_to_the_same_plan_are_fitted_once():
-    twins = share_map(question("privatree-star"), rows(), draws=2, seed=1)
+    twins = share_map(movable("privatree-star"), rows(), draws=2, seed=1)
     assert twins.has_twins
     for at, first in enumerate(twins.same_as):
         assert np.array_equal(twins.scores[at], twins.scores[first])
         assert twins.points[at][2] == pytest.approx(twins.points[first][2])
-    assert not share_map(question(), rows(), draws=1, seed=1).has_twins
+    assert not share_map(movable(), rows(), draws=1, seed=1).has_twins
 
 
 def test_points_the_draws_cannot_tell_from_the_best_are_as_good():
@@ -134,19 +134,19 @@ def test_one_draw_tells_nothing_apart():
 
 def test_labels_for_many_leaves_are_worth_one_step_more():
     """Hardly anything for the leaves: moving epsilon there must help, and is shown to."""
-    gains = {g.part: g for g in one_step_more(question(), rows(), (0.2, 0.795, 0.005), draws=60, seed=3)}
+    gains = {g.part: g for g in one_step_more(movable(), rows(), (0.2, 0.795, 0.005), draws=60, seed=3)}
     assert gains["leaf"].kind == "gain"
     assert gains["leaf"].low < gains["leaf"].gain < gains["leaf"].high
     assert gains["leaf"].shares[2] == pytest.approx(0.105)
 
 
 def test_a_share_that_has_nearly_all_cannot_take_a_step():
-    gains = one_step_more(question(), rows(), (0.02, 0.96, 0.02), draws=2, seed=3)
+    gains = one_step_more(movable(), rows(), (0.02, 0.96, 0.02), draws=2, seed=3)
     assert [gain.part for gain in gains] == ["quantile", "leaf"]
 
 
 def test_the_interval_of_a_step_holds_what_many_more_draws_say():
-    asked = question("pf-tree")
+    asked = movable("pf-tree")
     few = one_step_more(asked, rows(), asked.automatic, draws=60, seed=3)
     many = one_step_more(asked, rows(), asked.automatic, draws=600, seed=4)
     for first, second in zip(few, many, strict=True):
@@ -156,10 +156,10 @@ def test_the_interval_of_a_step_holds_what_many_more_draws_say():
 
 def test_wrong_questions_are_refused():
     with pytest.raises(ParameterError, match="'draws'"):
-        share_map(question(), rows(), draws=0, seed=1)
+        share_map(movable(), rows(), draws=0, seed=1)
 
 
 def test_a_plan_without_groups_counts_every_share():
-    plan = question("privatree-corrected").plan(SCHEMA, (0.7, 0.3))
+    plan = movable("privatree-corrected").plan(SCHEMA, (0.7, 0.3))
     assert automatic_shares(plan, ("node", "leaf")) == pytest.approx((0.7, 0.3))
     assert automatic_shares(replace(plan, shares=plan.shares[:-1]), ("node", "leaf")) == (1.0, 0.0)

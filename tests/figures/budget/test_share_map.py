@@ -24,7 +24,7 @@ SCHEMA = Schema((NumericFeature("a", 0, 16),), ClassTarget("y", ("no", "yes")), 
 NS = "{http://www.w3.org/2000/svg}"
 
 
-def question(name: str, depth: int = 3) -> MovableShares:
+def movable(name: str, depth: int = 3) -> MovableShares:
     found = MovableShares.of(name, SCHEMA, {"epsilon": 1.0, "max_depth": depth, "depth": depth}, {})
     assert found is not None
     return found
@@ -32,7 +32,7 @@ def question(name: str, depth: int = 3) -> MovableShares:
 
 def made(name: str = "privatree", depth: int = 3, n_rows: int = 400, peak: float = 0.5) -> ShareMap:
     """Accuracy falls with the distance of the last share from `peak`."""
-    asked = question(name, depth)
+    asked = movable(name, depth)
     noise = generator(1).normal(0, 0.002, (len(asked.points), 20))
     scores = np.array([[0.9 - abs(point[-1] - peak)] for point in asked.points]) + noise
     return ShareMap(asked, n_rows, asked.points, scores, tuple(range(len(asked.points))), 20)
@@ -75,7 +75,7 @@ def test_corners_are_where_one_share_has_all_and_everything_is_inside(width):
 
 def test_names_of_parts_are_escaped():
     found = made()
-    hostile = MovableShares(**{**found.question.__dict__, "parts": ("<b>", "&", '"x"')})
+    hostile = MovableShares(**{**found.movable.__dict__, "parts": ("<b>", "&", '"x"')})
     svg = triangle_svg(ShareMap(hostile, 400, found.points, found.scores, found.same_as, 20), current=None)
     ElementTree.fromstring(svg)
     assert "<b>" not in svg
@@ -92,7 +92,7 @@ def test_shades_follow_the_numbers():
 def test_the_sentence_names_the_best_point_and_what_the_rule_loses():
     found = made(peak=0.8)
     sentence = map_sentence(found)
-    rule = found.nearest(found.question.automatic)
+    rule = found.nearest(found.movable.automatic)
     assert "leaves (80 %)" in sentence
     assert f"{100 * (found.means[found.best] - found.means[rule]):.1f} points less" in sentence
 
@@ -146,4 +146,4 @@ def test_gains_are_told_apart_by_shape_too():
     figure = gains_figure(GAINS)
     assert len({trace.marker.symbol for trace in figure.data}) == 3
     assert figure.data[2].error_x.array[0] == pytest.approx(1.0)
-    assert [row["one step more for"] for row in gain_rows(question("privatree"), GAINS)] == ["quantiles", "nodes", "leaves"]
+    assert [row["one step more for"] for row in gain_rows(movable("privatree"), GAINS)] == ["quantiles", "nodes", "leaves"]
