@@ -17,8 +17,9 @@ from dpviz.errors import NotExported, UnknownName
 from dpviz.figures.publish.report import drawn_tree, report_document, report_html, report_rules
 from dpviz.figures.tree.svg import node_in_words, tree_svg
 from dpviz.io.exports import registry
-from dpviz.io.exports.contract import Content, Exportable, Exported, Target, export
-from dpviz.io.exports.golden import Row, predictions
+from dpviz.io.exports.conditions import Row
+from dpviz.io.exports.contract import Exportable, Exported, Target, export
+from dpviz.io.exports.golden import predictions
 from dpviz.io.exports.rules import answers
 from dpviz.models.document import model_body, model_from_json
 from dpviz.models.tree import Tree
@@ -53,7 +54,7 @@ def _write_svg(given: Exportable) -> str:
     return tree_svg(tree, widths=None, selected=None, title=title).replace("<style>", inside, 1)
 
 
-def _run_svg(content: Content, _schema: Schema, rows: Sequence[Row]) -> list[str | float]:
+def _run_svg(content: str, _schema: Schema, rows: Sequence[Row]) -> list[str | float]:
     drawing = ElementTree.fromstring(content)
     tree = model_from_json(drawing.findtext(f"{_SVG}metadata") or "")
     assert isinstance(tree, Tree)
@@ -85,12 +86,11 @@ SVG = Target(
 # --- the report
 
 
-def _run_report(content: Content, schema: Schema, rows: Sequence[Row]) -> list[str | float]:
+def _run_report(content: str, schema: Schema, rows: Sequence[Row]) -> list[str | float]:
     """By the document inside; where the page shows rules, they must say the same."""
-    assert isinstance(content, str)
     found = list(predictions(model_from_json(report_document(content)), rows))
     rules = report_rules(content, schema)
-    return answers(rules, schema, rows) if rules else found
+    return answers(rules, rows) if rules else found
 
 
 REPORT = Target(

@@ -18,7 +18,7 @@ from dpviz.figures.guarantee_text import verdict
 from dpviz.figures.publish.report_parts import budget_table, bullets, not_promised, odds_curve, promised, public_table, text
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.io.exports.contract import Exportable
-from dpviz.io.exports.rules import Rule, answer_from, answer_words, condition_from, condition_words, rules_of
+from dpviz.io.exports.rules import Rule, rule_from, rule_sentence, rules_of
 from dpviz.io.exports.statement import statement_of
 from dpviz.learners import registry
 from dpviz.models.constant import Constant
@@ -116,9 +116,7 @@ def _rules(given: Exportable) -> Iterator[str]:
         return
     yield "<h2>The rules in full</h2><ol>"
     for rule in rules_of(given.function):
-        conditions = " and ".join(_code(condition_words(condition)) for condition in rule.conditions)
-        start = f"If {conditions}, then" if conditions else "Always"
-        yield f"<li class=rule>{start} <strong>{_code(answer_words(rule.answer))}</strong></li>"
+        yield f"<li class=rule>{rule_sentence(rule, _code, lambda answer: f'<strong>{answer}</strong>')}</li>"
     yield '</ol><p class="note">Exactly one rule applies to any row. Each says whether a missing cell will do.</p>'
 
 
@@ -136,8 +134,4 @@ def report_document(content: str) -> str:
 
 def report_rules(content: str, schema: Schema) -> list[Rule]:
     """The rules that a report shows, read back."""
-    found = []
-    for line in _RULE.findall(content):
-        *conditions, answer = (unescape(words) for words in _CODE.findall(line))
-        found.append(Rule(tuple(condition_from(words, schema) for words in conditions), answer_from(answer, schema)))
-    return found
+    return [rule_from([unescape(words) for words in _CODE.findall(line)], schema) for line in _RULE.findall(content)]

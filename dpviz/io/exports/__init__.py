@@ -1,6 +1,6 @@
-"""The registry: every file in this folder that defines TARGET is a form a model can be exported in.
+"""The registry: every file in this folder with TARGETS has forms a model can be exported in.
 
-Adding one touches nothing else. Pictures stand in `dpviz/figures/publish/exports.py`, which lists all targets.
+Adding one touches nothing else. Pictures are in `dpviz/figures/publish/exports.py`, which lists all targets.
 """
 
 from __future__ import annotations
@@ -18,6 +18,6 @@ from dpviz.io.exports.contract import Target
 def registry() -> Mapping[str, Target]:
     """Name -> Target, in the order they are offered."""
     modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
-    found: list[Target] = [module.TARGET for module in modules if hasattr(module, "TARGET")]
+    found: list[Target] = [target for module in modules for target in getattr(module, "TARGETS", ())]
     found.sort(key=lambda target: (target.order, target.name))
     return MappingProxyType({target.name: target for target in found})

@@ -1,7 +1,7 @@
 """The contract between exports and the rest of the house.
 
-A target is one file in `dpviz/io/exports/` that ends in `TARGET = Target(...)`. The command line, the screen and the contract
-tests all come from that one value.
+A target is a value in the TARGETS of a file in `dpviz/io/exports/`. The command line, the screen and the contract tests all
+come from that one value.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Any, Literal
 
 from dpviz.errors import DpvizError, NotExported
 from dpviz.installation import require_extra
+from dpviz.io.exports.conditions import Row
 from dpviz.io.exports.function import Function
-from dpviz.io.exports.golden import GoldenRows, Row, golden_rows
+from dpviz.io.exports.golden import GoldenRows, golden_rows
 from dpviz.io.exports.reading import function_of
 from dpviz.io.exports.spelling import one_line
 from dpviz.io.exports.statement import facts
@@ -24,8 +25,8 @@ from dpviz.table.json_reader import parse_json
 from dpviz.table.schema import Schema
 
 Content = str | bytes
-#: Predicts rows from the exported content alone, in the target itself.
-Run = Callable[[Content, Schema, Sequence[Row]], list[Any]]
+#: Predicts rows from the exported content alone (of the type that was written), in the target itself.
+Run = Callable[[Any, Schema, Sequence[Row]], list[Any]]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """A model as a function of raw cells: what every export writes down in its own language.
 
 A cell is a number or missing (numeric column), a text or missing (categories). Rounding and clipping, which `encode` does
-before a model sees a number, are worked into the questions, so that an export needs no encoder: it predicts from the cell as it
+before a model sees a number, are worked into the conditions, so that an export needs no encoder: it predicts from the cell as it
 stands. A missing or unknown cell without a stand-in in the schema goes right (`models/document.py`).
 """
 
@@ -11,10 +11,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
+from dpviz.io.exports.conditions import Condition
 from dpviz.models.tree import Rule, ThresholdRule
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
 
@@ -22,41 +23,6 @@ from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget
 LARGEST = float(np.finfo(np.float64).max)
 #: one: the tree's own answer. most: the class with the largest sum. sign: a sum above 0 means the second class. sum: the sum.
 Decision = Literal["one", "most", "sign", "sum"]
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What decides between two sides; "yes" is the left one.
-
-    Attributes
-    ----------
-    feature, name : int, str
-        The column.
-    threshold : float or None
-        Numbers up to it (`strict`: below it) are a yes. None for categories.
-    yes, no : tuple of str
-        Every declared category, by its side.
-    missing, unknown : bool
-        True where a missing cell, or a text that is no category, is a yes.
-    """
-
-    feature: int
-    name: str
-    threshold: float | None = None
-    strict: bool = False
-    yes: tuple[str, ...] = ()
-    no: tuple[str, ...] = ()
-    missing: bool = False
-    unknown: bool = False
-
-    def asks(self, cell: float | str | None) -> bool:
-        """The answer for one cell."""
-        if cell is None:
-            return self.missing
-        if self.threshold is None:
-            return cell in self.yes or (self.unknown and cell not in self.no)
-        number = float(cell)
-        return number < self.threshold if self.strict else number <= self.threshold
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +34,9 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A question and what follows each answer."""
+    """A condition and what follows: `yes` where the cell meets it, else `no`."""
 
-    question: Question
+    condition: Condition
     yes: Step
     no: Step
 
@@ -104,7 +70,7 @@ class Function:
 
     def features_of(self, tree: Step) -> list[int]:
         """Positions of the features the tree asks for, increasing."""
-        return sorted({step.question.feature for step in steps(tree) if isinstance(step, Split)})
+        return sorted({step.condition.feature for step in steps(tree) if isinstance(step, Split)})
 
     def answer(self, end: End) -> str | float:
         """What an end of a single tree predicts: the name of a class, or a number."""
@@ -121,49 +87,43 @@ def steps(tree: Step) -> Iterator[Step]:
             stack += [step.no, step.yes]
 
 
-def follow(tree: Step, cells: tuple[Any, ...]) -> End:
-    """The end that a row reaches."""
-    while isinstance(tree, Split):
-        tree = tree.yes if tree.question.asks(cells[tree.question.feature]) else tree.no
-    return tree
+# --- conditions
 
 
-# --- questions
-
-
-def question_of(schema: Schema, rule: Rule) -> Question | bool:
-    """The rule as a question about a raw cell; True or False where every cell gets the same answer."""
+def condition_of(schema: Schema, rule: Rule) -> Condition | bool:
+    """The rule as a condition on a raw cell; True or False where every cell takes the same side."""
     declared = schema.features[rule.feature]
     if isinstance(rule, ThresholdRule):
         assert isinstance(declared, NumericFeature)
-        return _about_number(rule, declared)
+        return _of_threshold(rule, declared)
     assert isinstance(declared, CategoricalFeature)
     left = {declared.categories[code] for code in rule.codes}
     if not left:
         return False
-    yes = tuple(name for name in declared.categories if name in left)
-    no = tuple(name for name in declared.categories if name not in left)
-    sides = {"missing": declared.missing_as in left, "unknown": declared.unknown_as in left}
-    return Question(rule.feature, declared.name, yes=yes, no=no, **sides)
+    missing = declared.missing_as in left
+    if declared.unknown_as in left:
+        others = tuple(name for name in declared.categories if name not in left)
+        return Condition(rule.feature, declared.name, but=others, missing=missing)
+    return Condition(rule.feature, declared.name, among=tuple(filter(left.__contains__, declared.categories)), missing=missing)
 
 
-def _about_number(rule: ThresholdRule, declared: NumericFeature) -> Question | bool:
-    """Clipping: a threshold outside the range gives every number the same answer. Rounding: see `before_rounding`."""
+def _of_threshold(rule: ThresholdRule, declared: NumericFeature) -> Condition | bool:
+    """Clipping: a threshold outside the range sends every number to the same side. Rounding: see `before_rounding`."""
     stand_in = declared.missing_as
     missing = stand_in is not None and bool(encoded_number(declared, np.array([stand_in]))[0] <= rule.threshold)
     low, high = encoded_number(declared, np.array([declared.low, declared.high])).tolist()
     if rule.threshold < low:
         return False
+    mark, included = (rule.threshold, True) if not declared.whole else before_rounding(rule.threshold)
     if rule.threshold >= high:
-        return Question(rule.feature, declared.name, LARGEST, missing=missing)
-    threshold, strict = before_rounding(rule.threshold) if declared.whole else (rule.threshold, False)
-    return Question(rule.feature, declared.name, threshold, strict, missing=missing)
+        mark, included = LARGEST, True
+    return Condition(rule.feature, declared.name, high=mark, with_high=included, missing=missing)
 
 
 def before_rounding(threshold: float) -> tuple[float, bool]:
-    """Which numbers round to at most `threshold`, halves to even: (mark, strict), those up to the mark, or below it."""
+    """Which numbers round to at most `threshold`, halves to even: those up to a mark, and whether the mark is one of them."""
     whole = math.floor(threshold)
-    return whole + 0.5, whole % 2 != 0
+    return whole + 0.5, whole % 2 == 0
 
 
 def encoded_number(declared: NumericFeature, values: np.ndarray) -> np.ndarray:

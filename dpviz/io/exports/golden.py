@@ -1,7 +1,7 @@
 """Golden rows: rows on thresholds, just beside them, outside the range, of every category, missing and unknown, with the
 prediction of the model itself. An export is offered only when it predicts all of them in its own target.
 
-For every question of the model there are rows that reach it (where any can) and then differ in the cell it asks for.
+For every split of the model there are rows that reach it (where any can) and then differ in the cell it tests.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import NotExported
-from dpviz.io.exports.function import LARGEST, Function, Question, Split, Step, encoded_number
+from dpviz.io.exports.conditions import Cell, Condition, Row
+from dpviz.io.exports.function import LARGEST, Function, Split, Step, encoded_number
 from dpviz.io.exports.reading import function_of
 from dpviz.models.additive import AdditiveModel
 from dpviz.models.base import Model
@@ -25,13 +26,10 @@ from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, NumericTarget, Schema
 
-Cell = float | str | None
-Row = tuple[Cell, ...]
-
-#: Rows with one random cell per column, beside those made for the questions.
+#: Rows with one random cell per column, beside those made for the splits.
 RANDOM_ROWS = 100
-#: Questions that get rows of their own; of more, an even selection does.
-MOST_QUESTIONS = 150
+#: Splits that get rows of their own; of more, an even selection does.
+MOST_SPLITS = 150
 #: Predicted numbers agree when they differ by less than this share of the target's range: sums depend on the order of adding.
 TOLERANCE = 1e-9
 
@@ -66,7 +64,7 @@ def golden_rows(model: Model, *, random_rows: int = RANDOM_ROWS, seed: int = 0) 
     """Golden rows of a model. They depend on the released model and its schema alone, so they are as public as it is."""
     rng = generator(seed)
     special = [special_cells(feature, ()) for feature in model.schema.features]
-    about, defined_everywhere = _about_questions(model, rng)
+    about, defined_everywhere = _about_splits(model, rng)
     rows = list(dict.fromkeys([*about, *random_cells(model.schema, special, random_rows, rng)]))
     if not defined_everywhere:
         rows = [row for row in rows if _has_value(model.schema, row)]
@@ -107,17 +105,17 @@ def unknown_text(feature: CategoricalFeature) -> str:
     return text
 
 
-# --- rows that reach a question
+# --- rows that reach a split
 
 
-def _about_questions(model: Model, rng: np.random.Generator) -> tuple[list[Row], bool]:
+def _about_splits(model: Model, rng: np.random.Generator) -> tuple[list[Row], bool]:
     """The rows, and whether the model is defined for cells without a value: a tree is, a sum of weights is not."""
     try:
         function = function_of(model)
     except NotExported:
         return _one_at_a_time(model.schema), False
     placed = [item for tree in function.trees for item in _placed(tree, ())]
-    chosen = placed if len(placed) <= MOST_QUESTIONS else [placed[k] for k in _evenly(len(placed))]
+    chosen = placed if len(placed) <= MOST_SPLITS else [placed[k] for k in _evenly(len(placed))]
     about = (row for split, path in chosen for row in _rows_at(function, split, path, rng))
     return [*_one_at_a_time(model.schema), *about], True
 
@@ -135,7 +133,7 @@ def _stands(feature: Feature, cell: Cell) -> bool:
 
 
 def _evenly(count: int) -> list[int]:
-    return np.linspace(0, count - 1, MOST_QUESTIONS).astype(int).tolist()
+    return np.linspace(0, count - 1, MOST_SPLITS).astype(int).tolist()
 
 
 def _one_at_a_time(schema: Schema) -> list[Row]:
@@ -145,38 +143,36 @@ def _one_at_a_time(schema: Schema) -> list[Row]:
     return [(*base[:place], cell, *base[place + 1 :]) for place, cell in pairs]
 
 
-Path = tuple[tuple[Question, bool], ...]
-
-
-def _placed(step: Step, path: Path) -> list[tuple[Split, Path]]:
-    """Every question with the answers that lead to it."""
+def _placed(step: Step, path: tuple[Condition, ...]) -> list[tuple[Split, tuple[Condition, ...]]]:
+    """Every split with the conditions that lead to it."""
     if not isinstance(step, Split):
         return []
-    question = step.question
-    sides = ((step.yes, True), (step.no, False))
-    return [(step, path), *(item for side, said in sides for item in _placed(side, (*path, (question, said))))]
+    yes, no = _placed(step.yes, (*path, step.condition)), _placed(step.no, (*path, ~step.condition))
+    return [(step, path), *yes, *no]
 
 
-def _rows_at(function: Function, split: Split, path: Path, rng: np.random.Generator) -> list[Row]:
-    """Rows that answer as the path does, with each special cell of the question's column in turn."""
-    features = function.schema.features
-    asked_of = [[item for item in path if item[0].feature == place] for place in range(len(features))]
-    base = [_cell_that_answers(feature, wanted, rng) for feature, wanted in zip(features, asked_of, strict=True)]
-    place, asked = split.question.feature, split.question.threshold
-    cells = special_cells(features[place], () if asked is None or asked == LARGEST else (asked,))
+def _rows_at(function: Function, split: Split, path: Sequence[Condition], rng: np.random.Generator) -> list[Row]:
+    """Rows that meet the path's conditions, with each special cell of the split's column in turn."""
+    features, place = function.schema.features, split.condition.feature
+    base = [_cell_that_meets(f, [c for c in path if c.feature == k], rng) for k, f in enumerate(features)]
+    cells = special_cells(features[place], _marks([split.condition]))
     return [(*base[:place], cell, *base[place + 1 :]) for cell in cells]
 
 
-def _cell_that_answers(feature: Feature, wanted: Sequence[tuple[Question, bool]], rng: np.random.Generator) -> Cell:
-    """A cell with these answers; any cell where there is none (a private tree may ask for what is impossible)."""
+def _marks(conditions: Iterable[Condition]) -> list[float]:
+    """Thresholds, without those that every number meets."""
+    return [mark for item in conditions for mark in (item.low, item.high) if abs(mark) < LARGEST]
+
+
+def _cell_that_meets(feature: Feature, wanted: Sequence[Condition], rng: np.random.Generator) -> Cell:
+    """A cell that meets them; any cell where there is none (a private tree may ask for what is impossible)."""
     tried: list[Cell] = list(feature.categories) if isinstance(feature, CategoricalFeature) else _between(feature, wanted, rng)
-    fitting = [cell for cell in tried if all(question.asks(cell) == said for question, said in wanted)]
+    fitting = [cell for cell in tried if all(condition.holds(cell) for condition in wanted)]
     return fitting[int(rng.integers(len(fitting)))] if fitting else tried[0]
 
 
-def _between(feature: NumericFeature, wanted: Sequence[tuple[Question, bool]], rng: np.random.Generator) -> list[Cell]:
-    thresholds = [question.threshold for question, _ in wanted if question.threshold not in (None, LARGEST)]
-    marks = sorted({feature.low, feature.high, *(t for t in thresholds if t is not None)})
+def _between(feature: NumericFeature, wanted: Sequence[Condition], rng: np.random.Generator) -> list[Cell]:
+    marks = sorted({feature.low, feature.high, *_marks(wanted)})
     inside = [low + share * (high - low) for low, high in pairwise(marks) for share in rng.random(3)]
     return list(encoded_number(feature, np.array([*inside, feature.low, feature.high])).tolist())
 
@@ -196,10 +192,10 @@ def predictions(model: Model, rows: Sequence[Row]) -> tuple[str | float, ...]:
 
 
 def _encoded(feature: Feature, cells: Sequence[Cell], last_is_right: bool) -> np.ndarray:
-    """As `encode` does, but no row is dropped: what it cannot encode becomes a value that goes right at every question.
+    """As `encode` does, but no row is dropped: what it cannot encode becomes a value that goes right at every split.
 
     That is infinity, and a code behind the last; packed trees have a child for every code and none behind, and there the
-    last category goes right at every question.
+    last category goes right at every split.
     """
     if isinstance(feature, NumericFeature):
         stand_in = np.inf if feature.missing_as is None else feature.missing_as

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpviz.io.exports.contract import Content, Target
-from dpviz.io.exports.golden import Row, predictions
+from dpviz.io.exports.conditions import Row
+from dpviz.io.exports.contract import Target
+from dpviz.io.exports.golden import predictions
 from dpviz.models.document import model_from_json
 from dpviz.table.schema import Schema
 from dpviz.version import VERSION
 
 
-def _run(content: Content, _schema: Schema, rows: Sequence[Row]) -> list[str | float]:
-    assert isinstance(content, str)
+def _run(content: str, _schema: Schema, rows: Sequence[Row]) -> list[str | float]:
     return list(predictions(model_from_json(content), rows))
 
 
-TARGET = Target(
+_JSON = Target(
     name="json",
     title="JSON",
     suffix=".json",
@@ -30,3 +30,4 @@ TARGET = Target(
     any_model=True,
     order=10,
 )
+TARGETS = (_JSON,)

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import NotExported
-from dpviz.io.exports.contract import Content, Exportable, Target
-from dpviz.io.exports.function import End, Function, Question, Split, Step
-from dpviz.io.exports.golden import Row
+from dpviz.io.exports.conditions import Condition, Row
+from dpviz.io.exports.contract import Exportable, Target
+from dpviz.io.exports.function import End, Function, Split, Step
 from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
 
 _LEQ, _MEMBER = 0, 6
@@ -73,8 +73,8 @@ def _encoder(feature: CategoricalFeature, out: str) -> Any:
     keys = helper.make_tensor("keys", helper.TensorProto.STRING, [len(texts)], [text.encode() for text in texts])
     values = numpy_helper.from_array(np.arange(len(texts), dtype=np.float64), "values")
     other = numpy_helper.from_array(np.array([len(texts)], dtype=np.float64), "other")
-    look = {"keys_tensor": keys, "values_tensor": values, "default_tensor": other}
-    return helper.make_node("LabelEncoder", [feature.name], [out], domain="ai.onnx.ml", **look)
+    tensors = {"keys_tensor": keys, "values_tensor": values, "default_tensor": other}
+    return helper.make_node("LabelEncoder", [feature.name], [out], domain="ai.onnx.ml", **tensors)
 
 
 def _sums(function: Function) -> list[Any]:
@@ -106,19 +106,18 @@ class _Flat:
         self.leaves: list[float] = []
 
     def add(self, tree: Step) -> None:
-        if isinstance(tree, End):  # an ensemble has no bare leaves: a question with the same end on both sides
-            tree = Split(Question(0, "", math.inf), tree, tree)
+        if isinstance(tree, End):  # an ensemble has no bare leaves: a split with the same end on both sides
+            tree = Split(Condition(0, "", with_high=True, missing=False), tree, tree)
         self.roots.append(self._node(tree))
 
     def _node(self, split: Split) -> int:
         """Parents first: the operator reads sets in the order of nodes."""
-        place, question = len(self.nodes), split.question
-        is_set = question.threshold is None and isinstance(self.function.schema.features[question.feature], CategoricalFeature)
-        mark = math.nan if is_set else _up_to(question)
-        row = [question.feature, _MEMBER if is_set else _LEQ, mark, 0, 0, 0, 0, question.missing and not is_set]
+        place, asked = len(self.nodes), split.condition
+        mode, mark = (_LEQ, _up_to(asked)) if asked.is_number else (_MEMBER, math.nan)
+        row = [asked.feature, mode, mark, 0, 0, 0, 0, asked.missing and asked.is_number]
         self.nodes.append(row)
-        if is_set:
-            self.members += [*_codes(question, self.function.schema.features[question.feature]), math.nan]
+        if not asked.is_number:
+            self.members += [*_codes(asked, self.function.schema.features[asked.feature]), math.nan]
         row[3], row[4] = self._below(split.yes)
         row[5], row[6] = self._below(split.no)
         return place
@@ -154,18 +153,17 @@ class _Flat:
         return {"aggregate_function": 1, "post_transform": 0, **{key: [*map(int, v)] for key, v in whole.items()}, **named}
 
 
-def _up_to(question: Question) -> float:
+def _up_to(asked: Condition) -> float:
     """`< t` is `<= the number before t`."""
-    assert question.threshold is not None
-    return float(np.nextafter(question.threshold, -math.inf)) if question.strict else question.threshold
+    return asked.high if asked.with_high else float(np.nextafter(asked.high, -math.inf))
 
 
-def _codes(question: Question, feature: Feature) -> list[float]:
-    """Places in the list that are a yes; a missing cell and an unknown text have places of their own."""
+def _codes(asked: Condition, feature: Feature) -> list[float]:
+    """Places in the list that meet the condition; a missing cell and an unknown text have places of their own."""
     assert isinstance(feature, CategoricalFeature)
     count = len(feature.categories)
-    codes = [float(feature.categories.index(name)) for name in question.yes]
-    return codes + [float(count)] * question.missing + [float(count + 1)] * question.unknown
+    codes = [float(code) for code, name in enumerate(feature.categories) if asked.holds(name)]
+    return codes + [float(count)] * asked.missing + [float(count + 1)] * (asked.among is None)
 
 
 def _decision(function: Function) -> list[Any]:
@@ -213,13 +211,13 @@ def _constants(function: Function) -> list[Any]:
     return [*made, helper.make_tensor(f"{_INSIDE}names", helper.TensorProto.STRING, [len(names)], names)]
 
 
-def _run(content: Content, schema: Schema, rows: Sequence[Row]) -> list[str | float]:
+def _run(content: bytes, schema: Schema, rows: Sequence[Row]) -> list[str | float]:
     import onnxruntime
 
-    look = onnxruntime.SessionOptions()
-    look.intra_op_num_threads = look.inter_op_num_threads = 1
-    look.log_severity_level = 3
-    session = onnxruntime.InferenceSession(content, look, providers=["CPUExecutionProvider"])
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     cells = zip(schema.features, zip(*rows, strict=True), strict=True)
     return session.run(None, {feature.name: _input(feature, column) for feature, column in cells})[0].tolist()
 
@@ -230,7 +228,7 @@ def _input(feature: Feature, column: Sequence[Any]) -> np.ndarray:
     return np.array([[math.nan if cell is None else cell] for cell in column], dtype=np.float64)
 
 
-TARGET = Target(
+_ONNX = Target(
     name="onnx",
     title="ONNX",
     suffix=".onnx",
@@ -243,3 +241,4 @@ TARGET = Target(
     extra="onnx",
     order=40,
 )
+TARGETS = (_ONNX,)

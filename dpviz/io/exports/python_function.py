@@ -12,15 +12,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from dpviz.errors import NotExported
-from dpviz.io.exports.contract import Content, Exportable, Target
-from dpviz.io.exports.function import End, Function, Question, Step
-from dpviz.io.exports.golden import Row
+from dpviz.io.exports.conditions import Condition, Row
+from dpviz.io.exports.contract import Exportable, Target
+from dpviz.io.exports.function import End, Function, Step
 from dpviz.io.exports.spelling import identifiers, number
 from dpviz.table.schema import CategoricalFeature, NumericTarget, Schema
 
 _SECONDS = 60
 _TAKEN = ("row", "predict", "cell", "value", "total", "totals", "number_in", "text_in", "max", "min")
-#: Infinity answers every question with no, as an unreadable number must; not-a-number does so unless it has a stand-in.
+#: Infinity meets no condition, as an unreadable number must not; nor does not-a-number, unless it has a stand-in.
 _CELLS = '''
 def number_in(cell):
     """A number; not-a-number for a missing cell, infinity for a text that is no number."""
@@ -101,21 +101,21 @@ def _steps(step: Step, names: list[str], depth: int, say: Callable[[End], str]) 
     """The no side follows at the same depth, because the yes side always returns."""
     pad = "    " * depth
     while not isinstance(step, End):
-        yield f"{pad}if {_condition(step.question, names[step.question.feature])}:"
+        yield f"{pad}if {_condition(step.condition, names[step.condition.feature])}:"
         yield from _steps(step.yes, names, depth + 1, say)
         step = step.no
     yield f"{pad}return {say(step)}"
 
 
-def _condition(question: Question, name: str) -> str:
-    if question.threshold is not None:
-        asked = f"{name} {'<' if question.strict else '<='} {number(question.threshold)}"
-        return f"{asked} or {name} != {name}" if question.missing else asked
-    if question.unknown:
-        asked = f"{name} not in {_tuple(question.no)}"
-        return asked if question.missing else f"{name} is not None and {asked}"
-    asked = f"{name} in {_tuple(question.yes)}"
-    return f"{name} is None or {asked}" if question.missing else asked
+def _condition(asked: Condition, name: str) -> str:
+    if asked.is_number:
+        test = f"{name} {'<=' if asked.with_high else '<'} {number(asked.high)}"
+        return f"{test} or {name} != {name}" if asked.missing else test
+    if asked.among is None:
+        test = f"{name} not in {_tuple(asked.but or ())}"
+        return test if asked.missing else f"{name} is not None and {test}"
+    test = f"{name} in {_tuple(asked.among)}"
+    return f"{name} is None or {test}" if asked.missing else test
 
 
 def _tuple(names: Sequence[str]) -> str:
@@ -126,23 +126,21 @@ def _literal(answer: str | float) -> str:
     return ascii(answer) if isinstance(answer, str) else repr(answer)
 
 
-def _run(content: Content, schema: Schema, rows: Sequence[Row]) -> list[Any]:
+def _run(content: str, schema: Schema, rows: Sequence[Row]) -> list[Any]:
     """`-I -S`: no folder of the user's, no installed packages, no variables of the environment."""
-    assert isinstance(content, str)
     with TemporaryDirectory(prefix="dpviz-") as folder:
         script = Path(folder) / "exported.py"
         script.write_text(content + _RUNNER, encoding="utf-8")
         command = [sys.executable, "-I", "-S", str(script)]
         given = json.dumps([schema.feature_names, rows])
-        look: dict[str, Any] = {"capture_output": True, "text": True, "encoding": "utf-8", "timeout": _SECONDS, "check": False}
-        done = subprocess.run(command, input=given, **look)
+        done = subprocess.run(command, input=given, capture_output=True, encoding="utf-8", timeout=_SECONDS, check=False)
     if done.returncode:
         why = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
         raise NotExported(f"The Python function does not run in a bare interpreter: {why[:200]}", remedy="Export it as JSON.")
     return json.loads(done.stdout)
 
 
-TARGET = Target(
+_PYTHON = Target(
     name="python",
     title="Python function",
     suffix=".py",
@@ -154,3 +152,4 @@ TARGET = Target(
     language="python",
     order=20,
 )
+TARGETS = (_PYTHON,)

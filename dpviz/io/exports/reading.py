@@ -9,24 +9,14 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import NotExported
-from dpviz.io.exports.function import (
-    LARGEST,
-    Decision,
-    End,
-    Function,
-    Question,
-    Split,
-    Step,
-    before_rounding,
-    encoded_number,
-    question_of,
-)
+from dpviz.io.exports.conditions import Condition
+from dpviz.io.exports.function import LARGEST, Decision, End, Function, Split, Step, before_rounding, condition_of, encoded_number
 from dpviz.models.additive import AdditiveModel
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.constant import Constant
 from dpviz.models.forest import Forest
 from dpviz.models.packed_forest import LEAF, PackedForest, PackedTrees
-from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule, Tree
+from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree, said_by
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
 
 #: Longer paths overflow the stack of one target or another.
@@ -49,11 +39,7 @@ def function_of(model: Any) -> Function:
 
 
 def _of_tree(tree: Tree) -> Function:
-    return Function(tree.schema, (_from_node(tree, lambda leaf: (float(_said(leaf)),)),), "one")
-
-
-def _said(leaf: Leaf | NumberLeaf) -> float:
-    return leaf.label if isinstance(leaf, Leaf) else leaf.value
+    return Function(tree.schema, (_from_node(tree, lambda leaf: (float(said_by(leaf)),)),), "one")
 
 
 def _of_forest(forest: Forest) -> Function:
@@ -97,16 +83,16 @@ def _of_boosted(model: BoostedTrees) -> Function:
 # --- trees
 
 
-def _split(question: Question | bool, yes: Step, no: Step) -> Step:
-    """Without questions whose answer is known or changes nothing."""
-    if isinstance(question, bool):
-        return yes if question else no
-    return yes if isinstance(yes, End) and yes == no else Split(question, yes, no)
+def _split(condition: Condition | bool, yes: Step, no: Step) -> Step:
+    """Without a split that every cell passes the same way, or whose sides end alike."""
+    if isinstance(condition, bool):
+        return yes if condition else no
+    return yes if isinstance(yes, End) and yes == no else Split(condition, yes, no)
 
 
 def _require_short(depth: int) -> None:
     if depth > LONGEST_PATH:
-        what = f"A path of this model asks more than {LONGEST_PATH} questions, which is too deep for an export."
+        what = f"A path of this model has more than {LONGEST_PATH} splits, which is too deep for an export."
         raise NotExported(what, remedy="Export it as JSON, or train with a smaller depth or fewer categories.")
 
 
@@ -116,7 +102,7 @@ def _from_node(tree: Tree, amounts: Callable[[Any], tuple[float, ...]]) -> Step:
     def read(node: Node) -> Step:
         if not isinstance(node, Branch):
             return End(amounts(node))
-        return _split(question_of(tree.schema, node.rule), read(node.left), read(node.right))
+        return _split(condition_of(tree.schema, node.rule), read(node.left), read(node.right))
 
     return read(tree.root)
 
@@ -127,7 +113,7 @@ def _from_packed(splits: PackedTrees, amounts: list[tuple[float, ...]]) -> tuple
 
 
 class _PackedReader:
-    """Reads nodes of packed trees; one child per category becomes one question after the other."""
+    """Reads nodes of packed trees; one child per category becomes one split after the other."""
 
     def __init__(self, splits: PackedTrees, amounts: list[tuple[float, ...]]) -> None:
         self.splits, self.amounts = splits, amounts
@@ -144,13 +130,13 @@ class _PackedReader:
         rule: Rule = ThresholdRule(feature, threshold)
         if isinstance(declared, CategoricalFeature):
             rule = SubsetRule(feature, tuple(range(min(int(threshold) + 1, len(declared.categories)))))
-        return _split(question_of(splits.schema, rule), self.read(first, depth + 1), self.read(first + 1, depth + 1))
+        return _split(condition_of(splits.schema, rule), self.read(first, depth + 1), self.read(first + 1, depth + 1))
 
     def _one_each(self, feature: int, count: int, first: int, depth: int) -> Step:
         chain = self.read(first + count - 1, depth + count)
         for code in reversed(range(count - 1)):
-            asked = question_of(self.splits.schema, SubsetRule(feature, (code,)))
-            chain = _split(asked, self.read(first + code, depth + code + 1), chain)
+            condition = condition_of(self.splits.schema, SubsetRule(feature, (code,)))
+            chain = _split(condition, self.read(first + code, depth + code + 1), chain)
         return chain
 
 
@@ -170,7 +156,7 @@ def _term(schema: Schema, place: int, cuts: Sequence[float], values: Sequence[fl
         return _bins(feature, place, cuts, values)
     chain: Step = End((values[-1],))
     for code in reversed(range(len(values) - 1)):
-        chain = _split(question_of(schema, SubsetRule(place, (code,))), End((values[code],)), chain)
+        chain = _split(condition_of(schema, SubsetRule(place, (code,))), End((values[code],)), chain)
     return chain
 
 
@@ -184,13 +170,13 @@ def _bins(feature: NumericFeature, place: int, cuts: Sequence[float], values: Se
     return _split(_below(feature, place, cuts[middle]), below, above)
 
 
-def _below(feature: NumericFeature, place: int, cut: float) -> Question | bool:
+def _below(feature: NumericFeature, place: int, cut: float) -> Condition | bool:
     """Is the encoded number below `cut`?"""
     ends = encoded_number(feature, np.array([feature.low, feature.high])).tolist()
     missing = feature.missing_as is not None and bool(encoded_number(feature, np.array([feature.missing_as]))[0] < cut)
     if cut <= ends[0]:
         return False
+    mark, included = before_rounding(math.ceil(cut) - 1) if feature.whole else (cut, False)
     if cut > ends[1]:
-        return Question(place, feature.name, LARGEST, missing=missing)
-    mark, strict = before_rounding(math.ceil(cut) - 1) if feature.whole else (cut, True)
-    return Question(place, feature.name, mark, strict, missing=missing)
+        mark, included = LARGEST, True
+    return Condition(place, feature.name, high=mark, with_high=included, missing=missing)

@@ -1,4 +1,4 @@
-"""A model as one SELECT: CASE expressions over the columns of a table. What SQLite and DuckDB share.
+"""A model as one SELECT, CASE expressions over the columns of a table, for SQLite and for DuckDB; each is checked in its engine.
 
 Columns are always written with the table's alias before them: SQLite takes a lone "name" that is no column for a text.
 """
@@ -6,23 +6,25 @@ Columns are always written with the table's alias before them: SQLite takes a lo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from functools import lru_cache
+from importlib.metadata import version
 
 from dpviz.errors import NotExported
-from dpviz.io.exports.contract import Exportable
-from dpviz.io.exports.function import End, Function, Question, Split, Step, steps
-from dpviz.table.schema import NumericTarget
+from dpviz.io.exports.conditions import Condition, Row
+from dpviz.io.exports.contract import Exportable, Target
+from dpviz.io.exports.function import End, Function, Split, Step, steps
+from dpviz.table.schema import CategoricalFeature, NumericTarget, Schema
 
 TABLE = "rows_to_predict"
 _DEEPEST_NEST, _GROUP = 12, 100
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """What differs: how a number is written so that it is read back as the same one."""
-
-    number: Callable[[float], str]
+#: Writes a number so that the engine reads it back as the same one.
+Number = Callable[[float], str]
 
 
 def identifier(name: str) -> str:
@@ -35,11 +37,11 @@ def text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def select(given: Exportable, dialect: Dialect) -> str:
+def _select(given: Exportable, number: Number) -> str:
     """The whole statement: one row and one column, `prediction`, per row of the table, in its order of rows."""
     function = given.function
     _require_names(function)
-    writer = _Writer(function, dialect)
+    writer = _Writer(function, number)
     head = [*(f"-- {fact}" for fact in given.facts), f"-- Put your table in the place of {TABLE}. NULL is a missing cell.", ""]
     return "\n".join([*head, *writer.lines()]) + "\n"
 
@@ -58,9 +60,9 @@ def _require_names(function: Function) -> None:
 class _Writer:
     """One function in one dialect."""
 
-    def __init__(self, function: Function, dialect: Dialect) -> None:
-        self.function, self.number = function, dialect.number
-        self.nesting = max(map(nesting, function.trees), default=0)
+    def __init__(self, function: Function, number: Number) -> None:
+        self.function, self.number = function, number
+        self.nesting = max(map(_nesting, function.trees), default=0)
 
     def lines(self) -> Iterator[str]:
         if self.function.is_one_tree:
@@ -109,7 +111,7 @@ class _Writer:
         while not isinstance(step, End):
             turned = self._is_turned(step)
             now, later = (step.no, step.yes) if turned else (step.yes, step.no)
-            asked = f"({self._condition(step.question)}) IS NOT TRUE" if turned else self._condition(step.question)
+            asked = f"({self._condition(step.condition)}) IS NOT TRUE" if turned else self._condition(step.condition)
             inner = self._case(now, depth + 2, say)
             lines += [f"{pad}  WHEN {asked} THEN {inner[0]}", *inner[1:]]
             step = later
@@ -117,25 +119,25 @@ class _Writer:
 
     def _is_turned(self, split: Split) -> bool:
         """A parser's stack is short (SQLite: a hundred symbols), so where yes sides nest deep, the shallower side goes first."""
-        return self.nesting > _DEEPEST_NEST and nesting(split.yes) > nesting(split.no)
+        return self.nesting > _DEEPEST_NEST and _nesting(split.yes) > _nesting(split.no)
 
     def _answer(self, end: End) -> str:
         answer = self.function.answer(end)
         return text(answer) if isinstance(answer, str) else self.number(answer)
 
-    def _condition(self, question: Question) -> str:
+    def _condition(self, asked: Condition) -> str:
         """NULL makes a comparison unknown, and an unknown WHEN is passed over: a missing cell goes right by itself."""
-        column = f"r.{identifier(question.name)}"
-        if question.threshold is not None:
-            asked = f"{column} {'<' if question.strict else '<='} {self.number(question.threshold)}"
-        elif question.unknown:
-            asked = f"{column} NOT IN ({', '.join(map(text, question.no))})" if question.no else f"{column} IS NOT NULL"
+        column = f"r.{identifier(asked.name)}"
+        if asked.is_number:
+            test = f"{column} {'<=' if asked.with_high else '<'} {self.number(asked.high)}"
+        elif asked.among is None:
+            test = f"{column} NOT IN ({', '.join(map(text, asked.but))})" if asked.but else f"{column} IS NOT NULL"
         else:
-            asked = f"{column} IN ({', '.join(map(text, question.yes))})" if question.yes else "1 = 0"
-        return f"({asked} OR {column} IS NULL)" if question.missing else asked
+            test = f"{column} IN ({', '.join(map(text, asked.among))})" if asked.among else "1 = 0"
+        return f"({test} OR {column} IS NULL)" if asked.missing else test
 
 
-def nesting(step: Step) -> int:
+def _nesting(step: Step) -> int:
     """How many yes sides lie within each other."""
     deepest = inside = 0
     stack = [(step, 0)]
@@ -154,9 +156,27 @@ def _joined(lines: list[str], before: str, after: str) -> list[str]:
     return joined
 
 
-def is_short(value: float) -> bool:
-    """True for a number of at most 15 significant digits, which every SQL engine reads exactly."""
-    return float(f"{value:.15g}") == value
+def _table(schema: Schema, text_kind: str, number_kind: str) -> str:
+    """Creates the empty table."""
+    kinds = [text_kind if isinstance(feature, CategoricalFeature) else number_kind for feature in schema.features]
+    columns = ", ".join(f"{identifier(name)} {kind}" for name, kind in zip(schema.feature_names, kinds, strict=True))
+    return f"CREATE TABLE {TABLE} ({columns})"
+
+
+# --- SQLite
+
+
+@lru_cache(maxsize=65_536)
+def _sqlite_number(value: float) -> str:
+    """SQLite misreads about one in a thousand numbers of 17 digits by a last bit; those are written as a quotient."""
+    written = repr(value)
+    is_short = float(f"{value:.15g}") == value  # every engine reads 15 digits exactly
+    return written if is_short or _read(written) == value else quotient(value)
+
+
+def _read(written: str) -> float:
+    with closing(sqlite3.connect(":memory:")) as base:
+        return base.execute(f"SELECT {written}").fetchone()[0]
 
 
 def quotient(value: float) -> str:
@@ -166,3 +186,70 @@ def quotient(value: float) -> str:
     while whole % 2 == 0 and power > 0:
         whole, power = whole // 2, power - 1
     return f"({whole} * 1.0 / {2**power})" if 0 <= power <= 62 else repr(value)
+
+
+def _run_sqlite(content: str, schema: Schema, rows: Sequence[Row]) -> list[str | float]:
+    with closing(sqlite3.connect(":memory:")) as base:
+        base.execute(_table(schema, "TEXT", "REAL"))
+        base.executemany(f"INSERT INTO {TABLE} VALUES ({', '.join('?' * schema.n_features)})", rows)
+        return [answer for (answer,) in base.execute(content)]
+
+
+# --- DuckDB
+
+_LONG = 20_000
+
+
+def _duckdb_number(value: float) -> str:
+    """With an exponent: DuckDB reads 0.1 as a decimal number and 0.1e0 as the floating-point number that a column holds."""
+    written = repr(value)
+    return written if "e" in written else f"{written}e0"
+
+
+def _write_duckdb(given: Exportable) -> str:
+    """DuckDB's optimizer takes seconds to minutes over a statement of a hundred trees, for nothing."""
+    content = _select(given, _duckdb_number)
+    return f"-- Long: after PRAGMA disable_optimizer it starts at once.\n{content}" if len(content) > _LONG else content
+
+
+def _run_duckdb(content: str, schema: Schema, rows: Sequence[Row]) -> list[str | float]:
+    """A hundred rows per INSERT: DuckDB plans each statement anew, and one statement for all is slow to bind."""
+    import duckdb
+
+    with closing(duckdb.connect(":memory:")) as base:
+        base.execute("SET threads = 1")
+        if len(content) > _LONG:
+            base.execute("PRAGMA disable_optimizer")
+        base.execute(_table(schema, "VARCHAR", "DOUBLE"))
+        for start in range(0, len(rows), 100):
+            part = rows[start : start + 100]
+            places = ", ".join([f"({', '.join('?' * schema.n_features)})"] * len(part))
+            base.execute(f"INSERT INTO {TABLE} VALUES {places}", [cell for row in part for cell in row])
+        return [answer for (answer,) in base.execute(content).fetchall()]
+
+
+_SQLITE = Target(
+    name="sqlite",
+    title="SQL for SQLite",
+    suffix=".sql",
+    mime="application/sql",
+    about="One SELECT with CASE. Missing: NULL.",
+    write=lambda given: _select(given, _sqlite_number),
+    run=_run_sqlite,
+    ran_in=lambda: f"SQLite {sqlite3.sqlite_version}",
+    language="sql",
+    most_ends=25_000,
+    order=30,
+)
+_DUCKDB = replace(
+    _SQLITE,
+    name="duckdb",
+    title="SQL for DuckDB",
+    write=_write_duckdb,
+    run=_run_duckdb,
+    ran_in=lambda: f"DuckDB {version('duckdb')}",
+    needs=("duckdb",),
+    extra="duckdb",
+    order=31,
+)
+TARGETS = (_SQLITE, _DUCKDB)

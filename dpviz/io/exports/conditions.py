@@ -1,0 +1,168 @@
+"""What one cell must be: the test at a split of an exported tree, and what a whole path asks of a column.
+
+In words a condition is exact (numbers in full, names in quotes where they are not simple) and is read back as it was.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from dpviz.errors import NotExported
+from dpviz.io.exports.spelling import number, spelled
+from dpviz.table.schema import Schema
+
+#: A cell is a number or missing (numeric column), a text or missing (categories).
+Cell = float | str | None
+Row = tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What a cell of one column must be.
+
+    Attributes
+    ----------
+    feature, name : int, str
+        The column.
+    low, high : float
+        Numbers between them; `with_low`, `with_high` say whether the ends belong to it.
+    among : tuple of str, or None
+        The texts that meet it; None for a number, and for a column where `but` says which do not.
+    but : tuple of str, or None
+    missing : bool
+        True when a missing cell meets it.
+    """
+
+    feature: int
+    name: str
+    low: float = -math.inf
+    high: float = math.inf
+    with_low: bool = True
+    with_high: bool = False
+    among: tuple[str, ...] | None = None
+    but: tuple[str, ...] | None = None
+    missing: bool = True
+
+    @property
+    def is_number(self) -> bool:
+        """True for a numeric column."""
+        return self.among is None and self.but is None
+
+    def holds(self, cell: Cell) -> bool:
+        """Whether the cell meets it."""
+        if cell is None:
+            return self.missing
+        if not self.is_number:
+            return cell in self.among if self.among is not None else cell not in (self.but or ())
+        value = float(cell)
+        above = value >= self.low if self.with_low else value > self.low
+        return above and (value <= self.high if self.with_high else value < self.high)
+
+    def __invert__(self) -> Condition:
+        """What every other cell meets; of numbers, for conditions without a lower end."""
+        if not self.is_number:
+            return replace(self, among=self.but, but=self.among, missing=not self.missing)
+        return Condition(self.feature, self.name, low=self.high, with_low=not self.with_high, missing=not self.missing)
+
+    def __and__(self, other: Condition) -> Condition:
+        """What a cell meets that meets both."""
+        missing = self.missing and other.missing
+        if self.is_number:
+            high, with_high = min((self.high, self.with_high), (other.high, other.with_high))
+            low, without_low = max((self.low, not self.with_low), (other.low, not other.with_low))
+            return replace(self, low=low, high=high, with_low=not without_low, with_high=with_high, missing=missing)
+        but = tuple(dict.fromkeys((*(self.but or ()), *(other.but or ()))))
+        lists = [item.among for item in (self, other) if item.among is not None]
+        if not lists:
+            return replace(self, but=but, missing=missing)
+        among = tuple(name for name in lists[0] if name in lists[-1] and name not in but)
+        return replace(self, among=among, but=None, missing=missing)
+
+    @property
+    def excludes_nothing(self) -> bool:
+        """True when every cell meets it."""
+        return self.missing and self.among is None and not self.but and math.isinf(self.low) and math.isinf(self.high)
+
+    @property
+    def is_impossible(self) -> bool:
+        """True when no cell meets it: a private tree may ask for that."""
+        empty = self.low > self.high or (self.low == self.high and not (self.with_low and self.with_high))
+        return not self.missing and (empty if self.among is None else not self.among)
+
+
+# --- in words
+
+
+def condition_words(asked: Condition) -> str:
+    """On one line: "20 < age <= 37.5", "housing is one of rent, own or missing"."""
+    name, tail = spelled(asked.name), " or missing" if asked.missing else ""
+    if asked.is_number:
+        return _number_words(asked, name, tail)
+    if asked.among is not None:
+        return f"{name} is {_list(asked.among)}{tail}" if asked.among else f"{name} is missing"
+    return f"{name} is {f'not {_list(asked.but)}' if asked.but else 'given'}{tail}"
+
+
+def _list(names: Sequence[str]) -> str:
+    return f"{'one of ' if len(names) > 1 else ''}{', '.join(map(spelled, names))}"
+
+
+def _number_words(asked: Condition, name: str, tail: str) -> str:
+    less, more = ("<=" if asked.with_high else "<"), (">=" if asked.with_low else ">")
+    if math.isinf(asked.low) and math.isinf(asked.high):
+        return f"{name} is given"
+    if math.isinf(asked.low):
+        return f"{name} {less} {number(asked.high)}{tail}"
+    if math.isinf(asked.high):
+        return f"{name} {more} {number(asked.low)}{tail}"
+    if asked.low > asked.high:
+        return f"{name} is missing"
+    return f"{number(asked.low)} {'<=' if asked.with_low else '<'} {name} {less} {number(asked.high)}{tail}"
+
+
+# --- read back
+
+_NAME = r'(?P<name>"(?:[^"\\]|\\.)*"|[^"<>]+?)'
+_FIGURE = r"[-+0-9.e]+"
+_RANGE = rf"(?P<low>{_FIGURE}) (?P<lower><=?) {_NAME} (?P<upper><=?) (?P<high>{_FIGURE})(?P<missing> or missing)?"
+_SIDE = rf"{_NAME} (?P<sign><=?|>=?) (?P<mark>{_FIGURE})(?P<missing> or missing)?"
+_GIVEN = rf"{_NAME} is (?P<what>given or missing|given|missing)"
+_LIST = rf"{_NAME} is (?P<without>not )?(?:one of )?(?P<names>.+?)(?P<missing> or missing)?"
+_FORMS = tuple(map(re.compile, (_RANGE, _SIDE, _GIVEN, _LIST)))
+_ITEM = re.compile(r'"(?:[^"\\]|\\.)*"|[^",]+')
+
+
+def condition_from(words: str, schema: Schema) -> Condition:
+    """The condition that `condition_words` has put into these words."""
+    for form in _FORMS:
+        found = form.fullmatch(words)
+        name = name_from(found["name"]) if found is not None else None
+        if found is not None and name in schema.feature_names:
+            missing = found.groupdict().get("missing") is not None
+            return _read(found.groupdict(), Condition(schema.feature_names.index(name), name, missing=missing))
+    raise NotExported(f"The rule {words!r:.100} cannot be read back.", remedy="Export the model as JSON.")
+
+
+def name_from(word: str) -> str:
+    """The name that was spelled so."""
+    return json.loads(word) if word.startswith('"') else word
+
+
+def _read(found: dict[str, str | None], column: Condition) -> Condition:
+    match found:
+        case {"low": str(low), "lower": lower, "upper": upper, "high": str(high)}:
+            return replace(column, low=float(low), with_low=lower == "<=", high=float(high), with_high=upper == "<=")
+        case {"sign": "<" | "<=" as sign, "mark": str(mark)}:
+            return replace(column, high=float(mark), with_high=sign == "<=")
+        case {"sign": sign, "mark": str(mark)}:
+            return replace(column, low=float(mark), with_low=sign == ">=")
+        case {"what": "missing"}:
+            return replace(column, among=(), missing=True)
+        case {"what": what}:
+            return replace(column, but=(), missing=what != "given")
+    names = tuple(name_from(item.strip()) for item in _ITEM.findall(found["names"] or ""))
+    return replace(column, but=names) if found["without"] else replace(column, among=names)
