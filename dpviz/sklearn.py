@@ -1,27 +1,27 @@
-"""A private tree with scikit-learn's manners: `fit`, `predict`, `score`, `get_params`, so that it stands in pipelines.
+"""Private learners as scikit-learn estimators: `fit`, `predict`, `score`, `get_params`, for pipelines and searches.
 
-Ranges, categories and classes must be public knowledge. What is not given is read from the rows: that is a disclosure no
-epsilon covers, and a `PublicValuesWarning` says so.
+Ranges, categories and classes must be public knowledge. What is not given is read from the rows. No epsilon covers that: it is
+a disclosure, and a `PublicValuesWarning` says so.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_regressor
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpviz.errors import ParameterError, SchemaError
-from dpviz.learners import DEFAULT, fit
+from dpviz.learners import DEFAULT, DEFAULT_OF_NUMBERS, fit
 from dpviz.models.base import Model
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.proposal import rounded_count
-from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
 from dpviz.training.contract import FitResult
 
 
@@ -29,7 +29,147 @@ class PublicValuesWarning(UserWarning):
     """Something that must be public was read from the rows; no epsilon covers it."""
 
 
-class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class _PrivateEstimator:
+    """What the classifier and the regressor share: everything but the target."""
+
+    learner: str = field(default=DEFAULT, kw_only=False)
+    epsilon: float = 1.0
+    delta: float = 0.0
+    max_depth: int = 4
+    bounds: Any = None
+    categories: Mapping[Any, Sequence[Any]] | None = None
+    n_public: int | None = None
+    params: Mapping[str, Any] | None = None
+    random_state: Any = None
+
+    n_features_in_: int = field(init=False)
+    _public: ClassVar[str]
+
+    def __sklearn_tags__(self) -> Any:
+        """Noise costs accuracy; texts are accepted where categories are declared."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        (tags.classifier_tags or tags.regressor_tags).poor_score = True
+        tags.input_tags.string = tags.input_tags.categorical = bool(self.categories)
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train on private rows.
+
+        Raises
+        ------
+        ValueError
+            For rows that scikit-learn would refuse, an undeclared class or category, bounds that do not fit.
+        DpvizError
+            For what the learner refuses; NotReleasable when it has no exact sampler and `random_state` is None.
+        """
+        rows, given = validate_data(self, X, y, dtype=self._dtype(), y_numeric=is_regressor(self))
+        self._categories = {self._position(key): tuple(values) for key, values in (self.categories or {}).items()}
+        target, encoded = self._target(given)
+        schema = Schema(self._features(rows), target, n_public=self.n_public)
+        self.result_ = self._trained(EncodedDataset(schema, self._columns(rows, schema), encoded))
+        self._warn(self.result_.schema)
+        return self
+
+    def _target(self, given: np.ndarray) -> tuple[Target, np.ndarray]:
+        """What is public about the target, and its values as a learner takes them."""
+        raise NotImplementedError
+
+    def _trained(self, data: EncodedDataset) -> FitResult:
+        """A learner that needs a public row count and has none gets the rounded count of the rows: another disclosure."""
+        settings: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "max_depth": self.max_depth}
+        settings |= {"seed": self._seed(), **(self.params or {})}
+        try:
+            return fit(self.learner, data, **settings)
+        except SchemaError as error:  # raised by the plan, before any row is touched
+            if error.field != "n_public":
+                raise
+        counted = replace(data.schema, n_public=rounded_count(data.n_rows), read_from_data=("n_public",))
+        return fit(self.learner, replace(data, schema=counted), **settings)
+
+    def _predicted(self, X: Any) -> np.ndarray:
+        """What the model predicts, shape (n_rows,): class codes or numbers."""
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=self._dtype(), reset=False)
+        schema = self.result_.schema
+        return self.model_.predict(EncodedDataset(schema, self._columns(rows, schema), np.zeros(len(rows))))
+
+    @property
+    def model_(self) -> Model:
+        """The model of the last fit."""
+        return self.result_.model
+
+    def _seed(self) -> int | None:
+        """None releases; a RandomState gives one seed per fit."""
+        if self.random_state is None or isinstance(self.random_state, (int, np.integer)):
+            return None if self.random_state is None else int(self.random_state)
+        return int(self.random_state.randint(2**31 - 1))
+
+    # --- what is public
+
+    def _dtype(self) -> Any:
+        return object if self.categories else np.float64
+
+    def _names(self) -> list[str]:
+        return [str(name) for name in getattr(self, "feature_names_in_", [f"x{k}" for k in range(self.n_features_in_)])]
+
+    def _target_name(self) -> str:
+        """A name no column has."""
+        names = self._names()
+        return next(word for word in ("y", *(f"y{k}" for k in range(len(names) + 1))) if word not in names)
+
+    def _position(self, key: Any) -> int:
+        names = self._names()
+        place = names.index(key) if key in names else key
+        if isinstance(place, (int, np.integer)) and 0 <= place < len(names):
+            return int(place)
+        raise ValueError(f"There is no column {key!r}; give the name or the position of one of {len(names)}.")
+
+    def _features(self, rows: np.ndarray) -> tuple[Feature, ...]:
+        names = self._names()
+        bounds = self._bounds(len(names))
+        return tuple(self._feature(place, name, bounds.get(place), rows[:, place]) for place, name in enumerate(names))
+
+    def _feature(self, place: int, name: str, bounds: tuple[float, float] | None, column: np.ndarray) -> Feature:
+        if place in self._categories:
+            return CategoricalFeature(name, _texts(self._categories[place]))
+        if bounds is not None:
+            return NumericFeature(name, *bounds)
+        return NumericFeature(name, *_range_of(column), read_from_data=("low", "high"))
+
+    def _bounds(self, count: int) -> dict[int, tuple[float, float]]:
+        """(low, high) by position, for columns that have them."""
+        if self.bounds is None:
+            return {}
+        if isinstance(self.bounds, Mapping):
+            return {self._position(key): tuple(pair) for key, pair in self.bounds.items()}
+        pairs = np.asarray(self.bounds, dtype=np.float64)
+        if pairs.shape not in ((2,), (count, 2)):
+            allowed = f"one pair (low, high), {count} pairs, or a mapping from columns to pairs"
+            raise ParameterError(type(self).__name__, "bounds", self.bounds, allowed)
+        return dict(enumerate(map(tuple, np.broadcast_to(pairs, (count, 2)).tolist())))
+
+    def _warn(self, schema: Schema) -> None:
+        read = dict.fromkeys(column for column, _ in schema.read_fields())
+        if read:
+            shown = ", ".join(map(repr, list(read)[:5])) + (f" and {len(read) - 5} more" if len(read) > 5 else "")
+            what = f"Public values of {shown} were read from the rows; no epsilon covers that."
+            remedy = f"Give `bounds`, `{self._public}` and `n_public` from public knowledge."
+            warnings.warn(f"{what} {remedy}", PublicValuesWarning, stacklevel=3)
+
+    # --- rows
+
+    def _columns(self, rows: np.ndarray, schema: Schema) -> tuple[np.ndarray, ...]:
+        return tuple(self._column(place, feature, rows[:, place]) for place, feature in enumerate(schema.features))
+
+    def _column(self, place: int, feature: Feature, column: np.ndarray) -> np.ndarray:
+        if isinstance(feature, NumericFeature):
+            return np.clip(column.astype(np.float64), feature.low, feature.high) + 0.0
+        return _codes(column, self._categories[place], f"declared categories of {feature.name!r}").astype(np.uint16)
+
+
+@dataclass(eq=False, repr=False)
+class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
     """A differentially private classifier.
 
     It has no `predict_proba`: the leaves of a private tree hold a label, and a share would cost more epsilon.
@@ -41,20 +181,20 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):
     epsilon, delta : float
         Privacy loss under add/remove one row.
     max_depth : int
-        Most levels of rules.
+        Largest number of levels.
     bounds : (low, high), or a sequence or mapping of such pairs, or None
-        Range of every number, public. One pair for all columns, one per column, or by column name or position; values
-        outside are clipped. None: read from the rows, a disclosure.
+        Public range of every number: one pair for all columns, one per column, or by column name or position. Values outside
+        are clipped. None reads it from the rows, a disclosure.
     categories : mapping, or None
-        Column name or position -> its categories, public. Other columns are numbers.
+        Column name or position -> its categories, public. All other columns are numbers.
     classes : sequence, or None
-        The classes, public. None: read from the rows, a disclosure.
+        The classes, public. None reads them from the rows, a disclosure.
     n_public : int or None
-        A row count that is public, for learners that need one; without it they read it from the rows, rounded: a disclosure.
+        A row count that is public, for learners that need one. Without it they take the rounded count of the rows, a disclosure.
     params : mapping, or None
         The learner's own parameters.
     random_state : int, RandomState or None
-        None releases: exact samplers, no seed. A number simulates: repeatable, protects nobody.
+        None releases: exact samplers, no seed. A number simulates: repeatable, and protects nobody.
 
     Attributes
     ----------
@@ -67,169 +207,77 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):
         Holds released values only.
     """
 
-    def __init__(
-        self,
-        learner: str = DEFAULT,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        max_depth: int = 4,
-        bounds: Any = None,
-        categories: Mapping[Any, Sequence[Any]] | None = None,
-        classes: Sequence[Any] | None = None,
-        n_public: int | None = None,
-        params: Mapping[str, Any] | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.learner = learner
-        self.epsilon = epsilon
-        self.delta = delta
-        self.max_depth = max_depth
-        self.bounds = bounds
-        self.categories = categories
-        self.classes = classes
-        self.n_public = n_public
-        self.params = params
-        self.random_state = random_state
+    classes: Sequence[Any] | None = field(default=None, kw_only=True)
 
-    def __sklearn_tags__(self) -> Any:
-        """Noise costs accuracy; texts are welcome where categories are declared."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        tags.input_tags.string = tags.input_tags.categorical = bool(self.categories)
-        return tags
+    _public = "classes"
 
-    def fit(self, X: Any, y: Any) -> PrivateTreeClassifier:
-        """Train on private rows.
-
-        Raises
-        ------
-        ValueError
-            For rows scikit-learn would refuse, an undeclared class or category, bounds that do not fit.
-        DpvizError
-            For what the learner refuses; NotReleasable when it has no exact sampler and `random_state` is None.
-        """
-        rows, labels = validate_data(self, X, y, dtype=self._kind())
-        check_classification_targets(labels)
-        self._categories = self._by_position()
-        self.classes_ = np.unique(labels) if self.classes is None else np.asarray(self.classes)
-        schema = self._schema(rows)
-        self.result_ = self._trained(EncodedDataset(schema, self._columns(rows, schema), self._codes(labels)))
-        self._warn(self.result_.schema)
-        return self
-
-    def _trained(self, data: EncodedDataset) -> FitResult:
-        """A learner that needs a public row count and has none takes a rounded one from the rows: another disclosure."""
-        settings: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "max_depth": self.max_depth}
-        settings |= {"seed": self._seed(), **(self.params or {})}
-        try:
-            return fit(self.learner, data, **settings)
-        except SchemaError as error:  # raised by the plan, before any row is touched
-            if error.field != "n_public":
-                raise
-        counted = replace(data.schema, n_public=rounded_count(data.n_rows), read_from_data=("n_public",))
-        return fit(self.learner, replace(data, schema=counted), **settings)
+    def _target(self, given: np.ndarray) -> tuple[ClassTarget, np.ndarray]:
+        check_classification_targets(given)
+        self.classes_ = np.unique(given) if self.classes is None else np.asarray(self.classes)
+        if len(self.classes_) < 2:
+            raise ValueError("There is one class only; a classifier needs at least two. Declare `classes`.")
+        read = () if self.classes is not None else ("classes",)
+        codes = _codes(given, self.classes_.tolist(), "declared classes").astype(np.uint8)
+        return ClassTarget(self._target_name(), _texts(self.classes_), read), codes
 
     def predict(self, X: Any) -> np.ndarray:
         """Classes, shape (n_rows,)."""
-        check_is_fitted(self)
-        rows = validate_data(self, X, dtype=self._kind(), reset=False)
-        schema = self.result_.schema
-        data = EncodedDataset(schema, self._columns(rows, schema), np.zeros(len(rows), dtype=np.uint8))
-        return self.classes_[self.model_.predict(data)]
+        codes = self._predicted(X)
+        return self.classes_[codes]
 
-    @property
-    def model_(self) -> Model:
-        """The model of the last fit."""
-        return self.result_.model
 
-    # --- what is public
+@dataclass(eq=False, repr=False)
+class PrivateTreeRegressor(_PrivateEstimator, RegressorMixin, BaseEstimator):
+    """A differentially private regressor; see `PrivateTreeClassifier` for what is not described here.
 
-    def _kind(self) -> Any:
-        return object if self.categories else np.float64
+    Parameters
+    ----------
+    learner : str
+        One of `dpviz.learner_names()` that predicts numbers.
+    delta : float
+        0 lets a learner that needs a delta choose its own.
+    target_bounds : (low, high), or None
+        Public range of the target; values outside are clipped. None reads it from the rows, a disclosure.
 
-    def _names(self) -> list[str]:
-        return [str(name) for name in getattr(self, "feature_names_in_", [f"x{k}" for k in range(self.n_features_in_)])]
+    Attributes
+    ----------
+    n_features_in_, feature_names_in_, result_, model_
+        As in `PrivateTreeClassifier`.
+    """
 
-    def _position(self, key: Any) -> int:
-        names = self._names()
-        place = names.index(key) if key in names else key
-        if isinstance(place, (int, np.integer)) and 0 <= place < len(names):
-            return int(place)
-        raise ValueError(f"There is no column {key!r}; give the name or the position of one of {len(names)}.")
+    learner: str = field(default=DEFAULT_OF_NUMBERS, kw_only=False)
+    target_bounds: tuple[float, float] | None = field(default=None, kw_only=True)
 
-    def _by_position(self) -> dict[int, tuple[Any, ...]]:
-        return {self._position(key): tuple(values) for key, values in (self.categories or {}).items()}
+    _public = "target_bounds"
 
-    def _schema(self, rows: np.ndarray) -> Schema:
-        names = self._names()
-        given = self._bounds(len(names))
-        features = tuple(self._feature(place, name, given.get(place), rows[:, place]) for place, name in enumerate(names))
-        if len(self.classes_) < 2:
-            raise ValueError("There is one class only; a classifier needs at least two. Declare `classes`.")
-        target = next(word for word in ("y", *(f"y{k}" for k in range(len(names) + 1))) if word not in names)
-        read = () if self.classes is not None else ("classes",)
-        return Schema(features, ClassTarget(target, _texts(self.classes_), read), n_public=self.n_public)
+    def _target(self, given: np.ndarray) -> tuple[NumericTarget, np.ndarray]:
+        low, high = _range_of(given) if self.target_bounds is None else self.target_bounds
+        read = () if self.target_bounds is not None else ("low", "high")
+        return NumericTarget(self._target_name(), low, high, read), np.clip(given.astype(np.float64), low, high)
 
-    def _bounds(self, count: int) -> dict[int, tuple[float, float]]:
-        """(low, high) by position, for columns that have them."""
-        if self.bounds is None:
-            return {}
-        if isinstance(self.bounds, Mapping):
-            return {self._position(key): tuple(pair) for key, pair in self.bounds.items()}
-        pairs = np.asarray(self.bounds, dtype=np.float64)
-        if pairs.shape not in ((2,), (count, 2)):
-            allowed = f"one pair (low, high), {count} pairs, or a mapping from columns to pairs"
-            raise ParameterError("PrivateTreeClassifier", "bounds", self.bounds, allowed)
-        return dict(enumerate(map(tuple, np.broadcast_to(pairs, (count, 2)).tolist())))
+    def predict(self, X: Any) -> np.ndarray:
+        """Numbers, shape (n_rows,)."""
+        return self._predicted(X)
 
-    def _feature(self, place: int, name: str, bounds: tuple[float, float] | None, column: np.ndarray) -> Feature:
-        if place in self._categories:
-            return CategoricalFeature(name, _texts(self._categories[place]))
-        if bounds is not None:
-            return NumericFeature(name, *bounds)
-        numbers = column.astype(np.float64)
-        low, high = float(numbers.min()), float(numbers.max())
-        return NumericFeature(name, low, high if high > low else low + max(1.0, abs(low)), read_from_data=("low", "high"))
 
-    def _warn(self, schema: Schema) -> None:
-        read = dict.fromkeys(column for column, _ in schema.read_fields())
-        if read:
-            shown = ", ".join(map(repr, list(read)[:5])) + (f" and {len(read) - 5} more" if len(read) > 5 else "")
-            what = f"Public values of {shown} were read from the rows; no epsilon covers that."
-            remedy = "Give `bounds`, `classes` and `n_public` from public knowledge."
-            warnings.warn(f"{what} {remedy}", PublicValuesWarning, stacklevel=3)
+def _range_of(column: np.ndarray) -> tuple[float, float]:
+    """Smallest and largest value; a range even where all values are the same."""
+    numbers = column.astype(np.float64)
+    low, high = float(numbers.min()), float(numbers.max())
+    return low, high if high > low else low + max(1.0, abs(low))
 
-    # --- rows
 
-    def _columns(self, rows: np.ndarray, schema: Schema) -> tuple[np.ndarray, ...]:
-        return tuple(self._column(place, feature, rows[:, place]) for place, feature in enumerate(schema.features))
-
-    def _column(self, place: int, feature: Feature, column: np.ndarray) -> np.ndarray:
-        if isinstance(feature, NumericFeature):
-            return np.clip(column.astype(np.float64), feature.low, feature.high) + 0.0
-        code = {value: code for code, value in enumerate(self._categories[place])}
-        unknown = next((value for value in column.tolist() if value not in code), None)
-        if unknown is not None:
-            raise ValueError(f"{unknown!r} is not a declared category of {feature.name!r}.")
-        return np.array([code[value] for value in column.tolist()], dtype=np.uint16)
-
-    def _codes(self, labels: np.ndarray) -> np.ndarray:
-        code = {label: code for code, label in enumerate(self.classes_.tolist())}
-        unknown = next((label for label in labels.tolist() if label not in code), None)
-        if unknown is not None:
-            raise ValueError(f"{unknown!r} is not one of the declared classes.")
-        return np.array([code[label] for label in labels.tolist()], dtype=np.uint8)
-
-    def _seed(self) -> int | None:
-        """None releases; a RandomState gives one seed per fit."""
-        if self.random_state is None or isinstance(self.random_state, (int, np.integer)):
-            return None if self.random_state is None else int(self.random_state)
-        return int(self.random_state.randint(2**31 - 1))
+def _codes(values: np.ndarray, known: Sequence[Any], what: str) -> np.ndarray:
+    """Position of every value in `known`. An error does not quote the value: it is a private cell."""
+    code = {value: place for place, value in enumerate(known)}
+    found = [code.get(value) for value in values.tolist()]
+    if None in found:
+        raise ValueError(f"There is a value that is not one of the {what}.")
+    return np.array(found)
 
 
 def _texts(values: Sequence[Any] | np.ndarray) -> tuple[str, ...]:
-    """A name for each value; where two would be alike or one has none, its number."""
+    """A name for each value; numbered where two would be alike or one has none."""
     texts = [str(value) for value in values]
     if len(set(texts)) == len(texts) and all(text.strip() for text in texts):
         return tuple(texts)

@@ -1,4 +1,4 @@
-"""The estimator keeps scikit-learn's contract, and says what it read from the rows."""
+"""The estimators keep scikit-learn's contract, and say what they read from the rows."""
 
 import warnings
 
@@ -12,8 +12,8 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import dpviz
-from dpviz.errors import NotReleasable, UnknownName
-from dpviz.sklearn import PrivateTreeClassifier, PublicValuesWarning
+from dpviz.errors import NotReleasable, UnknownName, WrongTask
+from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor, PublicValuesWarning
 
 
 def _check_name(check) -> str:
@@ -24,7 +24,12 @@ def _check_name(check) -> str:
 NOT_APPLICABLE = {
     "check_array_api_input": "skipped by scikit-learn itself unless SCIPY_ARRAY_API is set before SciPy is imported",
 }
-ESTIMATORS = (PrivateTreeClassifier(random_state=0), PrivateTreeClassifier("cart", random_state=0))
+ESTIMATORS = (
+    PrivateTreeClassifier(random_state=0),
+    PrivateTreeClassifier("cart", random_state=0),
+    PrivateTreeRegressor(params={"rounds": 5}, random_state=0),
+    PrivateTreeRegressor("cart-regression", random_state=0),
+)
 CHECKS = [
     pytest.param(estimator, check, id=f"{estimator.learner}-{_check_name(check)}")
     for given in ESTIMATORS
@@ -36,7 +41,7 @@ CHECKS = [
 def test_what_is_left_out_of_the_checks_exists_and_the_rest_is_many():
     names = {_check_name(check) for _, check in estimator_checks_generator(ESTIMATORS[0], mark=None)}
     assert set(NOT_APPLICABLE) <= names
-    assert len(CHECKS) > 80
+    assert len(CHECKS) > 200
 
 
 @pytest.mark.parametrize(("estimator", "check"), CHECKS)
@@ -82,6 +87,63 @@ def test_it_predicts_as_dpviz_does_with_the_same_seed():
     assert (model.predict(X) == np.array(["no", "yes"])[again.model.predict(data)]).all()
 
 
+def numbers(n_rows: int = 400):
+    X, _ = rows(n_rows)
+    return X, 10 + 5 * X[:, 0]
+
+
+DECLARED_NUMBERS = {"bounds": (-1, 1), "target_bounds": (0, 20), "n_public": 400}
+
+
+def test_a_regressor_with_everything_declared_is_a_release_without_a_warning():
+    X, y = numbers()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = PrivateTreeRegressor(epsilon=20.0, **DECLARED_NUMBERS).fit(X, y)
+    assert model.result_.released
+    assert model.result_.ledger.guarantee.epsilon <= 20
+    assert model.score(X, y) > 0.3
+    assert dpviz.model_from_json(model.result_.to_json()) == model.model_
+
+
+def test_a_regressor_predicts_as_dpviz_does_with_the_same_seed_and_clips_its_target():
+    X, y = numbers()
+    asked = {**DECLARED_NUMBERS, "target_bounds": (8, 12)}
+    model = PrivateTreeRegressor(epsilon=3.0, random_state=5, **asked).fit(X, y)
+    data = dpviz.table.dataset.EncodedDataset(model.result_.schema, tuple(X.T.copy()), np.clip(y, 8, 12))
+    again = dpviz.fit("s-gbdt", data, epsilon=3.0, seed=5)
+    assert again.model == model.model_
+    assert (model.predict(X) == again.model.predict(data)).all()
+
+
+def test_a_target_range_read_from_the_rows_is_a_disclosure_and_a_warning():
+    X, y = numbers()
+    with pytest.warns(PublicValuesWarning, match=r"'y', 'n_public' were read .* Give `bounds`, `target_bounds` and `n_public`"):
+        model = PrivateTreeRegressor(random_state=1, bounds=(-1, 1)).fit(X, y)
+    assert {(item.field, item.code) for item in model.result_.disclosures} == {
+        ("y", "schema-low"),
+        ("y", "schema-high"),
+        ("n_public", "schema-n_public"),
+    }
+    assert not model.result_.released
+
+
+@pytest.mark.parametrize("kind", [PrivateTreeClassifier, PrivateTreeRegressor])
+def test_a_learner_of_the_other_kind_of_target_is_refused(kind):
+    X, y = numbers() if kind is PrivateTreeRegressor else rows()
+    wrong = "pf-tree" if kind is PrivateTreeRegressor else "dp-mean"
+    with pytest.raises(WrongTask):
+        kind(wrong, random_state=0).fit(X, y)
+
+
+def test_an_error_about_a_row_does_not_quote_its_cell():
+    X, y = rows()
+    secret = np.where(y == "yes", "secret", "no")
+    with pytest.raises(ValueError, match="declared classes") as problem:
+        PrivateTreeClassifier(random_state=0, **DECLARED).fit(X, secret)
+    assert "secret" not in str(problem.value)
+
+
 def test_values_outside_the_declared_range_are_clipped():
     X, y = rows()
     model = PrivateTreeClassifier(random_state=0, bounds=[(-1, 1)] * 3, classes=["no", "yes"], n_public=400).fit(X, y)
@@ -95,7 +157,7 @@ def test_categories_are_declared_by_name_and_undeclared_ones_are_refused():
     model = PrivateTreeClassifier(random_state=0, epsilon=5.0, **asked).fit(frame, y)
     assert [type(feature).__name__ for feature in model.result_.schema.features] == ["NumericFeature", "CategoricalFeature"]
     assert model.score(frame, y) > 0.7
-    with pytest.raises(ValueError, match="'mauve' is not a declared category of 'colour'"):
+    with pytest.raises(ValueError, match="There is a value that is not one of the declared categories of 'colour'"):
         model.predict(frame.assign(colour="mauve"))
 
 
@@ -104,7 +166,7 @@ def test_categories_are_declared_by_name_and_undeclared_ones_are_refused():
     [
         ({"bounds": [(0, 1)]}, ValueError, "one pair .low, high., 3 pairs, or a mapping"),
         ({"bounds": {"x9": (0, 1)}}, ValueError, "There is no column 'x9'"),
-        ({"classes": ["no", "maybe"]}, ValueError, "'yes' is not one of the declared classes"),
+        ({"classes": ["no", "maybe"]}, ValueError, "There is a value that is not one of the declared classes"),
         ({"classes": ["no"]}, ValueError, "There is one class only"),
         ({"learner": "pf-treee"}, UnknownName, "Did you mean 'pf-tree'"),
         ({"epsilon": -1}, ValueError, "'epsilon' parameter"),
