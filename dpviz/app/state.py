@@ -59,7 +59,7 @@ def use_sample(name: str) -> Loaded:
     """Put a bundled sample into use."""
     table, schema = load_sample(name)
     sample = next(sample for sample in samples() if sample.name == name)
-    return use(DataRole(sample.role), sample.title, table, schema, sample=name)
+    return use(sample.role, sample.title, table, schema, sample=name)
 
 
 @st.cache_resource(show_spinner=False)

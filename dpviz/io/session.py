@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any
 
@@ -17,10 +17,10 @@ from msgspec import Meta
 from dpviz.errors import DocumentError, DpvizError
 from dpviz.learners import get_learner
 from dpviz.models.document import model_from_json
-from dpviz.table.json_reader import PlainValue, parse_json, read, require_format, wrong
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
 from dpviz.table.schema_json import schema_from_dict
+from dpviz.table.strict_json import PlainValue, parse_json, read, require_format, without_infinity, wrong
 from dpviz.training.params import Settings, make_params
 from dpviz.version import VERSION
 
@@ -95,7 +95,6 @@ class Session:
 def session_to_json(session: Session) -> str:
     """The session as JSON text; of private rows only what may be shared."""
     session = session.shareable()
-    asked = session.choices
     document = {
         "format": FORMAT,
         "versions": {"dpviz": VERSION},
@@ -103,26 +102,15 @@ def session_to_json(session: Session) -> str:
         "title": session.title,
         "sample": session.sample,
         "schema": session.schema.to_dict(),
-        "choices": None if asked is None else _choices_to_dict(asked),
+        "choices": session.choices and vars(session.choices),
         "models": [json.loads(text) for text in session.models],
-        "curves": [{"about": dict(c.about), "columns": list(c.columns), "rows": _plain(c.rows)} for c in session.curves],
+        "curves": [{"about": c.about, "columns": c.columns, "rows": _without_nan(c.rows)} for c in session.curves],
     }
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+    return json.dumps(without_infinity(document), ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
-def _choices_to_dict(asked: Choices) -> dict[str, Any]:
-    return {"learner": asked.learner, "settings": dict(asked.settings), "params": _plain(asked.params), "draw": asked.draw}
-
-
-def _plain(value: Any) -> Any:
-    """JSON-ready: infinity as a word, not-a-number as null."""
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else "infinity" if value > 0 else "-infinity"
-    return value
+def _without_nan(rows: Sequence[Sequence[Cell]]) -> list[list[Cell]]:
+    return [[None if cell != cell else cell for cell in row] for row in rows]  # only NaN differs from itself
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.models.base import require_same_columns
+from dpviz.models.base import classes_by, require_same_columns
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.json_reader import read_entry, wrong
 from dpviz.table.schema import CategoricalFeature, Feature, Schema
+from dpviz.table.strict_json import read_entry, wrong
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class AdditiveModel:
 
     def predict(self, data: EncodedDataset) -> np.ndarray:
         """Class codes of shape (n_rows,), uint8."""
-        return (self.scores(data) > 0).astype(np.uint8)
+        return classes_by(self.scores(data))
 
 
 def bins_of(schema: Schema, cuts: tuple[tuple[float, ...], ...]) -> list[int]:

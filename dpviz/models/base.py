@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from dpviz.errors import SchemaError
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
 
 
 @runtime_checkable
@@ -27,19 +28,48 @@ class Model(Protocol):
         """Class codes (or numbers) of shape (n_rows,), in the units of `data.target`."""
 
 
+class Voting:
+    """Mixin: a model whose members vote."""
+
+    @abstractmethod
+    def votes(self, data: EncodedDataset) -> np.ndarray:
+        """Votes for each class: int64 of shape (n_rows, n_classes). Raises SchemaError for other columns."""
+
+    def predict(self, data: EncodedDataset) -> np.ndarray:
+        """Class codes of shape (n_rows,), uint8: most votes, the lowest code among equals."""
+        return self.votes(data).argmax(axis=1).astype(np.uint8)
+
+    def scores(self, data: EncodedDataset) -> np.ndarray:
+        """Share of the votes for each class: float64 of shape (n_rows, n_classes); those below 0 (noise) count as 0."""
+        votes = np.maximum(self.votes(data), 0)
+        return votes / np.maximum(votes.sum(axis=1, keepdims=True), 1)
+
+
+def n_scores(schema: Schema) -> int:
+    """Scores a row has in a model that adds up: one for a number or two classes, else one per class."""
+    return len(schema.target.classes) if isinstance(schema.target, ClassTarget) and len(schema.target.classes) > 2 else 1
+
+
+def classes_by(scores: np.ndarray) -> np.ndarray:
+    """Class codes of shape (n_rows,), uint8: one score above 0 means the second class; of several the largest wins, the first
+    among equals.
+    """
+    return (scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)).astype(np.uint8)
+
+
 def require_same_columns(expected: Schema, given: Schema) -> None:
     """Raise SchemaError unless `given` has the model's features, in order, with the same categories and classes."""
+    remedy = "Encode the rows with the schema the model was trained on."
     if expected.feature_names != given.feature_names:
         missing = [name for name in expected.feature_names if name not in given.feature_names]
         what = f"The rows lack the model's columns {missing}." if missing else "The rows have other columns than the model."
-        raise SchemaError(what, remedy="Encode the rows with the schema the model was trained on.")
+        raise SchemaError(what, remedy=remedy)
     for ours, theirs in zip((*expected.features, expected.target), (*given.features, given.target), strict=True):
-        names = getattr(ours, "categories", None) or getattr(ours, "classes", None)
-        others = getattr(theirs, "categories", None) or getattr(theirs, "classes", None)
-        if type(ours) is not type(theirs) or names != others:
+        if type(ours) is not type(theirs) or _names(ours) != _names(theirs):
             differs = "categories differ" if isinstance(ours, CategoricalFeature) else "declaration differs"
-            raise SchemaError(
-                f"Its {differs} from the model's.",
-                field=ours.name,
-                remedy="Encode the rows with the schema the model was trained on.",
-            )
+            raise SchemaError(f"Its {differs} from the model's.", field=ours.name, remedy=remedy)
+
+
+def _names(column: Feature | Target) -> tuple[str, ...]:
+    """Categories or classes; none for a number."""
+    return getattr(column, "categories", ()) or getattr(column, "classes", ())

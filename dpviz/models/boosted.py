@@ -12,11 +12,11 @@ from functools import cached_property
 
 import numpy as np
 
-from dpviz.models.base import require_same_columns
+from dpviz.models.base import classes_by, n_scores, require_same_columns
 from dpviz.models.packed_forest import LEAF, PackedTrees, UnpackedTrees, values_of
 from dpviz.models.tree import NumberLeaf, Tree
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericTarget, Schema
+from dpviz.table.schema import CategoricalFeature, NumericTarget, Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class BoostedTrees:
     @property
     def n_scores(self) -> int:
         """How many scores a row has: one, or one per class where there are more than two. Tree t adds to score t mod n_scores."""
-        return scores_of(self.schema)
+        return n_scores(self.schema)
 
     @property
     def trees(self) -> Sequence[Tree]:
@@ -77,7 +77,7 @@ class BoostedTrees:
         if len(self._other_trees):
             rows = values_of(data)
             for tree in self._other_trees:
-                total[:, tree % self.n_scores] += self.values[self._leaves(rows, tree)]
+                self._add(total, rows, tree)
         return total[:, 0] if self.n_scores == 1 else total
 
     def predict(self, data: EncodedDataset) -> np.ndarray:
@@ -85,35 +85,39 @@ class BoostedTrees:
         scores, target = self.scores(data), self.schema.target
         if isinstance(target, NumericTarget):
             return np.clip(scores, target.low, target.high)
-        return (scores > 0 if self.n_scores == 1 else scores.argmax(axis=1)).astype(np.uint8)
+        return classes_by(scores)
 
     def contributions(self, data: EncodedDataset) -> np.ndarray:
         """What each tree adds to each row, float64 of shape (n_rows, n_trees). For a few rows."""
         require_same_columns(self.schema, data.schema)
         rows = values_of(data)
-        added = [self.values[self._leaves(rows, tree)] for tree in range(self.splits.n_trees)]
+        added = [self._values(rows, tree) for tree in range(self.splits.n_trees)]
         return np.column_stack(added) if added else np.zeros((data.n_rows, 0))
 
-    def _leaves(self, rows: np.ndarray, tree: int) -> np.ndarray:
-        return self.splits.leaf_of(rows, np.full(len(rows), self.splits.roots[tree]))
+    def _values(self, rows: np.ndarray, tree: int) -> np.ndarray:
+        """What one tree adds to each row."""
+        return self.values[self.splits.leaf_of(rows, np.full(len(rows), self.splits.roots[tree]))]
+
+    def _add(self, total: np.ndarray, rows: np.ndarray, tree: int) -> None:
+        total[:, tree % self.n_scores] += self._values(rows, tree)
 
     @cached_property
-    def _asked(self) -> np.ndarray:
-        """Which tree asks for which feature, bool of shape (n_trees, n_features)."""
+    def _uses(self) -> np.ndarray:
+        """Which tree uses which feature, bool of shape (n_trees, n_features)."""
         inner = self.splits.feature != LEAF
-        asked = np.zeros((self.splits.n_trees, self.schema.n_features), dtype=bool)
-        asked[self.splits.tree[inner], self.splits.feature[inner]] = True
-        return asked
+        uses = np.zeros((self.splits.n_trees, self.schema.n_features), dtype=bool)
+        uses[self.splits.tree[inner], self.splits.feature[inner]] = True
+        return uses
 
     @cached_property
     def _trees_of_one_feature(self) -> tuple[np.ndarray, ...]:
-        """Per feature the trees that ask for it alone."""
-        alone = self._asked & (self._asked.sum(axis=1, keepdims=True) == 1)
+        """Per feature the trees that use no other."""
+        alone = self._uses & (self._uses.sum(axis=1, keepdims=True) == 1)
         return tuple(map(np.flatnonzero, alone.T))
 
     @cached_property
     def _other_trees(self) -> np.ndarray:
-        return np.flatnonzero(self._asked.sum(axis=1) != 1)
+        return np.flatnonzero(self._uses.sum(axis=1) != 1)
 
     def _add_looked_up(self, total: np.ndarray, data: EncodedDataset, feature: int, trees: np.ndarray) -> None:
         """Add trees of one feature: together they are a step function, worked out once per step instead of once per row."""
@@ -123,7 +127,7 @@ class BoostedTrees:
             rows[:, feature] = steps
             table = np.zeros((len(steps), self.n_scores))
             for tree in trees:
-                table[:, tree % self.n_scores] += self.values[self._leaves(rows, tree)]
+                self._add(table, rows, tree)
             total += table[step]
 
     def _steps(self, feature: int, trees: np.ndarray, column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -141,11 +145,5 @@ class BoostedTrees:
         shown = total[:, 0] if self.n_scores == 1 else total
         yield shown
         for tree in range(self.splits.n_trees):
-            total[:, tree % self.n_scores] += self.values[self._leaves(rows, tree)]
+            self._add(total, rows, tree)
             yield shown
-
-
-def scores_of(schema: Schema) -> int:
-    """Scores a row has: one for a number or two classes, else one per class."""
-    target = schema.target
-    return len(target.classes) if isinstance(target, ClassTarget) and len(target.classes) > 2 else 1

@@ -7,7 +7,6 @@ Released values only: no counts, no seed of a release. Readers ignore unknown ke
 from __future__ import annotations
 
 import json
-import math
 import platform
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
@@ -21,18 +20,18 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.accounting.ledger import Ledger
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.models.additive import AdditiveModel, additive_body, additive_from
-from dpviz.models.base import Model
+from dpviz.models.base import Model, n_scores
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.constant import Constant
 from dpviz.models.forest import Forest
 from dpviz.models.hashed_forest import HashedForest
-from dpviz.models.linear import LinearModel, scores_of
+from dpviz.models.linear import LinearModel
 from dpviz.models.packed_forest import PackedForest
 from dpviz.models.packed_text import boosted_body, boosted_from, packed_body, packed_from, refuse_hashed
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule, Tree
-from dpviz.table.json_reader import parse_json, read, read_entry, read_kind, require_format, wrong
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
 from dpviz.table.schema_json import schema_from_dict
+from dpviz.table.strict_json import parse_json, read, read_entry, read_kind, require_format, without_infinity, wrong
 from dpviz.version import VERSION
 
 FORMAT = "dpviz-tree/1"
@@ -72,7 +71,7 @@ def model_document(
         },
         "versions": {"dpviz": VERSION, "numpy": np.__version__, "python": platform.python_version()},
     }
-    return json.dumps(_plain(document), indent=1, ensure_ascii=False, allow_nan=False)
+    return json.dumps(without_infinity(document), indent=1, ensure_ascii=False, allow_nan=False)
 
 
 def model_body(model: Model) -> dict[str, Any]:
@@ -86,19 +85,6 @@ def _noise(source: str, seed: int | None, warning: str | None) -> dict[str, Any]
     if warning is None:
         return {"source": source}
     return {"source": "exact samplers" if source == "release" else source, **known, "warning": warning}
-
-
-def _plain(value: Any) -> Any:
-    """JSON-ready: infinity as a word, tuples as lists."""
-    match value:
-        case dict():
-            return {key: _plain(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_plain(item) for item in value]
-        case float() if math.isinf(value):
-            return "infinity"
-        case _:
-            return value
 
 
 def model_from_json(text: str | bytes) -> Model:
@@ -235,7 +221,7 @@ def _write_linear(model: LinearModel) -> dict[str, Any]:
 
 def _read_linear(document: dict[str, Any], schema: Schema) -> LinearModel:
     items = read_entry(tuple[dict[str, Any], ...], document, "scores")
-    scored = _classes(schema, "scores")[-scores_of(schema) :]
+    scored = _classes(schema, "scores")[-n_scores(schema) :]
     if tuple(item.get("class") for item in items) != scored:
         raise wrong(f"One score per class is needed, in this order: {', '.join(map(repr, scored))[:160]}.", "scores")
     offsets = tuple(read_entry(float, item, "offset", f"scores[{k}]") for k, item in enumerate(items))

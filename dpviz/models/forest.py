@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.models.base import require_same_columns
+from dpviz.models.base import Voting, require_same_columns
 from dpviz.models.tree import Tree
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 
 
 @dataclass(frozen=True)
-class Forest:
+class Forest(Voting):
     """Trees over the columns of one schema; each has one vote. Without trees every class has none."""
 
     schema: Schema
@@ -36,11 +36,3 @@ class Forest:
         for tree in self.trees:
             counts[places + tree.predict(data)] += 1
         return counts.reshape(data.n_rows, n_classes)
-
-    def predict(self, data: EncodedDataset) -> np.ndarray:
-        """Class codes of shape (n_rows,), uint8: most votes, the lowest code among equals."""
-        return self.votes(data).argmax(axis=1).astype(np.uint8)
-
-    def scores(self, data: EncodedDataset) -> np.ndarray:
-        """Share of the votes for each class: float64 of shape (n_rows, n_classes), 0 without trees."""
-        return self.votes(data) / max(1, len(self.trees))

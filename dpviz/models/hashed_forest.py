@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.models.base import require_same_columns
+from dpviz.models.base import Voting, require_same_columns
 from dpviz.models.packed_forest import values_of
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
@@ -101,7 +101,7 @@ class _Falling:
 
 
 @dataclass(frozen=True, eq=False)
-class HashedForest:
+class HashedForest(Voting):
     """Random trees by their keys; each has one vote.
 
     Attributes
@@ -144,11 +144,3 @@ class HashedForest:
             return labels
         place = np.minimum(np.searchsorted(self.leaves, leaves), len(self.leaves) - 1)
         return np.where(self.leaves[place] == leaves, self.labels[place], labels)
-
-    def predict(self, data: EncodedDataset) -> np.ndarray:
-        """Class codes of shape (n_rows,), uint8: most votes, the lowest code among equals."""
-        return self.votes(data).argmax(axis=1).astype(np.uint8)
-
-    def scores(self, data: EncodedDataset) -> np.ndarray:
-        """Share of the votes for each class: float64 of shape (n_rows, n_classes)."""
-        return self.votes(data) / len(self.keys)

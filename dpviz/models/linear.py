@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.models.base import require_same_columns
+from dpviz.models.base import classes_by, n_scores, require_same_columns
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Feature, NumericFeature, Schema
 
@@ -31,7 +31,7 @@ class LinearModel:
     kind = "linear"
 
     def __post_init__(self) -> None:
-        rows = scores_of(self.schema)
+        rows = n_scores(self.schema)
         if len(self.offsets) != rows or [len(row) for row in self.weights] != [self.schema.n_features] * rows:
             raise ValueError(f"{rows} rows of {self.schema.n_features} weights and {rows} offsets are needed")
 
@@ -42,14 +42,8 @@ class LinearModel:
         return found[:, 0] if len(self.offsets) == 1 else found
 
     def predict(self, data: EncodedDataset) -> np.ndarray:
-        """Class codes of shape (n_rows,), uint8; the first class among equals."""
-        scores = self.scores(data)
-        return (scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)).astype(np.uint8)
-
-
-def scores_of(schema: Schema) -> int:
-    """How many scores a linear model of this schema has: 1 for two classes, else one per class."""
-    return 1 if len(schema.classes) == 2 else len(schema.classes)
+        """Class codes of shape (n_rows,), uint8."""
+        return classes_by(self.scores(data))
 
 
 def unit_columns(data: EncodedDataset) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import Protocol, overload
 
 import numpy as np
 
-from dpviz.models.base import require_same_columns
+from dpviz.models.base import Voting, require_same_columns
 from dpviz.models.tree import Branch, End, Leaf, Node, SubsetRule, ThresholdRule, Tree
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
@@ -104,7 +104,7 @@ def values_of(data: EncodedDataset) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class PackedForest:
+class PackedForest(Voting):
     """Packed trees with a label at every leaf; each tree has one vote.
 
     Attributes
@@ -151,15 +151,6 @@ class PackedForest:
             else:
                 votes += self.tallies[leaf]
         return votes
-
-    def predict(self, data: EncodedDataset) -> np.ndarray:
-        """Class codes of shape (n_rows,), uint8: most votes, the lowest code among equals."""
-        return self.votes(data).argmax(axis=1).astype(np.uint8)
-
-    def scores(self, data: EncodedDataset) -> np.ndarray:
-        """Share of the votes for each class: float64 of shape (n_rows, n_classes); noisy counts below 0 count as 0."""
-        votes = np.maximum(self.votes(data), 0)
-        return votes / np.maximum(votes.sum(axis=1, keepdims=True), 1)
 
     @property
     def trees(self) -> Sequence[Tree]:
@@ -224,7 +215,7 @@ class UnpackedTrees(Sequence[Tree]):
         if not isinstance(declared, CategoricalFeature):
             return Branch(ThresholdRule(feature, threshold), self._node(first), self._node(first + 1))
         if not np.isnan(threshold):
-            codes = tuple(range(int(threshold) + 1))
+            codes = tuple(range(min(int(threshold) + 1, len(declared.categories))))
             return Branch(SubsetRule(feature, codes), self._node(first), self._node(first + 1))
         chain = self._node(first + len(declared.categories) - 1)
         for code in reversed(range(len(declared.categories) - 1)):

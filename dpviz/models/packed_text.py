@@ -15,11 +15,12 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from dpviz.errors import DpvizError
-from dpviz.models.boosted import BoostedTrees, scores_of
+from dpviz.models.base import n_scores
+from dpviz.models.boosted import BoostedTrees
 from dpviz.models.hashed_forest import HashedForest
 from dpviz.models.packed_forest import LEAF, PackedForest, PackedTrees
-from dpviz.table.json_reader import read_entry, wrong
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
+from dpviz.table.strict_json import read_entry, wrong
 
 L = TypeVar("L")
 
@@ -64,7 +65,7 @@ def _score_in_words(schema: Schema) -> str:
     target = schema.target
     if not isinstance(target, ClassTarget):
         return f"{target.name!r} before it is clipped to its declared range"
-    if scores_of(schema) == 1:
+    if n_scores(schema) == 1:
         return f"log-odds of {target.classes[1]!r}"
     return f"one per class; tree number t (from 0) adds to class number t mod {len(target.classes)}"
 
@@ -100,7 +101,7 @@ def boosted_from(document: dict[str, Any], schema: Schema) -> BoostedTrees:
     """The model of a document. Raises DocumentError naming the place."""
     initial = read_entry(float, document, "initial")
     splits, values = _read_trees(document, schema, _read_number)
-    if splits.n_trees % scores_of(schema):
+    if splits.n_trees % n_scores(schema):
         raise wrong("Every class must have the same number of trees.", "trees")
     return BoostedTrees(splits, np.array(values, dtype=np.float64), initial)
 

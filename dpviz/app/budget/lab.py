@@ -91,7 +91,7 @@ def _key(movable: MovableShares, loaded: Loaded) -> str:
 
 def _ask_beside(loaded: Loaded) -> str:
     """A simulated sample of classes to set beside: at first the one whose size differs most."""
-    others = (sample for sample in samples() if sample.role == "simulated" and sample.name != loaded.sample)
+    others = (sample for sample in samples() if sample.role is DataRole.SIMULATED and sample.name != loaded.sample)
     titles = {o.name: o.title for o in others if isinstance(encoded_sample(o.name).schema.target, ClassTarget)}
     sizes = {name: encoded_sample(name).n_rows for name in titles}
     farthest = max(sizes, key=lambda name: max(sizes[name], loaded.data.n_rows) / max(1, min(sizes[name], loaded.data.n_rows)))

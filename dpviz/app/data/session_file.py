@@ -116,7 +116,7 @@ def _shown_on_data_page(session: Session) -> dict[str, Any]:
 def _use_sample_of(session: Session) -> None:
     """The sample with the file's schema; a sample that no longer is what it was keeps its own name for its own schema only."""
     name = str(session.sample)
-    sample = next((item for item in samples() if item.name == name and DataRole(item.role) is session.role), None)
+    sample = next((item for item in samples() if item.name == name and item.role is session.role), None)
     if sample is None:
         raise DocumentError(f"There is no sample {name!r:.60} of {session.role} rows.", where="sample", remedy="Update dpviz.")
     table, delivered = load_sample(name)

@@ -33,8 +33,8 @@ from dpviz.models.document import model_body
 from dpviz.privacy.source import Simulation
 from dpviz.randomness import child_seeds
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.json_reader import PlainValue
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.table.strict_json import PlainValue
 from dpviz.training.contract import LearnerSpec
 from dpviz.training.params import Settings, make_params
 

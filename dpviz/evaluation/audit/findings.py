@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.table.json_reader import PlainValue
+from dpviz.table.strict_json import PlainValue
 
 #: What verification says. "holds" speaks of what was searched only; "ledger violated" is a bug in dpviz.
 Finding = Literal["holds", "unproven", "violated", "ledger violated", "none"]

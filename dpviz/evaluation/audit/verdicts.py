@@ -6,7 +6,6 @@ Format "dpviz-verdicts/1": readers ignore keys they do not know and refuse versi
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.by_attack import AuditedBound
 from dpviz.evaluation.audit.findings import AuditResult, worst_of
 from dpviz.installation import bundled
-from dpviz.table.json_reader import PlainValue, parse_json, read, require_format, with_infinity
+from dpviz.table.strict_json import PlainValue, parse_json, read, require_format, with_infinity, without_infinity
 
 FORMAT = "dpviz-verdicts/1"
 
@@ -81,21 +80,13 @@ def run_to_json(run: StoredRun) -> str:
 
 
 def _lines(items: Iterable[Any]) -> str:
-    texts = [json.dumps(_plain(asdict(item)), ensure_ascii=False, allow_nan=False) for item in items]
+    texts = [json.dumps(_plain(item), ensure_ascii=False, allow_nan=False) for item in items]
     return "\n  " + ",\n  ".join(texts) + "\n " if texts else ""
 
 
-def _plain(value: Any) -> Any:
-    """Infinity as a word; seconds, which differ from run to run, to three digits."""
-    match value:
-        case dict():
-            return {key: round(item, 3) if key == "seconds" else _plain(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_plain(item) for item in value]
-        case float() if math.isinf(value):
-            return "infinity"
-        case _:
-            return value
+def _plain(item: Any) -> dict[str, Any]:
+    """Seconds, which differ from run to run, to three digits."""
+    return {key: round(value, 3) if key == "seconds" else without_infinity(value) for key, value in asdict(item).items()}
 
 
 def run_from_json(text: str | bytes) -> StoredRun:

@@ -21,8 +21,8 @@ from dpviz.io.exports.spelling import one_line
 from dpviz.io.exports.statement import facts
 from dpviz.models.base import Model
 from dpviz.models.document import model_from_json
-from dpviz.table.json_reader import parse_json
 from dpviz.table.schema import Schema
+from dpviz.table.strict_json import parse_json
 
 Content = str | bytes
 #: Predicts rows from the exported content alone (of the type that was written), in the target itself.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,9 @@ from dpviz.models.additive import AdditiveModel
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.constant import Constant
 from dpviz.models.forest import Forest
-from dpviz.models.packed_forest import LEAF, PackedForest, PackedTrees
-from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree, said_by
-from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
+from dpviz.models.packed_forest import PackedForest, PackedTrees, UnpackedTrees
+from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, SubsetRule, Tree, said_by
+from dpviz.table.schema import NumericFeature, NumericTarget, Schema
 
 #: Longer paths overflow the stack of one target or another.
 LONGEST_PATH = 250
@@ -108,36 +109,28 @@ def _from_node(tree: Tree, amounts: Callable[[Any], tuple[float, ...]]) -> Step:
 
 
 def _from_packed(splits: PackedTrees, amounts: list[tuple[float, ...]]) -> tuple[Step, ...]:
-    reader = _PackedReader(splits, amounts)
-    return tuple(reader.read(int(root), 0) for root in splits.roots)
+    _require_short(_longest_path(splits))
+    trees = UnpackedTrees(_Numbered(splits))
+    return tuple(_from_node(tree, lambda leaf: amounts[int(leaf.value)]) for tree in trees)
 
 
-class _PackedReader:
-    """Reads nodes of packed trees; one child per category becomes one split after the other."""
+def _longest_path(splits: PackedTrees) -> int:
+    """In rules of two sides: one child per category becomes a chain of them."""
+    depth, counts = np.zeros(len(splits.feature), dtype=np.int64), splits.n_children()
+    for place in np.flatnonzero(counts):  # parents come first
+        children = np.arange(counts[place])
+        depth[splits.first_child[place] + children] = depth[place] + np.minimum(children + 1, counts[place] - 1)
+    return int(depth.max(initial=0))
 
-    def __init__(self, splits: PackedTrees, amounts: list[tuple[float, ...]]) -> None:
-        self.splits, self.amounts = splits, amounts
 
-    def read(self, place: int, depth: int) -> Step:
-        _require_short(depth)
-        splits = self.splits
-        if splits.feature[place] == LEAF:
-            return End(self.amounts[splits.leaf_number[place]])
-        feature, threshold, first = int(splits.feature[place]), float(splits.threshold[place]), int(splits.first_child[place])
-        declared = splits.schema.features[feature]
-        if isinstance(declared, CategoricalFeature) and math.isnan(threshold):
-            return self._one_each(feature, len(declared.categories), first, depth)
-        rule: Rule = ThresholdRule(feature, threshold)
-        if isinstance(declared, CategoricalFeature):
-            rule = SubsetRule(feature, tuple(range(min(int(threshold) + 1, len(declared.categories)))))
-        return _split(condition_of(splits.schema, rule), self.read(first, depth + 1), self.read(first + 1, depth + 1))
+@dataclass(frozen=True)
+class _Numbered:
+    """Packed trees whose leaves say their own number."""
 
-    def _one_each(self, feature: int, count: int, first: int, depth: int) -> Step:
-        chain = self.read(first + count - 1, depth + count)
-        for code in reversed(range(count - 1)):
-            condition = condition_of(self.splits.schema, SubsetRule(feature, (code,)))
-            chain = _split(condition, self.read(first + code, depth + code + 1), chain)
-        return chain
+    splits: PackedTrees
+
+    def leaf(self, number: int) -> NumberLeaf:
+        return NumberLeaf(float(number))
 
 
 # --- one term per feature

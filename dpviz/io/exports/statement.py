@@ -9,7 +9,7 @@ from typing import Any
 from dpviz.accounting.claim import Claim, Disclosure
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.accounting.ledger import LedgerRow
-from dpviz.table.json_reader import read, with_infinity, wrong
+from dpviz.table.strict_json import read, with_infinity, wrong
 
 _MOST_DISCLOSURES = 5
 

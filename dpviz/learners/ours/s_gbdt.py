@@ -26,7 +26,7 @@ from dpviz.accounting.gaussian import best_order, noise_multiplier
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.errors import ParameterError
-from dpviz.models.boosted import scores_of
+from dpviz.models.base import n_scores
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
@@ -112,7 +112,7 @@ class Params:
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """Epsilon for the initial score and for the trees. Raises SchemaError without a split, or without a row count it needs."""
     declared_box(schema)
-    starts = params.initial_share > 0 and scores_of(schema) == 1
+    starts = params.initial_share > 0 and n_scores(schema) == 1
     share = start_share(schema, settings.epsilon, params) if starts else 0.0
     start, trees = split_budget(settings.epsilon, (share, 1 - share))
     first = (Share(_INITIAL, None, start, set_by=_by(params, share)),) if starts else ()
@@ -122,7 +122,7 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     notes = (
         f"Delta = {delta:g}" + ("." if settings.delta else ", as in the paper; none was asked for."),
         f"{_rounds(params):,} random trees that ask for {_ASKS[shape]}.",
-        *(("More than two classes start from 0.",) if scores_of(schema) > 1 else ()),
+        *(("More than two classes start from 0.",) if n_scores(schema) > 1 else ()),
     )
     shares = (*first, Share(_TREES, None, trees, set_by="what is left"))
     return BudgetPlan(settings.epsilon, depth, shares, notes, delta)

@@ -23,7 +23,8 @@ from dpviz.accounting.claim import Claim
 from dpviz.accounting.events import Event, Noise, Parallel, Select, Sequential
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
-from dpviz.models.boosted import BoostedTrees, scores_of
+from dpviz.models.base import n_scores
+from dpviz.models.boosted import BoostedTrees
 from dpviz.privacy.laplace import LaplaceNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
@@ -62,7 +63,7 @@ class Params:
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """Half of an ensemble's epsilon on splits, half on leaves. Raises SchemaError without a split or a row count it needs."""
     declared_box(schema)
-    starts = params.initial_share > 0 and scores_of(schema) == 1
+    starts = params.initial_share > 0 and n_scores(schema) == 1
     if starts:
         n_public_of(schema, NAME, "start from 0 (initial_share=0)")
     depth = settings.fixed_or_max_depth

@@ -25,7 +25,8 @@ from dpviz.accounting.claim import Claim
 from dpviz.accounting.events import Sequential
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
-from dpviz.models.linear import LinearModel, scores_of, unit_columns
+from dpviz.models.base import n_scores
+from dpviz.models.linear import LinearModel, unit_columns
 from dpviz.privacy.objective_perturbation import ObjectivePerturbation
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
@@ -56,7 +57,7 @@ class Params:
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """An equal part of epsilon per score. Raises SchemaError without a public row count."""
     n_public = n_public_of(schema, NAME, "choose a learner that needs none, such as diffprivlib-tree")
-    parts = scores_of(schema)
+    parts = n_scores(schema)
     shares = split_budget(settings.epsilon, (1.0,) * parts)
     note = f"Penalty {params.regularization:g}·n = {params.regularization * n_public:.4g} for n = {n_public:,}."
     lines = [Share("model", None, epsilon, shares.count(epsilon), "rule: equal parts") for epsilon in dict.fromkeys(shares)]
@@ -67,7 +68,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     """One perturbed minimum per score."""
     x, target = data.binning((NAME, params.norm_share), lambda: _rows(data, params.norm_share))
     penalty = params.regularization * n_public_of(data.schema, NAME, "declare it")
-    positive = [1] if scores_of(data.schema) == 1 else range(data.n_classes)
+    positive = [1] if n_scores(data.schema) == 1 else range(data.n_classes)
     epsilons = [share.epsilon for share in plan.shares for _ in range(share.n_compositions)]
     fitted = [
         ObjectivePerturbation(epsilon, penalty).release((x, np.where(target == k, 1.0, -1.0)), source=source, part="model")

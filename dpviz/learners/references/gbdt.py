@@ -17,7 +17,8 @@ import numpy as np
 
 from dpviz.accounting.events import NonPrivate
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.models.boosted import BoostedTrees, scores_of
+from dpviz.models.base import n_scores
+from dpviz.models.boosted import BoostedTrees
 from dpviz.models.packed_forest import values_of
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
@@ -117,7 +118,7 @@ def _constant(value: float) -> _Tree:
 
 def _scored(schema: Schema, start: np.ndarray, rounds: list[dict[int, _Tree]]) -> BoostedTrees:
     """Class `code` starts from start[code]; each round adds a tree per class, one that adds nothing where it has none."""
-    if scores_of(schema) == 1:
+    if n_scores(schema) == 1:
         return _model(schema, [found[1] for found in rounds], float(start[1] - start[0]))
     nothing = _constant(0.0)
     first = list(map(_constant, start.tolist()))

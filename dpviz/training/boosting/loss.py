@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from dpviz.accounting.events import Event
-from dpviz.models.boosted import scores_of
+from dpviz.models.base import n_scores
 from dpviz.privacy.gaussian import CONTRIBUTION_BITS, contributions
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
@@ -152,7 +152,7 @@ def loss_of(schema: Schema, newton: bool) -> Loss:
     target = schema.target
     if isinstance(target, NumericTarget):
         return SquaredLoss(target.low, target.high)
-    return LogisticLoss(newton) if scores_of(schema) == 1 else SoftmaxLoss(scores_of(schema))
+    return LogisticLoss(newton) if n_scores(schema) == 1 else SoftmaxLoss(n_scores(schema))
 
 
 def initial_score(

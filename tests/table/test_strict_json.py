@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pytest
 
 from dpviz.errors import DocumentError
-from dpviz.table.json_reader import PlainValue, parse_json, read, read_entry, read_kind, require_format, with_infinity
+from dpviz.table.strict_json import PlainValue, parse_json, read, read_entry, read_kind, require_format, with_infinity
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""JSON read with typed errors: from text to plain values, from plain values to dataclasses.
+"""Strict JSON: read with typed errors, from text to plain values and from these to dataclasses; infinity is a word in it.
 
 Each step has its own guards. `parse_json` checks values: no repeated key, no number that is not finite, no broken character.
 `read` checks the shape: msgspec fills dataclasses strictly, so that `true` and `"3"` are not numbers, and ignores unknown
@@ -131,8 +131,21 @@ def require_format(document: Any, expected: str, path: str = "") -> None:
         raise wrong(f"The format {found!r:.60} is not known here; expected {expected!r}.", f"{path}.format")
 
 
+def without_infinity(value: Any) -> Any:
+    """The value for `json.dumps`: JSON has no infinity, so it becomes a word; tuples become lists."""
+    match value:
+        case Mapping():
+            return {name: without_infinity(item) for name, item in value.items()}
+        case list() | tuple():
+            return [without_infinity(item) for item in value]
+        case float() if math.isinf(value):
+            return "infinity" if value > 0 else "-infinity"
+        case _:
+            return value
+
+
 def with_infinity(value: Any, *names: str) -> Any:
-    """JSON has no infinity: entries of these names say it in a word, and get the number here."""
+    """What `without_infinity` wrote, with infinity where entries of these names hold the word."""
     match value:
         case dict():
             return {
