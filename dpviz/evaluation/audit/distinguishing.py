@@ -1,6 +1,6 @@
-"""What an attacker learns from draws on two data sets: an event that tells them apart, and a lower confidence bound on epsilon.
+"""What an attacker learns from draws on two data sets: a distinguishing event, and a lower confidence bound on epsilon.
 
-The event is chosen on one half of the draws and bounded on the other, so that choosing costs no confidence. Each of the two
+The event is chosen on one half of the draws and tested on the other, so that choosing costs no confidence. Each of the two
 probabilities gets half of beta.
 
 Source: Clopper & Pearson 1934; Jagielski, Ullman & Oprea 2020 for epsilon >= ln((P(event) - delta) / P'(event)).
@@ -15,26 +15,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
-#: What one draw shows, by what is looked at ("the rule at the root" -> ...).
+from dpviz.evaluation.intervals import clopper_pearson
+
+#: What one draw shows: observable ("the rule at the root") -> its outcome.
 Shown = dict[str, Hashable]
 
 
 @dataclass(frozen=True)
 class DistinguishingEvent:
-    """An event and how often it happened on the half of the draws that did not choose it.
+    """An event, and how often it happened in the half of the draws it was tested on.
 
     Attributes
     ----------
     observed : str
-        Key into what a draw shows; empty when there were too few draws.
+        The observable; empty when there were too few draws.
     outcomes : frozenset
-        The event: what is shown is one of these.
+        The event: the observable takes one of these values.
     likelier_on : int
         0 or 1: the data set on which the event is likelier.
     hits : (int, int)
-        How often it happened on either data set.
+        How often it happened on each data set.
     n_draws : int
-        Draws on each data set.
+        Draws it was tested on, per data set.
     bound : float
         Lower confidence bound on epsilon, at least 0.
     """
@@ -53,11 +55,11 @@ def distinguish(first: Sequence[Shown], second: Sequence[Shown], *, beta: float,
     Parameters
     ----------
     first, second : sequence of Shown
-        Independent draws on either data set, equally many.
+        Independent draws on each data set, the same number.
     beta : float
         The bound exceeds the true epsilon with at most this probability.
     delta : float
-        Of the (epsilon, delta) guarantee that is attacked.
+        Of the (epsilon, delta) guarantee under attack.
     """
     half = len(first) // 2
     if not half:
@@ -70,17 +72,14 @@ def distinguish(first: Sequence[Shown], second: Sequence[Shown], *, beta: float,
 
 
 def lower_bound(up: np.ndarray | int, down: np.ndarray | int, n: int, *, beta: float, delta: float = 0.0) -> np.ndarray:
-    """max(0, ln((CP_low(up) - delta) / CP_up(down))) for hits among n draws each, either side at beta/2."""
-    from scipy.special import betaincinv
-
-    up, down = np.asarray(up, dtype=np.float64), np.asarray(down, dtype=np.float64)
-    at_least = np.where(up > 0, betaincinv(np.maximum(up, 1), n - up + 1, beta / 2), 0.0)
-    at_most = np.where(down < n, betaincinv(down + 1, np.maximum(n - down, 1), 1 - beta / 2), 1.0)
+    """max(0, ln((lower limit of up - delta) / upper limit of down)) for hits among n draws each, each limit at beta / 2."""
+    at_least, _ = clopper_pearson(up, n, beta / 2)
+    _, at_most = clopper_pearson(down, n, beta / 2)
     return np.log(np.maximum((at_least - delta) / at_most, 1.0))
 
 
 def most_that_shows(n: int, *, beta: float, delta: float = 0.0) -> float:
-    """The largest bound that n draws on each data set can give: an event that always happens on one and never on the other."""
+    """The largest bound n draws can give: that of an event that always happens on one data set and never on the other."""
     return float(lower_bound(n, 0, n, beta=beta, delta=delta)) if n else 0.0
 
 
@@ -97,7 +96,7 @@ def _choose(first: Sequence[Shown], second: Sequence[Shown], beta: float, delta:
 def _best_prefix(
     up: Counter[Hashable], down: Counter[Hashable], n: int, beta: float, delta: float
 ) -> tuple[float, frozenset[Hashable]]:
-    """The event {likelihood ratio >= t} with the largest bound on the draws that choose it."""
+    """The event {likelihood ratio >= t} with the largest bound on these draws."""
     ranked = sorted(up, key=lambda outcome: ((up[outcome] + 0.5) / (down[outcome] + 0.5), up[outcome]), reverse=True)
     ups, downs = (np.cumsum([counts[outcome] for outcome in ranked]) for counts in (up, down))
     worth = lower_bound(ups, downs, n, beta=beta, delta=delta)

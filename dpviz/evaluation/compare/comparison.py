@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpviz.evaluation.compare.metrics import OF_CLASSES, OF_NUMBERS
+from dpviz.evaluation.intervals import wilson
 from dpviz.learners import learner_names
 from dpviz.table.schema import NumericTarget, Schema
 
@@ -27,7 +28,6 @@ ERRORS = ("rmse",)
 #: Quantiles at the ends of a band: nine in ten outcomes lie inside.
 BAND = (0.05, 0.95)
 N_DOTS = 25
-_NORMAL_95 = 1.959963984540054
 _SEVERITY = ("holds", "none", "unproven", "violated")
 
 
@@ -188,20 +188,6 @@ def _independent_pairs(rows: pd.DataFrame, names: tuple[str, str], *counts: int)
 def _draws(rows: pd.DataFrame, learner: str) -> bool:
     """False for a learner without privacy, which is not random."""
     return not np.isinf(rows.epsilon[rows.learner == learner]).all()
-
-
-def wilson(share: float, n: int) -> tuple[float, float]:
-    """95 % interval of a probability estimated as `share` of `n` independent trials; `share` itself for n = 0.
-
-    SciPy's takes a whole number of successes; here ties count half and folds are averaged.
-    Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA 22 (1927).
-    """
-    if not n:
-        return share, share
-    z2 = _NORMAL_95**2
-    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = _NORMAL_95 * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def quantile_dots(outcomes: np.ndarray, count: int = N_DOTS) -> tuple[float, ...]:

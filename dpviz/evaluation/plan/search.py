@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 
 from dpviz.errors import ParameterError
+from dpviz.evaluation.intervals import clopper_pearson
 
 #: Draws made at a rung when it is looked at for the first, second, ... time.
 LOOKS = (30, 80, 200, 500)
@@ -208,15 +209,6 @@ def judged(place: float, outcomes: np.ndarray, target: float, sureness: float, f
     outcomes = np.asarray(outcomes, dtype=float)
     outcomes.flags.writeable = False
     successes = int((outcomes >= target).sum())
-    low, high = limits(successes, len(outcomes), failure)
+    low, high = map(float, clopper_pearson(successes, len(outcomes), failure))
     verdict: Verdict = "yes" if low >= sureness else "no" if high < sureness else "open"
     return Rung(place, outcomes, successes, low, high, verdict)
-
-
-def limits(successes: int, draws: int, failure: float) -> tuple[float, float]:
-    """Exact limits of a probability, each wrong with probability at most `failure`. Source: Clopper & Pearson 1934."""
-    from scipy.special import betaincinv
-
-    low = 0.0 if not successes else float(betaincinv(successes, draws - successes + 1, failure))
-    high = 1.0 if successes == draws else float(betaincinv(successes + 1, draws - successes, 1 - failure))
-    return low, high

@@ -1,46 +1,47 @@
 """A backdoor: training rows with a trigger and the class the attacker wants, and how often the trigger works afterwards.
 
 The attacker copies rows of one class, sets a few features to fixed values (the trigger), and adds the copies with another
-class. At prediction time the trigger is to turn rows of the first class into the other. An added copy counts one.
+class. At prediction time the trigger should turn rows of the first class into the other. An added copy counts as one row.
 
 Source: Gu, Dolan-Gavitt & Garg 2017 (BadNets), as in PrivaTree, Section VI-C; bounds in `certificates.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpviz.errors import DpvizError, ParameterError, SchemaError
 from dpviz.evaluation.checks import require_classes
-from dpviz.evaluation.robustness.attacks import limits
 from dpviz.evaluation.robustness.bounds import Certificate
-from dpviz.evaluation.robustness.draws import Draws, Progress, Stop, draw
-from dpviz.randomness import child_seeds, generator
+from dpviz.evaluation.robustness.draws import Draws, draw, limits, poisoned_draws
+from dpviz.evaluation.robustness.root_attack import with_rows
+from dpviz.progress import Progress, Stop
+from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Rows of a picture counted from its bottom right corner that the trigger lights: a small checkerboard.
+#: Pixels of the trigger, as (row, column) counted from the bottom right corner: a small checkerboard.
 _CORNER = ((1, 1), (1, 3), (2, 2), (3, 1), (3, 3))
 
 
 @dataclass(frozen=True)
 class Backdoor:
-    """A trigger and what it is for.
+    """A trigger and its purpose.
 
     Attributes
     ----------
     features, values : tuple
-        Positions of the features the trigger sets, and what to (encoded).
+        Positions of the features the trigger sets, and their values (encoded).
     source, wanted : int
-        Class codes: rows of `source` are to be taken for `wanted`.
+        Class codes: rows of `source` should be predicted as `wanted`.
     """
 
     features: tuple[int, ...]
@@ -62,15 +63,12 @@ class Backdoor:
             return data
         if not len(sources):
             raise DpvizError("No row has the class the backdoor starts from.", remedy="Choose another class.")
-        times = -(-rows // len(sources))
-        chosen = np.concatenate([rng.permutation(sources) for _ in range(times)])[:rows]
+        chosen = np.concatenate([rng.permutation(sources) for _ in range(math.ceil(rows / len(sources)))])[:rows]
         copies = self.stamp(data.take(chosen, share=1.0))
-        columns = (np.concatenate(both) for both in zip(data.columns, copies.columns, strict=True))
-        target = np.concatenate([data.target, np.full(rows, self.wanted, dtype=data.target.dtype)])
-        return replace(data, columns=tuple(columns), target=target, report=None, _binnings={})
+        return with_rows(data, copies.columns, np.full(rows, self.wanted))
 
     def triggered(self, test: EncodedDataset) -> EncodedDataset:
-        """Source rows of `test` with the trigger, still of the source class: a model that is right on them is not fooled.
+        """Source rows of `test` with the trigger and their true class: a model that is right on them is not fooled.
 
         With two classes, attack success is 1 minus accuracy on these rows. Raises DpvizError when there are none.
         """
@@ -106,7 +104,7 @@ def _rare_value(data: EncodedDataset, feature: int, wanted: int) -> float:
 
 
 def picture_side(schema: Schema) -> int:
-    """Pixels along a side; raises SchemaError when the features are no square picture."""
+    """Pixels along a side; raises SchemaError when the features are not a square picture."""
     side = int(np.sqrt(schema.n_features))
     numbers = not any(isinstance(feature, CategoricalFeature) for feature in schema.features)
     if side * side != schema.n_features or side < 4 or not numbers:
@@ -169,39 +167,36 @@ def backdoor_curve(
     poisoned_rows : sequence of int
         Numbers of copies added.
     runs, draws : int
-        The attack is made `runs` times, and the learner drawn `draws` times on each.
+        The attack is repeated `runs` times, with `draws` draws of the learner each.
     bound_draws : int
-        Draws on the clean rows, which the bounds are made of.
+        Draws on the clean rows, for the bounds.
     beta : float
         The measured limits together, and the proved limit for all numbers of rows at once, fail with at most this
         probability each.
     seed, workers, progress, stop
-        As for `draw`. After a stop the numbers of rows that are done are returned.
+        As for `draw`. After a stop the numbers of rows done so far are returned.
 
     Returns
     -------
     DataFrame
-        Columns learner, epsilon, poisoned_rows, poisoned_share, success (mean share of triggered source rows taken for the
+        Columns learner, epsilon, poisoned_rows, poisoned_share, success (mean share of triggered source rows predicted as the
         wanted class), success_low, success_high (its limits), accuracy (clean test rows), published, tight, tight_high (upper
         bounds on success: Corollary 3, tight, tight with confidence; NaN where nothing is claimed or proved), n_draws.
     """
+    import pandas as pd
+
     require_classes(train.schema, "A backdoor")
     if len(train.schema.classes) != 2:
         raise ParameterError("backdoor", "classes", train.schema.classes, "two classes; see two_classes")
-    fits: Callable[..., Draws] = partial(draw, name, workers=workers, stop=stop, epsilon=epsilon, **asked)
+    asked |= {"workers": workers, "stop": stop, "epsilon": epsilon, "seed": seed}
     tests = [test, backdoor.triggered(test)]
-    proved = Certificate.of(fits(train, tests[1:], draws=bound_draws, seed=seed), beta)
-    measured: list[dict[str, Any]] = []
-    for rows in poisoned_rows:
-        if measured and stop is not None and stop():
-            break
-        tables = ((backdoor.poison(train, rows, generator(child)), child) for child in child_seeds(seed, runs))
-        found = [fits(table, tests, draws=draws, seed=child) for table, child in tables]
+    proved = Certificate.of(draw(name, train, tests[1:], draws=bound_draws, **asked), beta)
+    where: dict[str, Any] = {"poisoned_rows": poisoned_rows, "runs": runs, "draws": draws, "progress": progress}
+    measured = []
+    for rows, found in poisoned_draws(backdoor.poison, name, train, tests, **where, **asked):
         about = {"learner": name, "epsilon": epsilon, "poisoned_rows": rows, "poisoned_share": rows / train.n_rows}
         measured.append(about | _success(name, found, beta / len(poisoned_rows)) | _proved(proved, rows))
-        if progress is not None:
-            progress(len(measured) / len(poisoned_rows))
-    return _frame(measured)
+    return pd.DataFrame(measured)
 
 
 def _success(name: str, found: list[Draws], beta: float) -> dict[str, float]:
@@ -220,9 +215,3 @@ def _success(name: str, found: list[Draws], beta: float) -> dict[str, float]:
 def _proved(proved: Certificate, rows: int) -> dict[str, float]:
     lower = {"published": proved.published(rows), "tight": proved.tight(rows), "tight_high": proved.low(rows)}
     return {column: 1 - bound for column, bound in lower.items()}
-
-
-def _frame(measured: list[dict[str, Any]]) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(measured)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
@@ -22,35 +21,14 @@ from dpviz.models.forest import Forest
 from dpviz.table.dataset import EncodedDataset
 
 
-class Bounds(Protocol):
-    """Lower bounds on an accuracy by rows added or removed; NaN where nothing is proved."""
-
-    @property
-    def accuracy(self) -> float:
-        """Mean accuracy without poison."""
-
-    @property
-    def reason(self) -> str:
-        """Why `tight` and `low` prove nothing; empty when they do."""
-
-    def published(self, rows: int) -> float:
-        """What the learner's paper claims."""
-
-    def tight(self, rows: int) -> float:
-        """What is proved if the draws are all there is to draw."""
-
-    def low(self, rows: int) -> float:
-        """What is proved with confidence, for all numbers of rows at once."""
-
-
 @dataclass(frozen=True)
 class Certificate:
-    """What privacy proves, from draws on one split.
+    """Lower bounds on a mean that privacy proves, from draws on one split.
 
     Attributes
     ----------
     draws : ndarray of shape (n_draws,)
-        Something in [0, 1] per draw on the clean training rows: accuracy, or 1 minus attack success.
+        One number in [0, 1] per draw on the clean training rows: accuracy, or 1 minus attack success.
     epsilon, delta : float
         Proved privacy loss, add/remove one row.
     claimed : float
@@ -70,9 +48,8 @@ class Certificate:
 
     @classmethod
     def of(cls, found: Draws, beta: float, *, test: int = 0) -> Certificate:
-        """The certificate of draws scored on one of their test sets."""
-        claim = found.first.claim
-        return cls(found.of(test), found.epsilon, found.delta, claim.epsilon, found.reason, beta)
+        """The certificate of draws on one of their test sets."""
+        return cls(found.of(test), found.epsilon, found.delta, found.first.claim.epsilon, found.reason, beta)
 
     @property
     def accuracy(self) -> float:
@@ -86,15 +63,15 @@ class Certificate:
         return published_bound(self.accuracy, rows, self.claimed, self.delta)
 
     def tight(self, rows: int) -> float:
-        """The tight bound for the draws' own distribution; NaN with a reason."""
-        return math.nan if self.reason else tight_bound(self._distribution, rows, self.epsilon, self.delta)
+        """The tight bound, taking the draws for the true distribution; NaN with a reason."""
+        return math.nan if self.reason else tight_bound(self._empirical, rows, self.epsilon, self.delta)
 
     def low(self, rows: int) -> float:
-        """The tight bound for the distribution below the band; NaN with a reason."""
+        """The tight bound with confidence, for all numbers of rows at once; NaN with a reason."""
         return math.nan if self.reason else tight_bound(self._band, rows, self.epsilon, self.delta)
 
     @cached_property
-    def _distribution(self) -> Distribution:
+    def _empirical(self) -> Distribution:
         return distribution_of(self.draws)
 
     @cached_property
@@ -104,7 +81,7 @@ class Certificate:
 
 @dataclass(frozen=True)
 class VoteCertificate:
-    """What a vote on disjoint rows proves, test row by test row; no noise, so no confidence to speak of.
+    """The accuracy that a vote on disjoint rows keeps for certain, test row by test row; without noise.
 
     Attributes
     ----------
@@ -123,11 +100,14 @@ class VoteCertificate:
 
     @property
     def accuracy(self) -> float:
-        """Share of test rows predicted right."""
+        """Share of test rows predicted correctly."""
         return self.low(0)
 
     def low(self, rows: int) -> float:
-        """Share of test rows predicted right whatever `rows` additions and removals do."""
+        """Share of test rows predicted correctly whatever `rows` additions and removals do."""
         return float(np.mean(self.withstands >= rows))
 
     published = tight = low
+
+
+Bounds = Certificate | VoteCertificate

@@ -1,11 +1,12 @@
 """What privacy proves about poisoning: bounds on a mean after an attacker added or removed k rows.
 
 Let M be (epsilon, delta)-private under add/remove one row and A(M(D)) lie in [0, 1], for example accuracy on a fixed clean
-test set. An event that had probability u has after one row at most T(u) = min(e^eps u, 1 - e^-eps (1 - u)), and after k rows
-at most T applied k times. Taken over the events {A <= a} this bounds the mean of A from below, and an explicit chain of
-distributions attains it (this project). It is never below the published bound e^(-k eps) E[A] (PrivaTree, Corollaries 2 and 3).
+test set. An event of probability u has probability at most T(u) = min(e^eps u, 1 - e^-eps (1 - u)) after one row, and at most T
+applied k times after k rows. Over the events {A <= a} this bounds the mean of A from below, and an explicit chain of
+distributions attains the bound (this project). It is never below the published bound e^(-k eps) E[A] (PrivaTree, Corollaries 2
+and 3).
 
-A higher bound on a bad thing, such as the success of a backdoor, is 1 minus the lower bound on its absence.
+An upper bound on something bad, such as the success of a backdoor, is 1 minus the lower bound on its absence.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import math
 
 import numpy as np
 
-#: Order statistics that a band looks at. Fixed here, before anything is drawn.
+from dpviz.evaluation.intervals import clopper_pearson
+
+#: Order statistics of a band, fixed before anything is drawn.
 BAND_POINTS = 12
 
 #: (values, increasing; probability of at most each of them)
@@ -22,7 +25,7 @@ Distribution = tuple[np.ndarray, np.ndarray]
 
 
 def survival(below: np.ndarray, rows: int, epsilon: float) -> np.ndarray:
-    """1 - T^k(u): how probable an event of probability 1 - u remains at least.
+    """1 - T^k(u): the least probability that an event of probability 1 - u keeps.
 
     Parameters
     ----------
@@ -61,7 +64,7 @@ def group_delta(rows: int, epsilon: float, delta: float) -> float:
 
 
 def tight_bound(distribution: Distribution, rows: int, epsilon: float, delta: float = 0.0) -> float:
-    """Lower bound on the mean after `rows` additions and removals, for a distribution of A on the rows as they are.
+    """Lower bound on the mean after `rows` additions and removals, given the distribution of A on the clean rows.
 
     With delta the k rows are taken in one step (group privacy) and the group's delta is subtracted from every event.
     Decreasing in `rows`; the mean itself at 0 rows; the value itself for a constant.
@@ -81,7 +84,7 @@ def published_bound(mean: float, rows: int, epsilon: float, delta: float = 0.0) 
 
 
 def distribution_of(draws: np.ndarray) -> Distribution:
-    """The distribution of the draws themselves."""
+    """The empirical distribution of the draws."""
     values, counts = np.unique(draws, return_counts=True)
     at_most = counts.cumsum() / len(draws)
     at_most[-1] = 1.0
@@ -89,18 +92,15 @@ def distribution_of(draws: np.ndarray) -> Distribution:
 
 
 def band_distribution(draws: np.ndarray, beta: float) -> Distribution:
-    """A distribution that lies below the true one everywhere, with confidence 1 - beta: its bounds hold for all k at once.
+    """A distribution below the true one everywhere, with confidence 1 - beta: its bounds hold for all k at once.
 
     The probability of falling below the i-th smallest of R draws is at most the (1 - beta/m) quantile of Beta(i, R - i + 1),
-    at each of m order statistics (log-spaced, fixed before drawing) with confidence 1 - beta/m. What may lie below the
-    smallest one is put at 0.
+    at each of m order statistics (log-spaced, fixed before drawing) with confidence 1 - beta/m. Probability below the smallest
+    one is moved to 0.
     """
-    from scipy.special import betaincinv
-
     draws = np.sort(draws)
-    size = len(draws)
-    places = np.unique(np.round(np.geomspace(1, size, BAND_POINTS)).astype(np.int64))
-    quantiles = betaincinv(places, size - places + 1, 1 - beta / len(places))
+    places = np.unique(np.round(np.geomspace(1, len(draws), BAND_POINTS)).astype(np.int64))
+    _, quantiles = clopper_pearson(places - 1, len(draws), beta / len(places))
     at_most = np.append(np.maximum.accumulate(quantiles), 1.0)
     return np.append(0.0, draws[places - 1]), at_most
 
@@ -111,7 +111,7 @@ def certified_rows(votes: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     votes : ndarray of shape (n_rows, n_classes)
-        The prediction is the class with most votes, the lowest index among equals.
+        The prediction is the class with the most votes, the lowest code among equals.
 
     Returns
     -------
@@ -125,17 +125,3 @@ def certified_rows(votes: np.ndarray) -> np.ndarray:
     gap = votes.max(axis=1, keepdims=True) - votes - (classes[None, :] < chosen[:, None])
     gap[classes[None, :] == chosen[:, None]] = np.iinfo(np.int64).max
     return gap.min(axis=1) // 2
-
-
-def mean_limits(draws: np.ndarray, beta: float) -> tuple[float, float]:
-    """(lower, upper) limits of the mean of independent draws in [0, 1], each failing with probability at most beta / 2.
-
-    Empirical Bernstein. Source: Maurer & Pontil 2009, Theorem 11; the draws need not have one distribution.
-    """
-    size = len(draws)
-    mean = float(np.mean(draws))
-    if size < 2:
-        return 0.0, 1.0
-    log = math.log(4 / beta)
-    reach = math.sqrt(2 * float(np.var(draws, ddof=1)) * log / size) + 7 * log / (3 * (size - 1))
-    return max(0.0, mean - reach), min(1.0, mean + reach)

@@ -1,6 +1,6 @@
-"""Many draws of one learner on fixed training rows, and how right each is on fixed test rows.
+"""Many draws of one learner on fixed training rows, and their accuracy on fixed test rows.
 
-For simulated and public rows only: so many trees of private rows spend so many times epsilon.
+Every draw spends epsilon again: for simulated and public rows only.
 """
 
 from __future__ import annotations
@@ -12,36 +12,38 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.errors import DpvizError, ParameterError
-from dpviz.evaluation.checks import require_classes
-from dpviz.evaluation.workers import light, spread
+from dpviz.errors import DpvizError
+from dpviz.evaluation.checks import require_classes, require_count
+from dpviz.evaluation.intervals import mean_limits
+from dpviz.evaluation.workers import in_chunks, light
 from dpviz.learners import fit, get_learner, require_task
 from dpviz.models.base import Model
-from dpviz.randomness import child_seeds
+from dpviz.progress import Progress, Stop, steps
+from dpviz.randomness import child_seeds, generator
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.contract import FitResult
 
-#: Draws between two looks at `stop`.
+#: Draws between two checks of `stop`.
 CHUNK = 100
 
-Progress = Callable[[float], None]
-Stop = Callable[[], bool]
+#: (clean rows, k, random generator) -> rows at most k additions and removals away.
+Poison = Callable[[EncodedDataset, int, np.random.Generator], EncodedDataset]
 
 
 @dataclass(frozen=True)
 class Draws:
-    """What was drawn.
+    """Accuracies over many draws.
 
     Attributes
     ----------
     accuracies : ndarray of shape (n_draws, n_tests), read-only
-        Share of each test set predicted right. One draw for a learner without noise.
+        Accuracy on each test set. One draw for a learner without noise.
     first : FitResult
         The first draw: its claim, plan and model.
     composed : float
         The largest epsilon that a draw's ledger composes to.
     n_asked : int
-        Draws asked for; more than there are after a stop.
+        Draws asked for; more than `n_done` after a stop.
     """
 
     accuracies: np.ndarray
@@ -54,7 +56,7 @@ class Draws:
 
     @property
     def n_done(self) -> int:
-        """Draws that were done."""
+        """Draws done."""
         return len(self.accuracies)
 
     def of(self, test: int = 0) -> np.ndarray:
@@ -75,12 +77,12 @@ class Draws:
 
     @property
     def epsilon(self) -> float:
-        """What is proved per row added or removed: the claim where it holds, else what the steps compose to."""
+        """Proved privacy loss per row added or removed: the claim where it holds, else what the steps compose to."""
         return self.first.claim.epsilon if self.first.claim.is_sound else self.composed
 
     @property
     def delta(self) -> float:
-        """The chance with which that may fail."""
+        """The delta that belongs to `epsilon`."""
         return max(self.first.claim.delta, self.first.ledger.guarantee.delta)
 
 
@@ -109,48 +111,59 @@ def draw(
     workers : int
         1 works in this process; more are joblib's n_jobs.
     progress : callable (share in (0, 1]), optional
-    stop : callable () -> bool, optional
+    stop : callable () -> bool, or threading.Event, optional
         Asked between chunks of draws. The draws done so far are returned, at least one chunk.
     """
     require_classes(train.schema, "A poisoning guarantee")
-    _require(name, train, tests, draws)
-    count = draws if get_learner(name).spends_epsilon else 1
-    seeds = child_seeds(seed, count)
-    chunks = (seeds[start : start + CHUNK] for start in range(0, count, CHUNK))
-    task = _Task(name, light(train), tuple(map(light, tests)), asked)
-    found: list[np.ndarray] = []
-    composed = 0.0
-    for rows, loss in spread(task.run, _until(stop, chunks), workers):
-        found.append(rows)
-        composed = max(composed, loss)
-        if progress is not None:
-            progress(sum(map(len, found)) / count)
-    return Draws(np.concatenate(found), fit(name, train, seed=seeds[0], **asked), composed, count)
-
-
-def _until(stop: Stop | None, chunks: Iterator[list[int]]) -> Iterator[list[int]]:
-    for number, chunk in enumerate(chunks):
-        if number and stop is not None and stop():
-            return
-        yield chunk
-
-
-def _require(name: str, train: EncodedDataset, tests: Sequence[EncodedDataset], draws: int) -> None:
     require_task(get_learner(name), train.schema)
-    if isinstance(draws, bool) or int(draws) != draws or draws < 1:
-        raise ParameterError("draws", "draws", draws, "a whole number of at least 1")
+    require_count("draws", "draws", draws)
     if not tests or not all(test.n_rows for test in tests):
         raise DpvizError("There are no rows to score.", remedy="Give at least one test row.")
+    count = draws if get_learner(name).spends_epsilon else 1
+    seeds = child_seeds(seed, count)
+    fits = _Fits(name, light(train), tuple(map(light, tests)), asked)
+    found = in_chunks(fits.run, seeds, CHUNK, workers=workers, progress=progress, stop=stop, at_least=1)
+    accuracies, losses = zip(*found, strict=True)
+    return Draws(np.concatenate(accuracies), fit(name, train, seed=seeds[0], **asked), max(losses), count)
+
+
+def poisoned_draws(
+    poison: Poison,
+    name: str,
+    train: EncodedDataset,
+    tests: Sequence[EncodedDataset],
+    *,
+    poisoned_rows: Sequence[int],
+    runs: int,
+    seed: int,
+    progress: Progress | None,
+    stop: Stop | None,
+    **how: Any,
+) -> Iterator[tuple[int, list[Draws]]]:
+    """For each number of poisoned rows, the draws on `runs` independently poisoned tables.
+
+    `how` is for `draw`. After a stop the numbers of rows done so far are yielded, at least one.
+    """
+    for rows in steps(poisoned_rows, progress, stop, at_least=1):
+        tables = ((poison(train, rows, generator(child)), child) for child in child_seeds(seed, runs))
+        yield rows, [draw(name, table, tests, seed=child, stop=stop, **how) for table, child in tables]
+
+
+def limits(found: np.ndarray, name: str, beta: float) -> tuple[float, float]:
+    """Confidence limits of the mean over a learner's draws; the mean itself for a learner without noise."""
+    if not get_learner(name).spends_epsilon:
+        return float(found.mean()), float(found.mean())
+    return mean_limits(found, beta)
 
 
 @dataclass(frozen=True)
-class _Task:
+class _Fits:
     name: str
     train: EncodedDataset
     tests: tuple[EncodedDataset, ...]
     asked: Mapping[str, Any]
 
-    def run(self, seeds: list[int]) -> tuple[np.ndarray, float]:
+    def run(self, seeds: Sequence[int]) -> tuple[np.ndarray, float]:
         """(accuracies of shape (n_seeds, n_tests), largest composed epsilon)."""
         train = _remembering(self.train)
         found = np.empty((len(seeds), len(self.tests)))
@@ -163,7 +176,7 @@ class _Task:
 
 
 def accuracy(model: Model, test: EncodedDataset) -> float:
-    """Share of rows predicted right."""
+    """Share of rows predicted correctly."""
     return float(np.mean(model.predict(test) == test.target))
 
 
@@ -171,7 +184,7 @@ _REMEMBERED: dict[str, EncodedDataset] = {}
 
 
 def _remembering(train: EncodedDataset) -> EncodedDataset:
-    """The training rows, kept in this process so that chunks of draws share what they count; one table at a time."""
+    """The training rows, kept in this process so that chunks of draws share their counts; one table at a time."""
     key = train.fingerprint
     if key not in _REMEMBERED:
         _REMEMBERED.clear()

@@ -1,34 +1,36 @@
-"""How many poisoned rows a learner withstands, provably: the published guarantee and a tight one, with confidence.
+"""How many poisoned rows a learner provably withstands: the published guarantee, and a tight one with confidence.
 
-The training rows D are held fixed while the learner's draws vary; the test rows are clean and fixed; schema and n_public do
-not change with the poison. k counts additions and removals, so a changed row counts two. With several splits each is
-certified at its share of beta, and the curves are averaged. Mathematics: `certificates.py`.
+The training rows are held fixed while the learner's noise varies; the test rows are clean and fixed; schema and n_public do not
+change with the poison. k counts additions and removals, so a changed row counts as two. With several splits each is certified at
+its share of beta, and the curves are averaged. Mathematics: `certificates.py`.
 
-A curve is computed from the rows without noise. It is for their owner's eyes: no epsilon covers it.
+A curve is computed from exact rows and covered by no epsilon: it is for the owner of the rows.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.errors import ParameterError
+from dpviz.evaluation.checks import require_between_0_and_1
 from dpviz.evaluation.robustness.bounds import Bounds, Certificate, VoteCertificate
 from dpviz.evaluation.robustness.draws import Draws, draw
 from dpviz.learners import get_learner
 from dpviz.models.forest import Forest
+from dpviz.progress import Progress, Stop, part_of
 from dpviz.table.dataset import EncodedDataset
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Points of a curve at most; with fewer poisoned rows every number of rows is one.
+#: The most points of a curve; up to here every number of poisoned rows is one.
 MOST_POINTS = 501
 
 Split = tuple[EncodedDataset, EncodedDataset]
@@ -48,9 +50,9 @@ class PoisoningTable:
     majority : float
         Accuracy of always predicting the largest class of the training rows, mean over splits.
     beta : float
-        The column `tight_low` fails somewhere with at most this probability.
+        The column `tight_low` is wrong anywhere with at most this probability.
     rows : tuple of int
-        Numbers of poisoned rows of the curve.
+        Numbers of poisoned rows on the curve.
     n_asked, n_done : int
         Draws over all splits; fewer are done after a stop.
     """
@@ -102,18 +104,14 @@ class PoisoningTable:
         )
 
     def protected_rows(self, above: float | None = None) -> int | None:
-        """The most rows with which `low` stays above an accuracy (default: the majority class); None when 0 is too many."""
+        """The most rows with which `low` stays above an accuracy (default: the majority class); None when even 0 is too many."""
         wanted = self.majority if above is None else above
         if self.reason or not self.low(0) > wanted:
             return None
-        few, many = 0, self.n_train + 1  # at `many` nothing is left of the rows, so nothing is said
-        while many - few > 1:
-            middle = (few + many) // 2
-            few, many = (middle, many) if self.low(middle) > wanted else (few, middle)
-        return few
+        return bisect_left(range(1, self.n_train + 1), True, key=lambda rows: not self.low(rows) > wanted)  # bounds only fall
 
     def verdict(self, above: float | None = None) -> str:
-        """The answer in words."""
+        """The result in words."""
         if self.reason:
             return f"No guarantee. {self.reason}"
         wanted, what = (self.majority, "the majority class") if above is None else (above, "what you asked for")
@@ -137,8 +135,8 @@ def certify(
     seed: int = 0,
     beta: float = 0.05,
     workers: int = 1,
-    progress: Callable[[float], None] | None = None,
-    stop: Callable[[], bool] | None = None,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
     **asked: Any,
 ) -> PoisoningTable:
     """Certify a learner on one or more splits.
@@ -152,7 +150,7 @@ def certify(
     max_poisoned : float
         Largest share of the training rows that is added or removed, in [0, 1].
     draws : int
-        Per split. The band is worth something where it is well above e^(k eps).
+        Per split. The band is useful up to a k where e^(k eps) is well below it.
     seed, workers, progress, stop
         As for `dpviz.evaluation.robustness.draws.draw`.
     beta : float
@@ -161,25 +159,18 @@ def certify(
     Raises
     ------
     ParameterError, UnknownName, SchemaError, WrongTask, DpvizError
-        For what was asked.
+        For invalid arguments.
     """
-    _require(splits, max_poisoned, beta)
+    if not splits:
+        raise ParameterError("certify", "splits", splits, "at least one (train, test) pair")
+    if not 0 <= max_poisoned <= 1:
+        raise ParameterError("certify", "max_poisoned", max_poisoned, "a share in [0, 1]")
+    require_between_0_and_1("certify", "beta", beta)
+    asked |= {"draws": draws, "workers": workers, "stop": stop, "epsilon": epsilon}
     bounds: list[Bounds] = []
     n_asked = n_done = 0
     for number, (train, test) in enumerate(splits):
-        tell = None if progress is None else partial(_tell, progress, number, len(splits))
-        found = draw(
-            name,
-            train,
-            [test],
-            draws=draws,
-            seed=seed + number,
-            workers=workers,
-            progress=tell,
-            stop=stop,
-            epsilon=epsilon,
-            **asked,
-        )
+        found = draw(name, train, [test], seed=seed + number, progress=part_of(progress, number, len(splits)), **asked)
         bounds.append(_bounds(name, found, test, beta / len(splits)))
         n_asked, n_done = n_asked + found.n_asked, n_done + found.n_done
     n_train = min(train.n_rows for train, _ in splits)
@@ -198,40 +189,29 @@ def poisoning_curve(
     seed: int = 0,
     beta: float = 0.05,
     workers: int = 1,
-    progress: Callable[[float], None] | None = None,
-    stop: Callable[[], bool] | None = None,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
     **asked: Any,
 ) -> pd.DataFrame:
     """Guaranteed accuracy of a learner while an attacker adds or removes training rows.
 
-    Parameters are those of `certify`, for one split.
+    The parameters are those of `certify`, for one split.
 
     Returns
     -------
     DataFrame
-        Columns `poisoned_rows` (additions and removals; a changed row counts two), `poisoned_share` (of the training rows),
+        Columns `poisoned_rows` (additions and removals; a changed row counts as two), `poisoned_share` (of the training rows),
         `accuracy` (mean without poison), `published` (the paper's guarantee for its claim), `tight` (what is proved) and
         `tight_low` (what is proved with confidence 1 - beta, for all lines at once). `tight` is NaN for a learner whose
-        privacy loss is infinite or whose claim is violated; `certify(...).reason` says why. The accuracies were measured on
+        privacy loss is infinite or whose claim is violated; `certify(...).reason` says why. The accuracies are measured on exact
         rows: private if they are.
     """
-    return certify(
-        name,
-        [(train, test)],
-        epsilon=epsilon,
-        max_poisoned=max_poisoned,
-        draws=draws,
-        seed=seed,
-        beta=beta,
-        workers=workers,
-        progress=progress,
-        stop=stop,
-        **asked,
-    ).frame()
+    asked |= {"draws": draws, "seed": seed, "beta": beta, "workers": workers, "progress": progress, "stop": stop}
+    return certify(name, [(train, test)], epsilon=epsilon, max_poisoned=max_poisoned, **asked).frame()
 
 
 def curve_rows(n_train: int, max_poisoned: float) -> tuple[int, ...]:
-    """0 up to this share of the rows, rounded down: all of them, or evenly spaced when they are many."""
+    """Numbers of rows from 0 up to this share, rounded down: all of them, or evenly spaced when there are many."""
     most = math.floor(n_train * max_poisoned + 1e-9)
     return tuple(np.unique(np.linspace(0, most, min(most + 1, MOST_POINTS)).astype(np.int64)).tolist())
 
@@ -243,18 +223,5 @@ def _bounds(name: str, found: Draws, test: EncodedDataset, beta: float) -> Bound
     return Certificate.of(found, beta)
 
 
-def _require(splits: Sequence[Split], max_poisoned: float, beta: float) -> None:
-    if not splits:
-        raise ParameterError("certify", "splits", splits, "at least one (train, test) pair")
-    if not 0 <= max_poisoned <= 1:
-        raise ParameterError("certify", "max_poisoned", max_poisoned, "a share in [0, 1]")
-    if not 0 < beta < 1:
-        raise ParameterError("certify", "beta", beta, "a number between 0 and 1, both excluded")
-
-
-def _tell(progress: Callable[[float], None], number: int, splits: int, share: float) -> None:
-    progress((number + share) / splits)
-
-
-def _mean(values: Any) -> float:
+def _mean(values: Iterable[float]) -> float:
     return float(np.mean(list(values)))

@@ -1,12 +1,13 @@
-"""An attack on the first split: rows are added, a few at a time, that make the best split look worse than a useless one.
+"""An attack on the first split: it adds rows, a few at a time, that make a useless split look better than the best one.
 
-White box and greedy. At each step every row of a pool is tried in each class: rows that occur, and rows that occur with one
-feature moved to an end of its range. The one is added that narrows the lead of the best useful split over the best decoy
-most. A decoy is a split that classifies hardly more clean rows right than no split does; all others are useful.
+White box and greedy. Each step tries every row of a pool in each class: existing rows, and existing rows with one feature moved
+to an end of its range. It adds the one that narrows the lead of the best useful split over the best decoy most. A decoy is a
+split that classifies hardly more clean rows correctly than no split does; all others are useful.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,13 +18,13 @@ from dpviz.table.schema import CategoricalFeature
 from dpviz.training.histograms import NodeRows, left_counts, root_rows
 from dpviz.training.scores import best_correct_rows, half_impurity
 
-#: Rows of the pool that occur.
+#: Existing rows in the pool.
 POOL = 64
 #: Steps in which the rows are added.
 STEPS = 10
-#: Useful splits, and decoys, that are watched: the best of each.
+#: Useful splits, and decoys, that are compared: the best of each.
 WATCHED = 150
-#: A decoy wins at most this share of what the best split wins over no split.
+#: A decoy gains at most this share of what the best split gains over no split.
 USELESS = 0.2
 
 
@@ -33,14 +34,19 @@ def move_root(data: EncodedDataset, rows: int, rng: np.random.Generator, max_dep
         return data
     scene = _Scene.of(data, rng)
     positions, classes = scene.chosen(rows)
-    columns = (np.concatenate([old, new[positions]]) for old, new in zip(data.columns, scene.pool.columns, strict=True))
-    target = np.concatenate([data.target, classes.astype(data.target.dtype)])
-    return replace(data, columns=tuple(columns), target=target, report=None, _binnings={})
+    return with_rows(data, [column[positions] for column in scene.pool.columns], classes)
+
+
+def with_rows(data: EncodedDataset, columns: Sequence[np.ndarray], target: np.ndarray) -> EncodedDataset:
+    """`data` and these encoded rows after it."""
+    together = (np.concatenate(both) for both in zip(data.columns, columns, strict=True))
+    target = np.concatenate([data.target, target.astype(data.target.dtype)])
+    return replace(data, columns=tuple(together), target=target, report=None, _binnings={})
 
 
 @dataclass(frozen=True)
 class _Scene:
-    """Clean counts at the root, and which candidate sends which row of the pool left."""
+    """Clean counts at the root, and which candidates send which rows of the pool left."""
 
     pool: EncodedDataset
     left: np.ndarray  # (n_watched, n_classes): useful splits first, then decoys
@@ -84,7 +90,7 @@ class _Scene:
 
 
 def _watched(root: NodeRows) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of the best useful candidates by impurity (at least one), and of the best decoys."""
+    """Indices of the best useful candidates by impurity (at least one), and of the best decoys."""
     left, total = root.left_counts, root.class_counts
     order = np.argsort(half_impurity(left) + half_impurity(total - left), kind="stable")
     gain = (best_correct_rows(left, total) - total.max())[order]
@@ -94,7 +100,7 @@ def _watched(root: NodeRows) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _pool(data: EncodedDataset, rng: np.random.Generator) -> EncodedDataset:
-    """Rows that occur, then one of them with each feature in turn at its lowest and at its highest value."""
+    """Existing rows, then one of them with each feature in turn at its lowest and at its highest value."""
     rows = rng.permutation(data.n_rows)[:POOL]
     n_rows, n_features = len(rows), data.n_features
     columns = [np.concatenate([column[rows], np.repeat(column[rows[:1]], 2 * n_features)]) for column in data.columns]

@@ -13,8 +13,8 @@ from dpviz.evaluation.compare.comparison import (
     quantile_dots,
     rows_at,
     shared_draws,
-    wilson,
 )
+from dpviz.evaluation.intervals import wilson
 from tests.contract.tables import schema_of
 from tests.contract.test_learners_of_numbers import schema_of_numbers
 
@@ -155,13 +155,6 @@ def test_two_learners_that_draw_nothing_are_compared_exactly():
 def test_without_a_common_split_there_is_no_comparison():
     table = frame(fits("pf-tree", [[0.5]]), fits("privatree", [[], [0.5]]))
     assert difference(table, "pf-tree", "privatree") is None
-
-
-@pytest.mark.parametrize(("share", "n"), [(0.0, 5), (0.3, 10), (1.0, 40), (0.93, 150)])
-def test_the_range_is_wilsons(share, n):
-    right = round(share * n)
-    expected = stats.binomtest(right, n).proportion_ci(0.95, method="wilson")
-    assert wilson(right / n, n) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
 def test_folds_weigh_alike_in_the_quantiles_however_many_draws_they_have(rng):

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.plan.search import judged, limits, most_rungs, search
+from dpviz.evaluation.plan.search import judged, most_rungs, search
 from dpviz.randomness import generator
 
 LADDER = tuple(range(17))
@@ -87,14 +87,6 @@ def test_every_rung_has_draws_of_its_own_and_looks_go_on_where_they_were():
 
     search((1.0,), lambda at, count, before: draw(at, count, before) * 0 + (np.arange(before, before + count) % 10 > 0), target=1)
     assert [(before, before + count) for _, before, count in seen] == [(0, 30), (30, 80), (80, 200), (200, 500)]
-
-
-def test_limits_are_those_of_clopper_and_pearson():
-    low, high = limits(7, 20, 0.025)
-    assert binom.sf(6, 20, low) == pytest.approx(0.025)
-    assert binom.cdf(7, 20, high) == pytest.approx(0.025)
-    assert limits(0, 20, 0.025)[0] == 0
-    assert limits(20, 20, 0.025)[1] == 1
 
 
 @pytest.mark.parametrize("wrong", [{"ladder": ()}, {"sureness": 1.0}, {"confidence": 0.0}])

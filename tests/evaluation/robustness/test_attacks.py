@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from dpviz.errors import ParameterError, UnknownName
-from dpviz.evaluation.robustness.attacks import ATTACKS, attack_curve, distance, limits
+from dpviz.evaluation.robustness.attacks import ATTACKS, attack_curve, distance
+from dpviz.evaluation.robustness.draws import limits
 from dpviz.evaluation.robustness.poisoning import certify
 from dpviz.learners import fit
 from dpviz.randomness import generator

@@ -22,7 +22,6 @@ from dpviz.evaluation.robustness.certificates import (
     certified_rows,
     distribution_of,
     group_delta,
-    mean_limits,
     published_bound,
     survival,
     tight_bound,
@@ -238,15 +237,6 @@ def test_more_draws_narrow_the_band() -> None:
         tight_bound(band_distribution(rng.choice(VALUES, size=size, p=CHANCES), 0.05), 20, 0.05) for size in (100, 1000, 10_000)
     ]
     assert lows == sorted(lows)
-
-
-def test_limits_of_a_mean_cover_it_and_tighten() -> None:
-    rng = generator(5)
-    truth = float(VALUES @ CHANCES)
-    limits = np.array([mean_limits(rng.choice(VALUES, size=500, p=CHANCES), 0.1) for _ in range(400)])
-    assert np.mean((limits[:, 0] <= truth) & (truth <= limits[:, 1])) >= 0.9
-    assert np.ptp(mean_limits(np.full(10_000, 0.5), 0.1)) < 0.01
-    assert mean_limits(np.array([0.5]), 0.1) == (0.0, 1.0)
 
 
 # --- votes

@@ -1,0 +1,41 @@
+"""Confidence intervals against SciPy's, and how often they are wrong."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpviz.evaluation.intervals import clopper_pearson, mean_limits, wilson
+from dpviz.randomness import generator
+
+
+def test_limits_are_those_of_clopper_and_pearson():
+    low, high = clopper_pearson(7, 20, 0.025)
+    assert stats.binom.sf(6, 20, low) == pytest.approx(0.025)
+    assert stats.binom.cdf(7, 20, high) == pytest.approx(0.025)
+    assert clopper_pearson(0, 20, 0.025)[0] == 0
+    assert clopper_pearson(20, 20, 0.025)[1] == 1
+
+
+def test_limits_of_many_counts_are_those_of_scipy():
+    hits = np.arange(31)
+    expected = [stats.binomtest(int(k), 30).proportion_ci(0.98, "exact") for k in hits]
+    low, high = clopper_pearson(hits, 30, 0.01)
+    np.testing.assert_allclose(low, [interval.low for interval in expected], rtol=1e-7)
+    np.testing.assert_allclose(high, [interval.high for interval in expected], rtol=1e-7)
+
+
+@pytest.mark.parametrize(("share", "n"), [(0.0, 5), (0.3, 10), (1.0, 40), (0.93, 150)])
+def test_the_range_is_wilsons(share, n):
+    right = round(share * n)
+    expected = stats.binomtest(right, n).proportion_ci(0.95, method="wilson")
+    assert wilson(right / n, n) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_limits_of_a_mean_cover_it_and_tighten():
+    rng = generator(5)
+    values, chances = np.array([0.2, 0.45, 0.6, 0.62, 0.7, 0.8]), np.array([0.01, 0.04, 0.15, 0.3, 0.3, 0.2])
+    truth = float(values @ chances)
+    limits = np.array([mean_limits(rng.choice(values, size=500, p=chances), 0.1) for _ in range(400)])
+    assert np.mean((limits[:, 0] <= truth) & (truth <= limits[:, 1])) >= 0.9
+    assert np.ptp(mean_limits(np.full(10_000, 0.5), 0.1)) < 0.01
+    assert mean_limits(np.array([0.5]), 0.1) == (0.0, 1.0)
