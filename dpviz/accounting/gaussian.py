@@ -1,11 +1,14 @@
-"""What rounds of Gaussian noise cost, and how much noise a budget asks for: (epsilon, delta) under add/remove one row.
+"""What rounds of Gaussian noise cost, and how much noise a budget needs: (epsilon, delta) under add/remove one row.
 
-The library `dp_accounting` does the arithmetic wherever rows are drawn by chance: privacy loss distributions, or Renyi's
-divergence at one fixed order where an individual filter is at work (it cannot be combined with the former). Without chance
-all rounds together are one Gaussian mechanism, whose delta has a closed form. Everything is rounded towards more loss.
+The library `dp_accounting` does the arithmetic where rows are sampled: with privacy loss distributions, or, where an individual
+filter is used, with Renyi divergence at one fixed order. Without sampling all rounds together are one Gaussian mechanism, whose
+delta has a closed form. Every result is rounded towards more loss.
 
 Noise is drawn on a grid (`privacy.gaussian`) so fine that its distribution differs from a rounded Gaussian's by a factor within
 1 +- GRID_SLACK over all rounds. Epsilon and delta here include that factor.
+
+Calibration searches with `covers`, the same check the ledger makes, so calibrated noise is never smaller than the ledger needs.
+`dp_accounting.calibrate_dp_mechanism` knows nothing of the grid; a test compares its noise with ours.
 
 Source: Balle & Wang 2018, Theorem 8 (closed form); Mironov, Talwar & Zhang 2019 (sampled Gaussian); Canonne, Kamath & Steinke
 2020, Proposition 12 (conversion); Feldman & Zrnic 2021 (filter).
@@ -16,28 +19,28 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from dpviz.accounting.events import GaussianRounds
-from dpviz.errors import Cancelled, DpvizError, ParameterError
+from dpviz.errors import DpvizError, ParameterError
 
-#: Orders at which a filter may keep its accounts.
+if TYPE_CHECKING:
+    from dp_accounting.pld import PLDAccountant
+
+#: Renyi orders that an individual filter may use.
 ORDERS = (1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 192.0, 256.0, 384.0, 512.0)
 #: Upper bound on the log ratio between noise on the grid and rounded Gaussian noise, over all rounds together.
 GRID_SLACK = 1e-9
 #: Relative error allowed to floating-point sums, counted as loss.
 _ROUNDING = 1e-6
-#: Above this epsilon drawing rows is not counted: it never costs more, and losses leave the floating-point range.
+#: Above this epsilon sampling is ignored: it can only lower the cost, and losses leave the floating-point range.
 _LARGE = 50.0
-#: Noise is found to within this factor.
-_FACTOR = 1.0001
-#: A search by factors of `_WIDTH` around a first guess, then by halves.
-_WIDTH = 1.25
-Progress = Callable[[float], None]
-Stop = Callable[[], bool]
+#: Calibration brackets the noise by factors of `_WIDTH` and then halves the bracket, to within a factor of 1.0001.
+_WIDTH, _HALVINGS = 1.25, 12
 
 
 def renyi_loss(noise_multiplier: float, sampling: float, order: float) -> float:
-    """Renyi's divergence of one round at `order`, each row drawn with probability `sampling`; rounded up."""
+    """Renyi divergence of one round at `order`, each row sampled with probability `sampling`; rounded up."""
     if sampling >= 1:
         return order / (2 * noise_multiplier**2) * (1 + 1e-12)
     import dp_accounting as dp
@@ -45,7 +48,7 @@ def renyi_loss(noise_multiplier: float, sampling: float, order: float) -> float:
 
     accountant = RdpAccountant([order])
     accountant.compose(dp.PoissonSampledDpEvent(sampling, dp.GaussianDpEvent(noise_multiplier)))
-    return float(accountant._rdp[0]) * (1 + _ROUNDING)
+    return float(accountant.rdp[0]) * (1 + _ROUNDING)
 
 
 def renyi_epsilon(order: float, loss: float, delta: float) -> float:
@@ -64,55 +67,40 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
     return math.exp(below) * max(0.0, -math.expm1(min(0.0, epsilon + above - below))) * (1 + _ROUNDING)
 
 
+def gaussian_epsilon(delta: float, mu: float) -> float:
+    """Epsilon at `delta` of one Gaussian mechanism that moves by `mu` standard deviations, rounded up."""
+    if gaussian_delta(0.0, mu) <= delta:
+        return 0.0
+    most = mu**2 / 2 + mu * math.sqrt(2 * math.log(1 / delta)) + 1e-12
+    return _halved(lambda epsilon: gaussian_delta(epsilon, mu) <= delta, 0.0, most, times=60)[1]
+
+
 @lru_cache(maxsize=4096)
 def covers(event: GaussianRounds) -> bool:
     """True when the event's (epsilon, delta) is at least what its rounds cost."""
     epsilon, delta = event.epsilon - 2 * GRID_SLACK, event.delta / (1 + 2 * GRID_SLACK)
-    if event.noise_multiplier <= 0 or not 0 < delta < 1 or epsilon < 0:
+    noise, sampling, rounds, order = event.noise_multiplier, event.sampling, event.rounds, event.order
+    if noise <= 0 or not 0 < delta < 1 or epsilon < 0:
         return False
-    return _covers(event.noise_multiplier, event.sampling, event.rounds, event.order, epsilon, delta)
-
-
-def _covers(noise: float, sampling: float, rounds: int, order: float | None, epsilon: float, delta: float) -> bool:
     if order is not None:
         return renyi_epsilon(order, rounds * renyi_loss(noise, sampling, order), delta) <= epsilon
     if sampling >= 1 or epsilon > _LARGE:
         return gaussian_delta(epsilon, math.sqrt(rounds) / noise) <= delta
-    return _sampled_delta(noise, sampling, rounds, epsilon) <= delta
+    return float(_sampled(noise, sampling, rounds, epsilon).get_delta(epsilon)) * (1 + _ROUNDING) <= delta
 
 
-def _sampled_delta(noise: float, sampling: float, rounds: int, epsilon: float) -> float:
-    """Delta by privacy loss distributions, which the library rounds up to its grid of losses."""
+def _sampled(noise: float, sampling: float, rounds: int, epsilon: float) -> PLDAccountant:
+    """The privacy loss distribution of sampled rounds, in steps fine enough for losses around `epsilon`; rounded up."""
     import dp_accounting as dp
     from dp_accounting.pld import PLDAccountant
 
-    accountant = PLDAccountant(value_discretization_interval=_interval(epsilon))
-    accountant.compose(dp.PoissonSampledDpEvent(sampling, dp.GaussianDpEvent(noise)), rounds)
-    return float(accountant.get_delta(epsilon)) * (1 + _ROUNDING)
-
-
-def _interval(epsilon: float) -> float:
-    """How finely losses are told apart."""
-    return max(1e-7, epsilon * 2e-3)
+    accountant = PLDAccountant(value_discretization_interval=max(1e-7, epsilon * 2e-3))
+    return accountant.compose(dp.PoissonSampledDpEvent(sampling, dp.GaussianDpEvent(noise)), rounds)
 
 
 @lru_cache(maxsize=1024)
 def noise_multiplier(epsilon: float, delta: float, *, sampling: float, rounds: int, order: float | None = None) -> float:
-    """The least noise (in units of the largest change of a row) with which `rounds` cost (epsilon, delta). Remembered."""
-    return calibrate(epsilon, delta, sampling=sampling, rounds=rounds, order=order)
-
-
-def calibrate(
-    epsilon: float,
-    delta: float,
-    *,
-    sampling: float,
-    rounds: int,
-    order: float | None = None,
-    progress: Progress | None = None,
-    stop: Stop | None = None,
-) -> float:
-    """As `noise_multiplier`, not remembered.
+    """The least noise with which `rounds` cost at most (epsilon, delta), in units of the largest change one row makes.
 
     Parameters
     ----------
@@ -121,55 +109,36 @@ def calibrate(
     rounds : int
     order : float or None
         Renyi order of an individual filter; None: no filter.
-    progress : callable (share in [0, 1]), optional
-    stop : callable () -> bool, optional
 
     Raises
     ------
     ParameterError
-        For an epsilon or delta that no Gaussian noise has.
-    Cancelled
-        When `stop` says so.
+        For an epsilon or delta that no Gaussian noise can give.
     """
-    for name, value, allowed, fits in _conditions(epsilon, delta, sampling, rounds):
+    for name, value, allowed, fits in (
+        ("epsilon", epsilon, "a finite number of at least 1e-8", 1e-8 <= epsilon < math.inf),
+        ("delta", delta, "a number in [1e-30, 1)", 1e-30 <= delta < 1),
+        ("sampling", sampling, "a number in [1e-4, 1]", 1e-4 <= sampling <= 1),
+        ("rounds", rounds, "a whole number of at least 1", rounds >= 1),
+    ):
         if not fits:
-            raise ParameterError("calibrate", name, value, allowed)
+            raise ParameterError("noise_multiplier", name, value, allowed)
 
     def enough(log_noise: float) -> bool:
         return covers(GaussianRounds(epsilon, delta, math.exp(log_noise), sampling, rounds, order, part="calibration"))
 
     low, high = _bracket(enough, math.log(_guess(epsilon, delta, sampling, rounds)))
-    wide = high - low
-    while high - low > math.log(_FACTOR):
-        if stop is not None and stop():
-            raise Cancelled
-        middle = (low + high) / 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-        if progress is not None:
-            progress(min(1.0, math.log(wide / (high - low)) / math.log(wide / math.log(_FACTOR))))
-    return math.exp(high)
+    return math.exp(_halved(enough, low, high, _HALVINGS)[1])
 
 
 def _guess(epsilon: float, delta: float, sampling: float, rounds: int) -> float:
-    """About the right noise: drawing rows saves about as much noise as it takes away from the signal, while noise is large."""
-    low, high = -50.0, 50.0  # of log mu
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if gaussian_delta(epsilon, math.exp(middle)) <= delta else (low, middle)
-    return sampling * math.sqrt(rounds) / math.exp(low)
-
-
-def _conditions(epsilon: float, delta: float, sampling: float, rounds: int) -> tuple[tuple[str, float, str, bool], ...]:
-    return (
-        ("epsilon", epsilon, "a finite number of at least 1e-8", 1e-8 <= epsilon < math.inf),
-        ("delta", delta, "a number in [1e-30, 1)", 1e-30 <= delta < 1),
-        ("sampling", sampling, "a number in [1e-4, 1]", 1e-4 <= sampling <= 1),
-        ("rounds", rounds, "a whole number of at least 1", rounds >= 1),
-    )
+    """Roughly the right noise: while noise is large, sampling lowers the noise needed by about the sampling rate."""
+    log_mu, _ = _halved(lambda log_mu: gaussian_delta(epsilon, math.exp(log_mu)) > delta, -50.0, 50.0, times=60)
+    return sampling * math.sqrt(rounds) / math.exp(log_mu)
 
 
 def _bracket(enough: Callable[[float], bool], start: float) -> tuple[float, float]:
-    """Logarithms of (too little, enough) noise, a factor of _WIDTH apart."""
+    """Logarithms of (too little, enough) noise, a factor of `_WIDTH` apart."""
     step, high = math.log(_WIDTH), start
     if enough(high):
         while enough(high - step) and high > start - 20:
@@ -182,25 +151,22 @@ def _bracket(enough: Callable[[float], bool], start: float) -> tuple[float, floa
     return high - step, high
 
 
+def _halved(enough: Callable[[float], bool], low: float, high: float, times: int) -> tuple[float, float]:
+    """The interval between too little (`low`) and enough (`high`), halved so many times."""
+    for _ in range(times):
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return low, high
+
+
 @lru_cache(maxsize=256)
 def best_order(epsilon: float, delta: float, *, sampling: float, rounds: int) -> float:
-    """The order at which a filter needs least noise: a function of public numbers only."""
+    """The order at which a filter needs the least noise: a function of public numbers only."""
     usable = [order for order in ORDERS if renyi_epsilon(order, 0.0, delta) < epsilon / (1 + _ROUNDING)]
     if not usable:
         what = f"An individual filter cannot keep epsilon = {epsilon:g} at delta = {delta:g}."
         raise DpvizError(what, remedy="Ask for a larger epsilon or delta, or turn the filter off.")
     return min(usable, key=lambda order: noise_multiplier(epsilon, delta, sampling=sampling, rounds=rounds, order=order))
-
-
-def gaussian_epsilon(delta: float, mu: float) -> float:
-    """Epsilon at `delta` of one Gaussian mechanism that moves by `mu` standard deviations, rounded up."""
-    low, high = 0.0, mu**2 / 2 + mu * math.sqrt(2 * math.log(1 / delta)) + 1e-12
-    if gaussian_delta(0.0, mu) <= delta:
-        return 0.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if gaussian_delta(middle, mu) <= delta else (middle, high)
-    return high
 
 
 def epsilon_after(event: GaussianRounds, rounds: int) -> float:
@@ -212,9 +178,5 @@ def epsilon_after(event: GaussianRounds, rounds: int) -> float:
         return renyi_epsilon(event.order, min(rounds, event.rounds) * loss, event.delta)
     if event.sampling >= 1:
         return gaussian_epsilon(event.delta, math.sqrt(rounds) / event.noise_multiplier)
-    import dp_accounting as dp
-    from dp_accounting.pld import PLDAccountant
-
-    accountant = PLDAccountant(value_discretization_interval=_interval(event.epsilon))
-    accountant.compose(dp.PoissonSampledDpEvent(event.sampling, dp.GaussianDpEvent(event.noise_multiplier)), rounds)
-    return float(accountant.get_epsilon(event.delta)) * (1 + _ROUNDING)
+    account = _sampled(event.noise_multiplier, event.sampling, rounds, event.epsilon)
+    return float(account.get_epsilon(event.delta)) * (1 + _ROUNDING)
