@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-#: holds: proved and no counterexample found; unproven: the ledger exceeds the claim; violated: a counterexample is known;
-#: none: nothing is claimed.
+#: holds: proved, and no counterexample found; unproven: the ledger exceeds the claim; violated: a counterexample is known;
+#: none: no privacy is claimed.
 Verdict = Literal["holds", "unproven", "violated", "none"]
 
 
@@ -34,9 +34,9 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Disclosure:
-    """Something learned from the data outside the ledger.
+    """Something learned from the data that the ledger does not cover.
 
-    `code` is stable ("schema-range", "stopping-rule", ...), `what` says what is revealed, `remedy` how to avoid it.
+    `code` is stable ("schema-range", "stopping-rule", ...); `what` says what is revealed, `remedy` how to avoid it.
     """
 
     code: str

@@ -1,8 +1,8 @@
 """What was done to the rows, as frozen records.
 
-An event holds what accounting needs and nothing else: no data, no random choice, no arithmetic. What it costs is
-`guarantee`'s business. Composition is spelled out by two events: `Sequential` (the same rows again) and `Parallel`
-(disjoint *rows*; features of one row are not disjoint data).
+An event holds what accounting needs and nothing else: no data, no random choices, no arithmetic; `guarantee` works out the cost.
+Two events express composition: `Sequential` (the same rows again) and `Parallel` (disjoint *rows*; the features of one row are
+not disjoint data).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import ClassVar
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """A private selection of cost `epsilon`. `part` says what for (node, leaf, ...), `level` is the depth (root = 0) or None."""
+    """A private selection at cost `epsilon`. `part` says what for (node, leaf, ...); `level` is a depth (root = 0) or None."""
 
     epsilon: float
     mechanism: str
@@ -25,7 +25,7 @@ class Select:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Noisy numbers of cost `epsilon` under pure differential privacy (geometric, Laplace)."""
+    """Noisy numbers at cost `epsilon` under pure differential privacy (geometric, Laplace)."""
 
     epsilon: float
     mechanism: str
@@ -36,7 +36,7 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class Approximate:
-    """A step of cost (epsilon, delta), priced by whoever made it. Steps in sequence add both, disjoint rows take both maxima."""
+    """A step at cost (epsilon, delta), as stated by whoever made it. Sequences add both; disjoint rows take both maxima."""
 
     epsilon: float
     delta: float
@@ -48,20 +48,20 @@ class Approximate:
 
 @dataclass(frozen=True, slots=True)
 class GaussianRounds:
-    """Rounds of Gaussian noise on what the same rows add up to, priced together at (epsilon, delta); the price is checked.
+    """Rounds of Gaussian noise on sums over the same rows, which together cost (epsilon, delta).
 
     Attributes
     ----------
     epsilon, delta : float
-        What the rounds cost. `guarantee` raises where that is too little.
+        Cost of all rounds. `guarantee` raises DpvizError where that is too little.
     noise_multiplier : float
-        Standard deviation over the largest change one row makes to a round (with several variances: what they compose to).
+        Standard deviation over the largest change one row makes in a round (several variances: what they compose to).
     sampling : float
-        Probability with which each row takes part in a round, independently; 1: all rows always do.
+        Probability with which each row, independently, takes part in a round; 1: every row in every round.
     rounds : int
-        Rounds that a row can take part in at full weight.
+        Rounds in which a row can take part at full weight.
     order : float or None
-        Of Renyi's divergence, where an individual filter stops each row before it exceeds the loss of so many full rounds.
+        Renyi order of an individual filter, which stops each row before it exceeds the loss of `rounds` full rounds.
     """
 
     epsilon: float
@@ -95,7 +95,7 @@ class NoCost:
 
 @dataclass(frozen=True, slots=True)
 class NonPrivate:
-    """A step that publishes something exact; epsilon is infinite. `reason` says what."""
+    """A step that publishes something exact, so that epsilon is infinite. `reason` says what."""
 
     reason: str
     part: str
@@ -105,7 +105,7 @@ class NonPrivate:
 
 @dataclass(frozen=True, slots=True)
 class Sequential:
-    """Steps that may touch the same rows: costs add."""
+    """Steps that may touch the same rows: costs add up."""
 
     events: tuple[Event, ...]
 
@@ -122,7 +122,7 @@ Event = Spend | Sequential | Parallel
 
 
 def walk(event: Event, path: str = "") -> Iterator[tuple[str, Spend]]:
-    """Every single step with its path, e.g. "1.2": which step in sequence, then `a`, `b`, ... for disjoint parts."""
+    """Every single step with its path, such as "2b.1": numbers count steps in sequence, letters disjoint parts."""
     match event:
         case Sequential(events):
             for number, step in enumerate(events, start=1):

@@ -1,7 +1,7 @@
 """What composition proves about an event, in exact arithmetic.
 
-Epsilons are floats, and floats are rationals: sums and maxima are formed as fractions and rounded *up* once at the end,
-so a reported epsilon is never below the true one.
+Epsilons are floats, and every float is a rational number: sums and maxima are taken over fractions and rounded *up* once at the
+end, so a reported epsilon is never below the true one.
 
 Source: sequential and parallel composition, McSherry 2009, Theorems 3 and 4 (PrivaTree's Theorems 1 and 2); with a delta,
 Dwork & Roth 2014, Theorem 3.16.
@@ -23,7 +23,7 @@ NEIGHBOURS = "add/remove one row"
 
 @dataclass(frozen=True, slots=True)
 class PrivacyLoss:
-    """(epsilon, delta) under add/remove one row. Epsilon is infinite when something was published exactly."""
+    """(epsilon, delta) under add/remove one row. Epsilon is infinite where something was published exactly."""
 
     epsilon: float
     delta: float = 0.0
@@ -35,7 +35,7 @@ class PrivacyLoss:
 
     @property
     def guesses_right(self) -> float:
-        """At most this share of fair yes/no guesses about one row is right: e^eps / (1 + e^eps), plus delta."""
+        """Largest share of right guesses whether one row was used, even odds before: e^eps / (1 + e^eps), plus delta."""
         if not self.is_finite:
             return 1.0
         return min(1.0, 1.0 / (1.0 + math.exp(-self.epsilon)) + self.delta)
@@ -44,52 +44,38 @@ class PrivacyLoss:
 def guarantee(event: Event) -> PrivacyLoss:
     """The smallest loss the composition theorems give for `event`, rounded up.
 
-    Utility: nothing done costs 0; anything published exactly costs infinity.
+    No steps cost 0; publishing anything exactly costs infinity.
     """
-    cost = _cost(event)
-    delta = min(1.0, round_up(_delta(event)))
-    return PrivacyLoss(math.inf if cost is None else round_up(cost), delta)
+    return PrivacyLoss(round_up(_cost(event)), min(1.0, round_up(_delta(event))))
 
 
-def _cost(event: Event) -> Fraction | None:
-    """Exact cost; None is infinite."""
+def _cost(event: Event) -> Fraction | float:
+    """The exact epsilon: a fraction, or the float infinity."""
     match event:
         case Sequential(events):
-            costs = _costs(events)
-            return None if costs is None else sum(costs, Fraction(0))
+            return sum(map(_cost, events), Fraction(0))
         case Parallel(events):
-            costs = _costs(events)
-            return None if costs is None else max(costs, default=Fraction(0))
+            return max(map(_cost, events), default=Fraction(0))
         case NoCost():
             return Fraction(0)
         case NonPrivate():
-            return None
+            return math.inf
         case GaussianRounds():
-            return _price(event)
-        case _:
-            if not event.epsilon >= 0:
-                raise DpvizError(f"An event must cost a non-negative epsilon. Got {event!r}.")
-            return None if math.isinf(event.epsilon) else Fraction(event.epsilon)
+            _check_price(event)
+        case _ if not event.epsilon >= 0:
+            raise DpvizError(f"An event must cost a non-negative epsilon. Got {event!r}.")
+    return math.inf if math.isinf(event.epsilon) else Fraction(event.epsilon)
 
 
-def _price(event: GaussianRounds) -> Fraction:
-    """Its epsilon, once its rounds are known to cost no more."""
-    from dpviz.accounting.gaussian import covers  # that module needs events, and a library that only few need
+def _check_price(event: GaussianRounds) -> None:
+    from dpviz.accounting.gaussian import covers  # imported here because few need dp_accounting, which is slow to load
 
     if not covers(event):
         raise DpvizError(f"Rounds of Gaussian noise cost more than they say: {event!r}.")
-    return Fraction(event.epsilon)
-
-
-def _costs(events: tuple[Event, ...]) -> list[Fraction] | None:
-    """Exact costs of all steps; None when one is infinite."""
-    costs = [_cost(step) for step in events]
-    finite = [cost for cost in costs if cost is not None]
-    return finite if len(finite) == len(costs) else None
 
 
 def _delta(event: Event) -> Fraction:
-    """Exact delta: sums in sequence, the largest of disjoint rows, 0 for pure steps."""
+    """The exact delta: added up in sequence, the largest over disjoint rows, 0 for pure steps."""
     match event:
         case Sequential(events):
             return sum(map(_delta, events), Fraction(0))
@@ -103,9 +89,9 @@ def _delta(event: Event) -> Fraction:
             return Fraction(0)
 
 
-def round_up(value: Fraction) -> float:
+def round_up(value: Fraction | float) -> float:
     """The smallest float that is at least `value`, infinity above the largest."""
-    if value > Fraction(sys.float_info.max):
+    if value > sys.float_info.max:
         return math.inf
     nearest = float(value)
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
@@ -113,7 +99,7 @@ def round_up(value: Fraction) -> float:
 
 def round_down(value: Fraction) -> float:
     """The largest float that is at most `value`."""
-    if value > Fraction(sys.float_info.max):
+    if value > sys.float_info.max:
         return sys.float_info.max
     nearest = float(value)
     return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
@@ -122,7 +108,7 @@ def round_down(value: Fraction) -> float:
 def split_budget(epsilon: float, weights: tuple[float, ...]) -> tuple[float, ...]:
     """Shares of `epsilon` proportional to `weights`, whose exact sum never exceeds it.
 
-    The smallest share that is not 0 takes what rounding leaves, rounded down, so that the composed total prints as `epsilon`.
+    The smallest positive share takes what rounding leaves over, rounded down, so that the composed total prints as `epsilon`.
     """
     _check_split(epsilon, weights)
     total = sum(map(Fraction, weights))

@@ -12,7 +12,7 @@ from dpviz.accounting.guarantee import PrivacyLoss, guarantee
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """One step of a ledger: where, what, for which part and level, at what cost. `note` explains a non-private step."""
+    """One step of a ledger: where it was taken, what it was, for which part and level, at what cost; `note` explains it."""
 
     path: str
     kind: str
@@ -25,13 +25,13 @@ class LedgerRow:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The steps that touched the rows, in the shape of what was grown."""
+    """The steps that touched the rows, nested like the model they built."""
 
     event: Event
 
     @cached_property
     def guarantee(self) -> PrivacyLoss:
-        """What the steps compose to, under add/remove one row."""
+        """The privacy loss of all steps together, under add/remove one row."""
         return guarantee(self.event)
 
     def rows(self) -> tuple[LedgerRow, ...]:
@@ -39,7 +39,7 @@ class Ledger:
         return tuple(_row(path, step) for path, step in walk(self.event))
 
     def spent(self) -> dict[tuple[str, int | None], float]:
-        """Epsilon per (part, level) on the path that costs one row the most; infinite where a step is non-private."""
+        """Epsilon per (part, level) on the path that costs a row the most; infinite where a step is non-private."""
         groups: dict[tuple[str, int | None], list[Spend]] = defaultdict(list)
         for step in _worst_path(self.event):
             groups[step.part, step.level].append(step)
@@ -59,7 +59,7 @@ def _row(path: str, step: Spend) -> LedgerRow:
 
 
 def _worst_path(event: Event) -> list[Spend]:
-    """The single steps on the path of one row that costs most (the first such path)."""
+    """The single steps on the path that costs a row the most (the first such path)."""
     match event:
         case Parallel(events):
             return max(map(_worst_path, events), key=_total, default=[])

@@ -1,4 +1,4 @@
-"""What may be spent: a learner's budget before it has seen a row. A function of public things only."""
+"""What may be spent: a learner's budget before it sees a row, computed from public values alone."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class Share:
     Attributes
     ----------
     part : str
-        What it buys: "quantile", "node", "leaf", "tree", "count".
+        What it pays for: "quantile", "node", "leaf", "tree", "count".
     level : int or None
-        Depth (root = 0) where it is spent; None when it belongs to no level.
+        Depth (root = 0) at which it is spent; None where it belongs to no level.
     epsilon : float
         Cost of one mechanism.
     n_compositions : int
-        How many such mechanisms see the same row, one after the other.
+        How many such mechanisms see the same row, one after another.
     set_by : str
         Who chose it: a rule in words, or "you".
     group : str
-        A claim that counts disjoint features in parallel keeps a tally per group ("numeric", "categorical"); else empty.
+        "numeric" or "categorical" where a claim counts the two kinds of features in parallel; else empty.
     """
 
     part: str
@@ -38,7 +38,7 @@ class Share:
 
     @property
     def composed(self) -> float:
-        """What the share really costs one row: epsilon times n_compositions, rounded up."""
+        """What the share costs one row: epsilon times n_compositions, rounded up."""
         if not (self.n_compositions and math.isfinite(self.epsilon)):
             return self.epsilon if self.n_compositions else 0.0
         return round_up(Fraction(self.epsilon) * self.n_compositions)
@@ -48,7 +48,7 @@ class Share:
 class BudgetPlan:
     """How a learner will spend `epsilon` (and `delta`, 0 for a pure guarantee) on a tree of `depth`.
 
-    `notes` explain public rules that were applied, with their numbers.
+    `notes` explain the public rules that were applied, with their numbers.
     """
 
     epsilon: float
@@ -58,7 +58,7 @@ class BudgetPlan:
     delta: float = 0.0
 
     def of(self, part: str, level: int | None = None, group: str = "") -> float:
-        """Epsilon of one mechanism for this part, level and group; 0 when the plan has none."""
+        """Epsilon of one mechanism for this part, level and group; 0 where the plan has none."""
         for share in self.shares:
             if (share.part, share.level, share.group) == (part, level, group):
                 return share.epsilon
@@ -66,5 +66,5 @@ class BudgetPlan:
 
     @property
     def is_private(self) -> bool:
-        """False when the learner publishes something exact."""
+        """False where the learner publishes something exact."""
         return math.isfinite(self.epsilon)
