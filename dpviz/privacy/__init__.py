@@ -1,1 +1,1 @@
-"""Mechanisms: numbers in, a released value and its event out. Each carries its distribution and its price together."""
+"""Mechanisms: numbers in, a released value and its event out. Each holds its distribution and its cost together."""

@@ -1,4 +1,4 @@
-"""OpenDP's exact samplers behind plain functions. Imported only when something is released (opendp is heavy)."""
+"""OpenDP's exact samplers as plain functions. Imported only for a release, because opendp is slow to load."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ dp.enable_features("contrib")
 
 
 def permute_and_flip(utilities: list[int], scale: float, monotone: bool) -> int:
-    """Index chosen by permute-and-flip on integers with exponential noise of this scale."""
+    """The index that permute-and-flip chooses: integers plus exponential noise of this scale."""
     return int(_noisy_max(dp.max_divergence(), scale, monotone)(utilities))
 
 
 def exponential_mechanism(utilities: list[int], scale: float, monotone: bool) -> int:
-    """Index chosen by adding Gumbel noise of this scale to integers: the exponential mechanism."""
+    """The index that the exponential mechanism chooses: integers plus Gumbel noise of this scale."""
     return int(_noisy_max(dp.zero_concentrated_divergence(), scale, monotone)(utilities))
 
 

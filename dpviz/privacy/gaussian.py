@@ -1,8 +1,7 @@
-"""Gaussian noise on whole numbers, and the grid that turns sums of real numbers into whole ones.
+"""Gaussian noise on whole numbers, and the grid that turns sums of real numbers into whole numbers.
 
-A row's contribution is cut to its limit *after* it is rounded to the grid, so rounding never moves a sum by more than the limit
-says. The grid of the noise is finer still: so fine that noise on it follows a rounded Gaussian to within
-`accounting.gaussian.GRID_SLACK`.
+A row's contribution is clipped so that rounding it to the grid never takes it above its limit. The grid of the noise is finer
+still: fine enough that noise on it follows a rounded Gaussian to within `accounting.gaussian.GRID_SLACK`.
 
 Source: Canonne, Kamath & Steinke 2020, "The discrete Gaussian for differential privacy".
 """
@@ -18,11 +17,11 @@ import numpy as np
 from dpviz.errors import ParameterError
 from dpviz.privacy.source import NoiseSource
 
-#: Bits behind the point of what one row contributes: sums of up to 2^32 rows are exact in 53 bits.
+#: Bits after the binary point of one row's contribution: sums over up to 2^32 rows are exact in 53 bits.
 CONTRIBUTION_BITS = 20
-#: The standard deviation of noise is at least 2^28 steps of its grid, and the grid at most this many bits finer.
+#: The standard deviation of the noise is at least 2^28 steps of its grid, as far as 20 more bits allow.
 _NOISE_BITS, _MOST_EXTRA_BITS = 28, 20
-#: Above this many steps the simulation rounds Gaussian noise; the distribution differs by a factor of 1 + 1e-6 at most.
+#: Above this many steps the simulation rounds continuous noise; probabilities differ by a factor of at most 1 + 1e-6.
 _SMOOTH = 1000.0
 
 
@@ -30,7 +29,7 @@ _SMOOTH = 1000.0
 class GaussianNoise:
     """values + k with P(k) ~ exp(-k^2 / (2 scale^2)) over all whole numbers k.
 
-    Costs nothing by itself: many rounds are priced together by an event `GaussianRounds`.
+    It returns no event of its own: all rounds are accounted together, by one `GaussianRounds`.
     """
 
     scale: float
@@ -69,41 +68,41 @@ class GaussianNoise:
 
 @dataclass(frozen=True, slots=True)
 class NoiseGrid:
-    """Where sums meet noise of standard deviations `scales`: contributions in steps of 2^-20, noise in finer ones.
+    """Adds noise of standard deviations `scales` to sums: contributions in steps of 2^-20, noise in finer steps.
 
     Attributes
     ----------
     scales : tuple of float
-        One per kind of sum, in units of the sums. Public.
+        One per kind of sum, in the units of the sum. Public.
     """
 
     scales: tuple[float, ...]
 
     @property
     def extra_bits(self) -> int:
-        """Bits by which the grid of the noise is finer than that of the contributions."""
+        """How many bits finer the grid of the noise is than that of the contributions."""
         wanted = _NOISE_BITS - CONTRIBUTION_BITS - math.floor(math.log2(min(self.scales)))
         return min(_MOST_EXTRA_BITS, max(0, wanted))
 
     @property
     def steps(self) -> float:
-        """Steps of the noise's grid in 1."""
+        """Steps of the noise's grid per unit."""
         return 2.0 ** (CONTRIBUTION_BITS + self.extra_bits)
 
     def noisy(self, sums: np.ndarray, kind: int, *, source: NoiseSource) -> np.ndarray:
-        """Sums of contributions (whole steps of 2^-20) of one kind with noise added, float64 in units of 1."""
-        room = 2.0 ** (61 - self.extra_bits)  # cut, not wrapped around: a cut sum moves no further than the sum
+        """Sums of one kind (in whole steps of 2^-20) plus noise, float64 in units of 1."""
+        room = 2.0 ** (61 - self.extra_bits)  # clipped, so that int64 never overflows; clipping never enlarges a change
         whole = np.clip(np.rint(sums), -room, room).astype(np.int64) << self.extra_bits
         return GaussianNoise(self.scales[kind] * self.steps).add(whole, source=source) / self.steps
 
 
 def contributions(values: np.ndarray, limit: float) -> np.ndarray:
-    """Rows' values in whole steps of 2^-20, float64, each row within `limit`: by size, or by length where a row has several.
+    """Values of rows in whole steps of 2^-20, float64, each row clipped to `limit`: by size, or by length for several values.
 
-    Rounded towards 0 after they are cut, so that no row exceeds the limit by a rounding error.
+    Rounded towards 0 after clipping, so that no rounding error takes a row above its limit.
     """
     one = values.ndim == 1
     size = np.abs(values) if one else np.sqrt(np.square(values).sum(axis=1, keepdims=True))
-    room = limit * (1 - 2.0**-40)  # what cutting, or a length itself, may be wrong by
+    room = limit * (1 - 2.0**-40)  # allows for rounding errors in the length and in the clipping
     within = np.where(size <= (limit if one else room), 1.0, room / np.maximum(size, 1e-300))
     return np.trunc(values * within * 2.0**CONTRIBUTION_BITS)

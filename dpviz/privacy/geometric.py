@@ -1,7 +1,6 @@
 """Two-sided geometric noise (discrete Laplace) on counts.
 
-Source: Ghosh, Roughgarden & Sundararajan 2009. PrivaTree's Equation (4) writes the distribution with epsilon itself as the base;
-exp(-epsilon) is meant.
+Source: Ghosh, Roughgarden & Sundararajan 2009. PrivaTree's Equation (4) prints epsilon as the base where exp(-epsilon) is meant.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from dpviz.privacy.source import NoiseSource, Released
 
 @dataclass(frozen=True, slots=True)
 class GeometricNoise:
-    """counts + k with P(k) = (1-a)/(1+a) a^abs(k), a = exp(-eps/Delta), Delta = `l1` the largest change of all counts together.
+    """counts + k with P(k) = (1-a)/(1+a) a^abs(k), a = exp(-eps/Delta); Delta = `l1` is the largest L1 change of the counts.
 
     Utility: epsilon -> infinity returns the exact counts; the standard deviation is about sqrt(2) Delta/eps.
     """

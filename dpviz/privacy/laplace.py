@@ -1,7 +1,8 @@
 """Laplace noise on numbers.
 
-Source: Dwork, McSherry, Nissim & Smith 2006. Counts are better served by the geometric mechanism, which can be drawn
-exactly; this one is here for published learners that use it.
+For published learners that use it; for counts the geometric mechanism is better, because it can be sampled exactly.
+
+Source: Dwork, McSherry, Nissim & Smith 2006.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dpviz.privacy.source import NoiseSource, Released
 
 @dataclass(frozen=True, slots=True)
 class LaplaceNoise:
-    """values + z with density exp(-abs(z)/b) / (2 b), b = Delta/eps, Delta = `l1` the largest change of all values together.
+    """values + z with density exp(-abs(z)/b) / (2 b), b = Delta/eps; Delta = `l1` is the largest L1 change of the values.
 
     Utility: epsilon -> infinity returns the exact values; the standard deviation is sqrt(2) Delta/eps.
     """
@@ -45,7 +46,7 @@ class LaplaceNoise:
         return values + rng.laplace(scale=self.scale, size=np.shape(values))
 
     def sample_exactly(self, values: np.ndarray) -> np.ndarray:
-        """Always raises NotReleasable: adding floating-point noise shows more than the distribution says (Mironov 2012)."""
+        """Always raises NotReleasable: floating-point noise reveals more than its distribution promises (Mironov 2012)."""
         raise NotReleasable(f"{self.title} noise on real numbers")
 
     def density(self, noise: np.ndarray | float) -> np.ndarray:

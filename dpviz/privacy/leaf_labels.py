@@ -1,7 +1,7 @@
-"""Labels of many leaves at once. Leaves of one tree hold disjoint rows, so one label costs what all of them cost.
+"""Labels of many leaves at once. The leaves of a tree hold disjoint rows, so all labels together cost what one label costs.
 
-A leaf without rows has equal counts, so every rule here labels it uniformly: nothing about the data is needed for it, and
-only leaves that hold rows are listed. Which leaves those are must not be seen: *every* leaf of a published tree has a label.
+A leaf without rows has equal counts, so every rule here labels it uniformly. That needs nothing from the data, so only leaves
+with rows are listed. Which leaves those are must stay private: *every* leaf of a published tree has a label.
 
 Source: Fletcher & Islam 2017, Algorithm 2, line 25; its addendum of August 2021 for permute-and-flip.
 """
@@ -13,24 +13,24 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from dpviz.privacy.exponential import ExponentialMechanism
+from dpviz.privacy.selection import ExponentialMechanism
 from dpviz.privacy.sensitivity import Sensitivity
 from dpviz.privacy.source import NoiseSource
-from dpviz.privacy.uniform_arrays import combination, product_distribution
+from dpviz.privacy.uniform import combination, product_distribution
 from dpviz.randomness import secure_integers
 
-#: Leaves whose distribution is computed at once.
+#: Leaves whose probabilities are computed at once.
 _AT_ONCE = 8192
 
 
 @dataclass(frozen=True, eq=False)
 class LeafCounts:
-    """Exact rows per class of the leaves that hold any.
+    """Exact rows per class of the leaves that hold rows.
 
     Attributes
     ----------
     n_leaves : int
-        All leaves, with rows or without. Public.
+        All leaves, with or without rows. Public.
     leaves : ndarray of int64, increasing
         Numbers of the leaves that hold rows. Private.
     counts : ndarray of shape (len(leaves), n_classes), int64
@@ -66,10 +66,10 @@ class LabelRule(Protocol):
     title: ClassVar[str]
 
     def probabilities(self, counts: np.ndarray) -> np.ndarray:
-        """Exact distribution over the last axis."""
+        """Exact probabilities over the last axis."""
 
     def sample_exactly(self, counts: np.ndarray) -> int:
-        """One label by an exact sampler; raises NotReleasable when there is none."""
+        """One label by an exact sampler; raises NotReleasable where there is none."""
 
 
 MAJORITY = Sensitivity(1.0, monotone=False, source="a row can make one class a largest one, or stop it from being one")
@@ -77,9 +77,9 @@ MAJORITY = Sensitivity(1.0, monotone=False, source="a row can make one class a l
 
 @dataclass(frozen=True, slots=True)
 class GlobalMajority:
-    """The exponential mechanism on 1 for the largest counts and 0 otherwise, with its global sensitivity 1.
+    """The exponential mechanism on utility 1 for the largest counts and 0 otherwise, with its global sensitivity 1.
 
-    Sound, and hardly better than a coin: the odds of the majority are exp(eps/2) however large it is.
+    Sound, but hardly better than a coin flip: the odds of the majority are exp(eps/2), however large it is.
     Source: Fletcher & Islam 2017, Equation (9).
     """
 
@@ -87,7 +87,7 @@ class GlobalMajority:
     title: ClassVar[str] = "exponential mechanism on the majority"
 
     def probabilities(self, counts: np.ndarray) -> np.ndarray:
-        """Exact distribution over the last axis, same shape as `counts`."""
+        """Exact probabilities over the last axis, same shape as `counts`."""
         return self._mechanism.probabilities(_is_largest(counts))
 
     def sample_exactly(self, counts: np.ndarray) -> int:
@@ -105,7 +105,7 @@ def _is_largest(counts: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class LabelLeaves:
-    """One label per leaf, each drawn by `rule` on its own."""
+    """One label per leaf, drawn independently by `rule`."""
 
     rule: LabelRule
     title: ClassVar[str] = "labels of leaves"
@@ -116,7 +116,7 @@ class LabelLeaves:
         return labels.astype(np.uint8)
 
     def sample(self, counts: LeafCounts, rng: np.random.Generator) -> np.ndarray:
-        """Labels; leaves without rows by a uniform draw."""
+        """Labels; uniform where a leaf has no rows."""
         labels = rng.integers(counts.n_classes, size=counts.n_leaves, dtype=np.uint8)
         labels[counts.leaves] = self._drawn(counts.counts, rng)
         return labels
@@ -128,16 +128,16 @@ class LabelLeaves:
         return np.concatenate(drawn) if drawn else np.empty(0, dtype=np.int64)
 
     def _below(self, counts: np.ndarray) -> np.ndarray:
-        """Cumulated probabilities without the last, which is one."""
+        """Cumulative probabilities without the last one, which is 1."""
         return self.rule.probabilities(counts).cumsum(axis=1)[:, :-1]
 
     def sample_exactly(self, counts: LeafCounts) -> np.ndarray:
-        """Labels by the rule's exact sampler; leaves without rows by the operating system's secret bytes."""
-        self.rule.sample_exactly(np.zeros(counts.n_classes, dtype=np.int64))  # refuses, whatever the rows
+        """Labels by the rule's exact sampler; uniform from the operating system's entropy where a leaf has no rows."""
+        self.rule.sample_exactly(np.zeros(counts.n_classes, dtype=np.int64))  # raises NotReleasable whatever the rows
         labels = secure_integers(counts.n_classes, counts.n_leaves)
         labels[counts.leaves] = [self.rule.sample_exactly(row) for row in counts.counts]
         return labels
 
     def probabilities(self, counts: LeafCounts) -> np.ndarray:
-        """Exact distribution of all labels together; raises NotEnumerable for too many leaves."""
+        """Exact probabilities of all labels together; raises NotEnumerable for too many leaves."""
         return product_distribution(list(self.rule.probabilities(counts.dense())), "Labels of leaves")

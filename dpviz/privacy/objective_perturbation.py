@@ -1,17 +1,16 @@
-"""Objective perturbation: logistic regression whose objective carries a random linear term.
+"""Objective perturbation: logistic regression with a random linear term in its objective.
 
 The released weights minimise  sum_i ln(1 + exp(-y_i f.x_i)) + penalty/2 |f|^2 + b.f  with |x_i| <= 1 and a random b of density
 proportional to exp(-beta |b|).
 
-**Adding one row (x, y).** At the same minimiser f the two data sets need b and b' that differ by the gradient of one loss,
-at most 1 long: a factor exp(beta). The map from f to b has the Jacobian A = penalty I + sum of rank-one terms; the new row adds
-one with trace at most c = 1/4, so det(A + E)/det(A) lies in [1, 1 + c/penalty]. Together
+**Adding one row (x, y).** For the same minimiser f, the two data sets need b and b' that differ by the gradient of one loss,
+which is at most 1 long: a factor exp(beta). The map from f to b has the Jacobian A = penalty I + a sum of rank-one terms; the new
+row adds one of trace at most c = 1/4, so det(A + E)/det(A) lies in [1, 1 + c/penalty]. Together
 
     epsilon = beta + ln(1 + c / penalty).
 
-The paper compares data sets in which one row is *replaced*: gradients then differ by 2 (beta = epsilon'/2) and two rank-one
-terms change (2c/(n Lambda) + c^2/(n^2 Lambda^2)). Its n Lambda is `penalty` here, a public number: the true number of rows is
-used nowhere.
+The paper *replaces* a row: gradients then differ by 2 (beta = epsilon'/2), and two rank-one terms change (2c/(n Lambda) +
+c^2/(n^2 Lambda^2)). Its n Lambda is `penalty` here, a public number; the true number of rows is never used.
 
 Source: Chaudhuri, Monteleoni & Sarwate 2011, Algorithm 2 and Theorem 9; the constants for add/remove are derived above.
 """
@@ -31,7 +30,7 @@ from dpviz.privacy.source import NoiseSource, Released
 
 #: Largest second derivative of ln(1 + exp(-z)).
 CURVATURE = 0.25
-#: The gradient left at the minimum, per row and unit of noise.
+#: Size of the gradient at which the minimiser stops, per row and unit of noise.
 TOLERANCE = 1e-10
 
 #: (x of shape (n_rows, n_weights) with rows of length at most 1, y in {-1, 1} of shape (n_rows,)). Private.
@@ -47,7 +46,7 @@ class ObjectivePerturbation:
     Attributes
     ----------
     penalty : float
-        Weight of |f|^2 / 2 beside the *sum* of losses (n Lambda of the paper). Raised where epsilon asks for more.
+        Weight of |f|^2 / 2 against the *sum* of losses (n Lambda in the paper). Raised where epsilon requires it.
     """
 
     epsilon: float
@@ -61,13 +60,13 @@ class ObjectivePerturbation:
 
     @property
     def beta(self) -> float:
-        """Rate of the noise: what curvature leaves of epsilon, at least half."""
+        """Rate of the noise: what curvature leaves of epsilon, but at least half of it."""
         left = self.epsilon - math.log1p(CURVATURE / self.penalty)
         return left if left > 0 else self.epsilon / 2
 
     @property
     def penalty_used(self) -> float:
-        """The penalty, raised to c / (exp(epsilon/2) - 1) where curvature would take all of epsilon."""
+        """The penalty, raised to c / (exp(epsilon/2) - 1) where curvature would use up epsilon."""
         if self.epsilon > math.log1p(CURVATURE / self.penalty):
             return self.penalty
         return CURVATURE / math.expm1(self.epsilon / 2)
@@ -84,7 +83,7 @@ class ObjectivePerturbation:
         return minimiser(x, y, self.penalty_used, noise)
 
     def sample_exactly(self, rows: SignedRows) -> np.ndarray:
-        """Always raises NotReleasable: the guarantee is about the exact minimiser, and a computer finds a close one."""
+        """Always raises NotReleasable: the guarantee holds for the exact minimiser, which floating point only approximates."""
         raise NotReleasable(self.title)
 
 

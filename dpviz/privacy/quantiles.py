@@ -1,7 +1,7 @@
 """The joint exponential mechanism: all quantiles of a column in one selection.
 
-Source: Gillenwater, Joseph & Kulesza 2021, "Differentially private quantiles" (JointExp). Their dynamic programme runs here
-in the log domain and without a Fourier transform: the weights of a zero-inflated column span far more than floats do.
+Source: Gillenwater, Joseph & Kulesza 2021, "Differentially private quantiles" (JointExp). Their dynamic programme runs here in
+the log domain and without a Fourier transform, because the weights of a zero-inflated column span more than the range of floats.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dpviz.errors import DpvizError, NotReleasable, ParameterError
 from dpviz.privacy.sensitivity import Sensitivity, check_epsilon
 from dpviz.privacy.source import NoiseSource, Released
 
-#: Intervals whose runs are held at once: memory stays near m numbers per distinct value.
+#: Intervals processed at once: memory stays near m numbers per distinct value.
 _AT_ONCE = 1024
 
 
@@ -25,17 +25,17 @@ _AT_ONCE = 1024
 class JointQuantiles:
     """P(o) proportional to exp(a u(o)) over increasing o in [low, high]^m, u = -sum_j abs(n_j - n/(m+1)), a = eps/(2 Delta).
 
-    n_j counts the values between o_(j-1) and o_j, so `o` estimates the quantiles j/(m+1). Values outside the range are moved
-    to its ends. Utility: epsilon -> 0 gives m sorted uniform points, epsilon -> infinity points that split the values evenly.
+    n_j counts the values between o_(j-1) and o_j, so `o` estimates the quantiles j/(m+1). Values outside the range are clipped
+    to it. Utility: epsilon -> 0 gives m sorted uniform points, epsilon -> infinity points that split the values evenly.
 
     Attributes
     ----------
     low, high : float
-        Public range, in the units of the values.
+        Public range in the units of the values.
     n_quantiles : int
         m; 9 gives deciles.
     sensitivity : Sensitivity, optional
-        Delta; by default `add_remove_sensitivity(n_quantiles)`. The authors' 2, for replacing a row, is valid too.
+        Delta; by default `add_remove_sensitivity(n_quantiles)`. The authors' value of 2, for replacing a row, is valid too.
     """
 
     epsilon: float
@@ -69,14 +69,14 @@ class JointQuantiles:
         return Released(source.draw(self, values), event)
 
     def sample(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """One draw: which intervals by the dynamic programme, then a uniform point in each."""
+        """One draw: intervals by the dynamic programme, then a uniform point in each."""
         trellis = self._trellis(values)
         cells = list(trellis.draw_cells(rng))
         points = trellis.intervals.points(cells, rng)
         return np.sort(points.clip(self.low, self.high))
 
     def sample_exactly(self, values: np.ndarray) -> np.ndarray:
-        """Always raises NotReleasable: no exact sampler of a continuous distribution exists here."""
+        """Always raises NotReleasable: there is no exact sampler for this continuous distribution."""
         raise NotReleasable(self.title)
 
     def log_normaliser(self, values: np.ndarray) -> float:
@@ -97,7 +97,7 @@ class JointQuantiles:
     def _clipped(self, values: np.ndarray) -> np.ndarray:
         values = np.asarray(values, dtype=np.float64)
         if np.isnan(values).any():
-            raise DpvizError("Quantiles were asked of values with gaps.", remedy="Fill missing values by a public rule first.")
+            raise DpvizError("Quantiles need values without gaps.", remedy="Fill missing values by a public rule first.")
         return values.clip(self.low, self.high)
 
     def _trellis(self, values: np.ndarray) -> _Trellis:
@@ -114,10 +114,10 @@ def add_remove_sensitivity(n_quantiles: int) -> Sensitivity:
 
 @dataclass(frozen=True, slots=True)
 class _Intervals:
-    """The gaps between neighbouring distinct values: everywhere inside a gap the utility is the same.
+    """The gaps between neighbouring distinct values; the utility is constant within a gap.
 
-    `ranks` is m+1 times the number of values at or left of a gap, so that comparing it with n, which is m+1 times the number
-    of values wanted between two quantiles, is exact. Ranks increase strictly.
+    `ranks` is m+1 times the number of values at or left of a gap. Comparing ranks with n, which is m+1 times the number of values
+    wanted between two quantiles, is exact. Ranks increase strictly.
     """
 
     left: np.ndarray
@@ -141,8 +141,8 @@ class _Intervals:
 class _Trellis:
     """Log weights of all ways to put the first j of m quantiles into intervals.
 
-    `opened[j-1]` (by interval): quantile j is the first in its interval. `placed[j-1]`: quantile j lies there, with any number
-    of its predecessors. k quantiles in one interval have volume width^k / k!, hence
+    `opened[j-1]` (by interval): quantile j is the first in its interval. `placed[j-1]`: quantile j lies there, with any number of
+    those before it. k quantiles in one interval have volume width^k / k!, hence
 
         opened(j, i) = width_i * sum over i' < i of placed(j-1, i') * step(i', i)
         run(j, k, i) = opened(j-k+1, i) * (width_i * step(i, i))^(k-1) / k!
@@ -171,7 +171,7 @@ class _Trellis:
                 ends = self._placed(j, cell) + to_cell
 
     def log_ends(self) -> np.ndarray:
-        """Log weight of all ways that end in each interval, last step to the upper end of the range included."""
+        """Log weight of all ways that end in each interval, including the last step to the upper end of the range."""
         total = (self._m + 1) * self.intervals.n
         return self._last + self._log_step(total - self.intervals.ranks)
 
@@ -187,7 +187,7 @@ class _Trellis:
                 self._opened[j + 1] = kernel.log_sums(self._last)
 
     def _placed(self, j: int, end: int) -> np.ndarray:
-        """placed(j) of the intervals before `end`. Not kept, and made a few intervals at a time: a column has up to n of them."""
+        """placed(j) of the intervals before `end`, computed in blocks and not kept: a column has up to n intervals."""
         log_weights = np.empty(end)
         for start in range(0, end, _AT_ONCE):
             part = slice(start, min(start + _AT_ONCE, end))
@@ -195,7 +195,7 @@ class _Trellis:
         return log_weights
 
     def _runs(self, j: int, part: slice) -> np.ndarray:
-        """Log weight by number of quantiles in the same interval as j (k = 1..j, first axis) and interval of `part`."""
+        """Log weight by number of quantiles in the same interval (k = 1..j, first axis) and by interval of `part`."""
         more = np.arange(j)[:, None]
         log_factorials = np.array([math.lgamma(k + 2) for k in range(j)])[:, None]
         stay = np.log(self.intervals.width[part]) + self._log_step(np.zeros(1, dtype=np.int64))
@@ -206,11 +206,11 @@ class _Trellis:
 
 
 class _StepSums:
-    """ln of sum over i' < i of exp(w_i' - rate abs(r_i - r_i' - n)) for all i at once, in linear time and without subtracting.
+    """ln of sum over i' < i of exp(w_i' - rate abs(r_i - r_i' - n)) for all i at once, in linear time and without subtraction.
 
-    Gaps of at least n are a running sum. Smaller gaps are a window of ranks shorter than n; with the ranks cut into blocks of
-    length n, such a window is the tail of one block, the head of the next, or both (van Herk 1992), so running sums within
-    blocks, from both sides, are all it takes. There are at most m + 2 blocks.
+    Gaps of at least n are a running sum. Smaller gaps are a window of ranks shorter than n. With the ranks cut into blocks of
+    length n, such a window is the tail of one block, the head of the next, or both (van Herk 1992), so running sums from both
+    ends of each block suffice. There are at most m + 2 blocks.
     """
 
     def __init__(self, ranks: np.ndarray, n: int, rate: float) -> None:
@@ -245,7 +245,7 @@ class _StepSums:
 
 
 def _window_ends(first: np.ndarray, last: np.ndarray, blocks: np.ndarray, at_start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where to read the tail and the head of each window first..last; position len(blocks) stands for nothing."""
+    """Where to read the tail and the head of each window first..last; position len(blocks) means nothing."""
     nothing = len(blocks)
     empty = first > last
     two_blocks = blocks[first] != blocks[last]
@@ -263,4 +263,4 @@ def _log_sum(terms: np.ndarray, axis: int | None = None) -> np.ndarray:
 def _choose(log_weights: np.ndarray, rng: np.random.Generator) -> int:
     """Index with probability proportional to exp(log weight)."""
     sums = np.cumsum(np.exp(log_weights - log_weights.max()))
-    return int(np.searchsorted(sums, (1 - rng.random()) * sums[-1]))  # 1 - random() is above 0: never a weight of 0
+    return int(np.searchsorted(sums, (1 - rng.random()) * sums[-1]))  # 1 - random() > 0, so a weight of 0 is never chosen

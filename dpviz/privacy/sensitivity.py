@@ -1,4 +1,4 @@
-"""How much one row can change what a mechanism is given."""
+"""How much one row can change a mechanism's input."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ class Sensitivity:
     value : float
         In the units of the numbers.
     monotone : bool
-        True when adding a row never moves two numbers in opposite directions; selection then needs half the noise.
+        True if adding a row never moves two numbers in opposite directions; selection then needs half the noise.
     source : str
-        Why it holds: a proof in words or a citation; for one that is no bound, why not.
+        Why it holds: a proof in words or a citation. Where it is no bound, why not.
     is_bound : bool
-        False for a published value that some data exceeds. A mechanism that uses it has no price: its event is non-private.
+        False for a published value that some data exceed. The cost of a mechanism that uses it is unknown: its event is
+        non-private.
     """
 
     value: float
@@ -39,19 +40,19 @@ class Sensitivity:
             raise ParameterError("Sensitivity", "value", self.value, "positive")
 
     def exponent(self, epsilon: float) -> float:
-        """Factor on utilities inside exp(): eps / (2 Delta), or eps / Delta when monotone."""
+        """The factor on utilities inside exp(): eps / (2 Delta), or eps / Delta if monotone."""
         return epsilon / (self.value if self.monotone else 2 * self.value)
 
     def event(self, epsilon: float, mechanism: str, part: str, level: int | None) -> Select | NonPrivate:
-        """What a selection with this sensitivity did: it has a price only when the value is a bound."""
+        """The event of a selection with this sensitivity; it costs `epsilon` only if the value is a bound."""
         if self.is_bound:
             return Select(epsilon, mechanism, part, level)
         return NonPrivate(self.source, part, level)
 
     def integers_and_scale(self, epsilon: float, utilities: np.ndarray) -> tuple[list[int], float]:
-        """What an exact selection takes: integers and 1 / exponent, rounded up so that it never costs more than `epsilon`.
+        """Arguments of an exact sampler: integers, and 1 / exponent rounded up so that it never costs more than `epsilon`.
 
-        At epsilon 0 no finite scale is large enough: equal utilities give the same uniform choice.
+        At epsilon 0 no finite scale is large enough; equal utilities then give the same uniform choice.
         """
         if epsilon == 0:
             return [0] * len(utilities), 1.0
@@ -59,7 +60,7 @@ class Sensitivity:
 
 
 def check_epsilon(owner: str, epsilon: float, *, positive: bool = False) -> None:
-    """Refuse an epsilon no mechanism can have: negative, infinite, not a number, or zero where noise would be infinite."""
+    """Raise ParameterError for an epsilon no mechanism can have: negative, infinite, NaN, or 0 where noise would be infinite."""
     enough = epsilon > 0 if positive else epsilon >= 0
     if not (enough and math.isfinite(epsilon)):
         raise ParameterError(owner, "epsilon", epsilon, "positive and finite" if positive else "finite and not negative")

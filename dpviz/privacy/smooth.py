@@ -1,9 +1,9 @@
-"""The majority class by the exponential mechanism with smooth sensitivity. Published, and not differentially private.
+"""The majority class by the exponential mechanism with smooth sensitivity. Published, but not differentially private.
 
-The rule scores the majority 1 and every other class 0, and divides by exp(-j eps), j the gap between the two largest counts.
-Its log-odds are eps/2 exp(j eps). When j grows by one they change by eps/2 exp(j eps) (exp(eps) - 1), which no finite epsilon
-covers: smooth sensitivity calibrates *noise*, and only of some shapes; it does not scale the exponential mechanism.
-Permute-and-flip on the counts themselves is simpler, sound and errs about as little.
+The rule gives the majority utility 1 and every other class 0, and divides by exp(-j eps), where j is the gap between the two
+largest counts. Its log-odds are eps/2 exp(j eps). When j grows by one, they change by eps/2 exp(j eps) (exp(eps) - 1), which no
+finite epsilon bounds: smooth sensitivity calibrates *noise* of certain shapes, and must not scale the exponential mechanism.
+Permute-and-flip on the counts is simpler, sound, and about as accurate.
 
 Source: Fletcher & Islam 2017, Theorem 1, and Xin et al. 2019; the criticism is in the addendum of August 2021 to the former.
 """
@@ -37,7 +37,7 @@ class SmoothMajority:
         check_epsilon("SmoothMajority", self.epsilon)
 
     def release(self, counts: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Released[int]:
-        """Choose a class by `counts` (shape (n_classes,), int64, private). It has no price: the event is non-private."""
+        """Choose a class by `counts` (shape (n_classes,), int64, private). Its cost is unbounded: the event is non-private."""
         return Released(int(source.draw(self, counts)), NonPrivate(REASON, part, level))
 
     def sample(self, counts: np.ndarray, rng: np.random.Generator) -> int:
@@ -49,10 +49,10 @@ class SmoothMajority:
         raise NotReleasable(self.title)
 
     def probabilities(self, counts: np.ndarray) -> np.ndarray:
-        """Exact distribution over the last axis (at least two classes), same shape as `counts`."""
+        """Exact probabilities over the last axis (at least two classes), same shape as `counts`."""
         ordered = np.sort(counts, axis=-1)
         gap = ordered[..., -1:] - ordered[..., -2:-1]
-        with np.errstate(over="ignore"):  # infinite odds: the majority for certain
+        with np.errstate(over="ignore"):  # infinite odds: certainly the majority
             others = np.exp(-self.epsilon / 2 * np.exp(gap * self.epsilon)) if self.epsilon else 1.0
         weights = np.where(counts == ordered[..., -1:], 1.0, others)
         return weights / weights.sum(axis=-1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Where noise comes from: a seeded simulation, or an exact release.
+"""Where noise comes from: a seeded simulation, or exact samplers for a release.
 
 A mechanism knows its output distribution; a source decides how one value is drawn from it. Both sources draw from the same
 distribution (a statistical test checks it), but only the output of `ExactNoise` may be released.
@@ -26,7 +26,7 @@ class Released(Generic[T]):
 
 
 class Mechanism(Protocol):
-    """What a source needs to draw from a mechanism."""
+    """What a source needs from a mechanism."""
 
     title: ClassVar[str]
 
@@ -34,7 +34,7 @@ class Mechanism(Protocol):
         """One draw with NumPy's generator: fast, repeatable, not for release."""
 
     def sample_exactly(self, values: Any) -> Any:
-        """One draw with OpenDP's exact sampler; raises NotReleasable when there is none."""
+        """One draw with an exact sampler; raises NotReleasable where there is none."""
 
 
 class NoiseSource(Protocol):
@@ -47,7 +47,7 @@ class NoiseSource(Protocol):
 
 
 class Simulation:
-    """Repeatable noise for what-ifs and lessons. The same seed gives the same tree, so it protects nobody."""
+    """Repeatable noise for experiments and lessons. Anyone who knows the seed can subtract the noise, so it protects nobody."""
 
     name = "simulation"
 
@@ -61,11 +61,11 @@ class Simulation:
 
 
 class ExactNoise:
-    """Noise for publication: exact samplers, entropy from the operating system, no seed."""
+    """Noise for a release: exact samplers, entropy from the operating system, no seed."""
 
     name = "release"
     seed = None
 
     def draw(self, mechanism: Mechanism, values: Any) -> Any:
-        """One draw with OpenDP; raises NotReleasable for a mechanism without an exact sampler."""
+        """One draw; raises NotReleasable for a mechanism without an exact sampler."""
         return mechanism.sample_exactly(values)

@@ -1,4 +1,4 @@
-"""Which rows take part in a round: each by an independent coin of public probability. Who took part stays secret."""
+"""Which rows take part in a round: each with a public probability, independently. Who took part stays secret."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpviz.randomness import secure_uniforms
 
 @dataclass(frozen=True, slots=True)
 class PoissonSample:
-    """Rows, each with probability `rate`, independently (Poisson sampling). What it saves is part of `GaussianRounds`."""
+    """Each row with probability `rate`, independently (Poisson sampling). `GaussianRounds` accounts for what it saves."""
 
     rate: float
     title: ClassVar[str] = "Poisson sample"
@@ -28,9 +28,9 @@ class PoissonSample:
         return np.ones(n_rows, dtype=bool) if self.rate == 1 else source.draw(self, n_rows)
 
     def sample(self, n_rows: int, rng: np.random.Generator) -> np.ndarray:
-        """Coins of NumPy's generator."""
+        """A draw with NumPy's generator."""
         return rng.random(n_rows) < self.rate
 
     def sample_exactly(self, n_rows: int) -> np.ndarray:
-        """Coins from the operating system's secret bytes."""
+        """A draw with entropy from the operating system."""
         return secure_uniforms(n_rows) < self.rate

@@ -14,7 +14,7 @@ import numpy as np
 from dpviz.accounting.claim import Disclosure
 from dpviz.accounting.events import Event, NoCost, Parallel, Sequential
 from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule
-from dpviz.privacy.permute_and_flip import PermuteAndFlip
+from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.table.candidates import CandidateGrid
 from dpviz.training.histograms import NodeRows
 

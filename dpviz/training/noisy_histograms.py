@@ -15,7 +15,7 @@ import numpy as np
 from dpviz.accounting.claim import Disclosure
 from dpviz.accounting.events import Event, NonPrivate, Sequential
 from dpviz.privacy.geometric import GeometricNoise
-from dpviz.privacy.permute_and_flip import PermuteAndFlip
+from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid, FeatureCandidates, prefix_candidates, thresholds_candidates

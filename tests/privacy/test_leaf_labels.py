@@ -7,7 +7,7 @@ import pytest
 
 from dpviz.errors import NotEnumerable, NotReleasable
 from dpviz.privacy.leaf_labels import GlobalMajority, LabelLeaves, LeafCounts
-from dpviz.privacy.permute_and_flip import PermuteAndFlip
+from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import ExactNoise, Simulation

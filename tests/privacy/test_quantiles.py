@@ -194,5 +194,5 @@ def test_impossible_parameters_are_refused(arguments, text):
 
 
 def test_values_with_gaps_are_refused():
-    with pytest.raises(DpvizError, match=r"values with gaps\. Fill missing values by a public rule first"):
+    with pytest.raises(DpvizError, match=r"values without gaps\. Fill missing values by a public rule first"):
         JointQuantiles(1.0, 0.0, 1.0).sample(np.array([0.5, np.nan]), np.random.default_rng(0))

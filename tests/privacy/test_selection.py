@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from dpviz.accounting.events import NonPrivate, Select
 from dpviz.errors import NotReleasable, ParameterError
 from dpviz.privacy import exact
-from dpviz.privacy.exponential import ExponentialMechanism
-from dpviz.privacy.permute_and_flip import PermuteAndFlip
+from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT, Sensitivity
 from dpviz.privacy.source import ExactNoise, Simulation
 from tests.oracles import mechanisms as oracle

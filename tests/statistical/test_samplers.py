@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpviz.privacy.exponential import ExponentialMechanism
 from dpviz.privacy.geometric import GeometricNoise
-from dpviz.privacy.permute_and_flip import PermuteAndFlip
 from dpviz.privacy.quantiles import JointQuantiles
+from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT, Sensitivity
 from dpviz.privacy.source import ExactNoise, Simulation
 from tests.oracles import mechanisms as oracle

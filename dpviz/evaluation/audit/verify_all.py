@@ -13,9 +13,8 @@ from dpviz.evaluation.audit.mechanisms import BOX, Choice, ClippedCount, Counts,
 from dpviz.evaluation.audit.verdicts import Refusal, StoredRun
 from dpviz.evaluation.audit.verify import NAMED_PAIRS, QUICK_UNIVERSES, UNIVERSES, Place, verify_each
 from dpviz.learners import registry
-from dpviz.privacy.exponential import ExponentialMechanism
 from dpviz.privacy.geometric import GeometricNoise
-from dpviz.privacy.permute_and_flip import PermuteAndFlip
+from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.smooth import REASON, SmoothMajority
 from dpviz.training.contract import LearnerSpec

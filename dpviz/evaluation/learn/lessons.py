@@ -25,9 +25,8 @@ from dpviz.evaluation.audit.verify import verify
 from dpviz.evaluation.robustness.certificates import Distribution, published_bound, tight_bound
 from dpviz.learners import DEFAULT, registry
 from dpviz.models.tree import Tree
-from dpviz.privacy.exponential import ExponentialMechanism
 from dpviz.privacy.geometric import GeometricNoise
-from dpviz.privacy.permute_and_flip import PermuteAndFlip
+from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.contract import LearnerSpec

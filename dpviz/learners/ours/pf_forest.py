@@ -20,7 +20,7 @@ from fractions import Fraction
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import round_down
 from dpviz.accounting.plan import BudgetPlan, Share
-from dpviz.privacy.permute_and_flip import PermuteAndFlip
+from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset

@@ -19,7 +19,7 @@ from dpviz.accounting.events import Parallel, Sequential
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.errors import ParameterError
-from dpviz.privacy.permute_and_flip import PermuteAndFlip
+from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid, multiscale_grid

@@ -25,8 +25,8 @@ from dpviz.accounting.claim import Claim, Disclosure
 from dpviz.accounting.events import Event, NonPrivate, Sequential
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
-from dpviz.privacy.exponential import ExponentialMechanism
 from dpviz.privacy.laplace import LaplaceNoise
+from dpviz.privacy.selection import ExponentialMechanism
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema

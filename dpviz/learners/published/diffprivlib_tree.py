@@ -18,7 +18,7 @@ from dpviz.accounting.claim import Claim
 from dpviz.accounting.events import Event
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.tree import Tree
-from dpviz.privacy.permute_and_flip import PermuteAndFlip
+from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset

@@ -17,7 +17,7 @@ from dpviz.accounting.events import Sequential
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.errors import SchemaError
-from dpviz.privacy.exponential import ExponentialMechanism
+from dpviz.privacy.selection import ExponentialMechanism
 from dpviz.privacy.sensitivity import Sensitivity
 from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import NoiseSource

@@ -21,8 +21,8 @@ from dpviz.accounting.events import Event, Parallel, Sequential
 from dpviz.accounting.guarantee import round_down
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.tree import Branch, Leaf, Node, SubsetRule, ThresholdRule, Tree
-from dpviz.privacy.exponential import ExponentialMechanism
 from dpviz.privacy.laplace import LaplaceNoise
+from dpviz.privacy.selection import ExponentialMechanism
 from dpviz.privacy.sensitivity import Sensitivity
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformPoint

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.constant import Constant
-from dpviz.privacy.permute_and_flip import PermuteAndFlip
+from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset

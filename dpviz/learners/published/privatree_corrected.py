@@ -17,7 +17,7 @@ from dpviz.accounting.claim import Claim
 from dpviz.accounting.events import Sequential
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.privacy.geometric import GeometricNoise
-from dpviz.privacy.permute_and_flip import PermuteAndFlip
+from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT, Sensitivity
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid, equal_width_grid

@@ -26,8 +26,8 @@ from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.forest import Forest
 from dpviz.models.tree import Tree
-from dpviz.privacy.exponential import ExponentialMechanism
 from dpviz.privacy.geometric import GeometricNoise
+from dpviz.privacy.selection import ExponentialMechanism
 from dpviz.privacy.sensitivity import Sensitivity
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformChoice

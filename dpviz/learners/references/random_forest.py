@@ -18,7 +18,7 @@ from dpviz.accounting.events import NonPrivate
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.models.packed_forest import PackedForest, values_of
 from dpviz.privacy.source import NoiseSource
-from dpviz.privacy.uniform_arrays import SecretKeys
+from dpviz.privacy.uniform import SecretKeys
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.exact_trees import (

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpviz.privacy.exponential import ExponentialMechanism
+from dpviz.privacy.selection import ExponentialMechanism
 from dpviz.privacy.sensitivity import Sensitivity
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformPoint

@@ -21,7 +21,7 @@ import numpy as np
 
 from dpviz.models.packed_forest import LEAF, PackedTrees
 from dpviz.privacy.source import NoiseSource
-from dpviz.privacy.uniform_arrays import UniformPoints
+from dpviz.privacy.uniform import UniformPoint
 from dpviz.table.candidates import FeatureCandidates, multiscale_grid
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 from dpviz.training.forests.random_boxes import declared_box
@@ -113,7 +113,7 @@ def _in_turn(features: list[int], count: int, both: bool, source: NoiseSource) -
 
 
 def _uniform(count: int, source: NoiseSource) -> np.ndarray:
-    return UniformPoints().choose(np.zeros(count), np.ones(count), source=source)
+    return UniformPoint().choose(np.zeros(count), np.ones(count), source=source)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from dpviz.models.hashed_forest import HashedForest, leaves_reached
 from dpviz.models.packed_forest import PackedForest, PackedTrees, values_of
 from dpviz.privacy.leaf_labels import LabelLeaves, LabelRule, LeafCounts
 from dpviz.privacy.source import NoiseSource
-from dpviz.privacy.uniform_arrays import SecretKeys
+from dpviz.privacy.uniform import SecretKeys
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.forests.random_trees import draw_trees, rows_to_trees
 

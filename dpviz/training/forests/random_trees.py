@@ -18,7 +18,7 @@ import numpy as np
 from dpviz.models.hashed_forest import is_cut_between, starting_box
 from dpviz.models.packed_forest import LEAF, PackedTrees
 from dpviz.privacy.source import NoiseSource
-from dpviz.privacy.uniform_arrays import UniformChoices, UniformPoints
+from dpviz.privacy.uniform import UniformChoice, UniformPoint
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 
@@ -95,7 +95,7 @@ def rows_to_trees(data: EncodedDataset, n_trees: int, source: NoiseSource) -> np
     Draws are assigned in `row_order`, so that a seed gives the same forest whatever the order of the rows.
     """
     trees = np.empty(data.n_rows, dtype=np.int64)
-    trees[row_order(data)] = UniformChoices().choose(np.full(data.n_rows, n_trees), source=source)
+    trees[row_order(data)] = UniformChoice().choose(np.full(data.n_rows, n_trees), source=source)
     return trees
 
 
@@ -157,7 +157,7 @@ class _Drawing:
         weight = free @ self.weights
         nodes = np.flatnonzero(weight)
         feature = np.full(len(free), LEAF, dtype=np.int16)
-        chosen = UniformChoices().choose(weight[nodes], source=self.source)
+        chosen = UniformChoice().choose(weight[nodes], source=self.source)
         feature[nodes] = ((free[nodes] * self.weights).cumsum(axis=1) > chosen[:, None]).argmax(axis=1)
         threshold = np.full(len(free), np.nan)
         threshold[nodes] = self._cuts(feature[nodes], low[nodes, feature[nodes]], high[nodes, feature[nodes]])
@@ -173,9 +173,9 @@ class _Drawing:
         """Thresholds; NaN for a category."""
         cuts = np.full(len(feature), np.nan)
         whole = np.flatnonzero(self.whole[feature])
-        cuts[whole] = low[whole] + 0.5 + UniformChoices().choose((high - low)[whole].astype(np.int64), source=self.source)
+        cuts[whole] = low[whole] + 0.5 + UniformChoice().choose((high - low)[whole].astype(np.int64), source=self.source)
         other = np.flatnonzero(~self.whole[feature] & (self.sizes[feature] == 0))
-        cuts[other] = UniformPoints().choose(low[other], high[other], source=self.source)
+        cuts[other] = UniformPoint().choose(low[other], high[other], source=self.source)
         return cuts
 
     def _boxes(

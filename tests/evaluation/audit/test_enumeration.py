@@ -6,7 +6,7 @@ import pytest
 from dpviz.errors import NotEnumerable
 from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.privacy.geometric import GeometricNoise
-from dpviz.privacy.permute_and_flip import PermuteAndFlip
+from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 
 CHOICE = PermuteAndFlip(1.0, COUNT)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from dpviz.evaluation.audit.mechanisms import ClippedCount, count_pairs, gap_pairs, verify_mechanism
-from dpviz.privacy.exponential import ExponentialMechanism
 from dpviz.privacy.geometric import GeometricNoise
-from dpviz.privacy.permute_and_flip import PermuteAndFlip
+from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.smooth import SmoothMajority
 

@@ -18,7 +18,7 @@ from dpviz.evaluation.audit.smooth_leaf import (
     neighbour_log_ratio,
 )
 from dpviz.privacy.leaf_labels import GlobalMajority
-from dpviz.privacy.permute_and_flip import PermuteAndFlip
+from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.smooth import SmoothMajority
 

@@ -12,7 +12,7 @@ from dpviz.errors import NotEnumerable, SchemaError
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verify import verify_each
 from dpviz.privacy.source import Simulation
-from dpviz.privacy.uniform_arrays import SecretKeys
+from dpviz.privacy.uniform import SecretKeys
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 from dpviz.training.forests.random_trees import row_order

@@ -167,8 +167,8 @@ def _together(leaf: np.ndarray) -> float:
 
 
 def test_too_many_choices_are_not_listed() -> None:
-    from dpviz.privacy.uniform_arrays import UniformChoices
+    from dpviz.privacy.uniform import UniformChoice
 
-    assert UniformChoices().probabilities(np.array([2, 3])).tolist() == [1 / 6] * 6
+    assert UniformChoice().probabilities(np.array([2, 3])).tolist() == [1 / 6] * 6
     with pytest.raises(NotEnumerable, match="more than 200,000 outcomes"):
-        UniformChoices().probabilities(np.full(100, 2))
+        UniformChoice().probabilities(np.full(100, 2))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpviz.models.packed_forest import PackedForest
-from dpviz.privacy.permute_and_flip import PermuteAndFlip
+from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import Simulation
