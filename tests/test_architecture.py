@@ -426,10 +426,11 @@ INNOCENT = [
 ]
 
 
-def _sources() -> list[Source]:
+@cache
+def _sources() -> tuple[Source, ...]:
     rooms = (sorted((ROOT / room).rglob("*.py")) for room in ("pages", "dpviz", "benchmarks"))
     files = [ROOT / "app.py", *chain.from_iterable(rooms)]
-    return [Source(file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8")) for file in files if file.exists()]
+    return tuple(Source(file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8")) for file in files if file.exists())
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)

@@ -16,7 +16,7 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 from dpviz.io.samples import load_sample
-from dpviz.release.publish import Wish, publish
+from dpviz.release.publish import ReleaseRequest, publish
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
@@ -74,7 +74,7 @@ def book_releases(folder: str) -> None:
     register.declare("Loan applications", epsilon_cap=3.0, unit="one applicant", rows_per_unit=2, role=DataRole.SIMULATED)
     register.assign(data.fingerprint, "Loan applications")
     for epsilon in (0.5, 0.8):
-        publish(register, data, Wish("pf-tree", {"epsilon": epsilon, "max_depth": 4, "depth": "auto"}, {}))
+        publish(register, data, ReleaseRequest("pf-tree", {"epsilon": epsilon, "max_depth": 4, "depth": "auto"}, {}))
 
 
 def main(names: list[str]) -> None:
