@@ -7,7 +7,6 @@ number of workers. Every epsilon is for adding or removing one row.
 
 from __future__ import annotations
 
-import math
 import signal
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
@@ -25,14 +24,13 @@ from dpviz.evaluation.compare.grid import SweepGrid, columns_of, n_fits
 from dpviz.evaluation.compare.sweep import sweep
 from dpviz.io.csv_text import frame_csv
 from dpviz.learners import DEFAULT
-from dpviz.table.dataset import EncodedDataset
 
 if TYPE_CHECKING:
     import pandas as pd
 
 STOPPED = 130
-#: Readers of the columns that are not decimal numbers.
-_READERS = dict.fromkeys(("learner", "verdict"), str) | dict.fromkeys(("max_depth", "n_rows", "fold", "repeat", "depth"), int)
+#: Of the columns that are not decimal numbers.
+_TYPES = dict.fromkeys(("learner", "verdict"), str) | dict.fromkeys(("max_depth", "n_rows", "fold", "repeat", "depth"), int)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -59,33 +57,28 @@ def run(args: Namespace) -> int:
     done = _read_frame(args.out) if args.resume and args.out.exists() else None
     data = encoded_rows(args)
     with _stopped_by_keyboard() as stop:
-        frame = _sweep(args, grid, data, done, stop)
+        frame = sweep(
+            grid.learners,
+            data,
+            epsilon=grid.epsilons,
+            max_depth=grid.max_depths,
+            n_rows=grid.n_rows,
+            folds=grid.folds,
+            repeats=grid.repeats,
+            seed=grid.seed,
+            workers=args.workers,
+            done=done,
+            progress=lambda share: console.doing(f"Fitting, {share:.0%}"),
+            stop=stop.is_set,
+        )
     write_whole(args.out, frame_csv(frame), force=overwrites)
     warn_of_read_values(data.schema)
-    total = n_fits(list(grid.batches()))
-    have = len(grid.part_of(frame))
-    console.done(f"Wrote {args.out}: {have:,} of {total:,} fits.")
-    if have < total:
+    finished, total = len(grid.part_of(frame)), n_fits(list(grid.batches()))
+    console.done(f"Wrote {args.out}: {finished:,} of {total:,} fits.")
+    if finished < total:
         console.done("Stopped. The same command with --resume continues.")
         return STOPPED
     return 0
-
-
-def _sweep(args: Namespace, grid: SweepGrid, data: EncodedDataset, done: pd.DataFrame | None, stop: Event) -> pd.DataFrame:
-    return sweep(
-        grid.learners,
-        data,
-        epsilon=grid.epsilons,
-        max_depth=grid.max_depths,
-        n_rows=grid.n_rows,
-        folds=grid.folds,
-        repeats=grid.repeats,
-        seed=grid.seed,
-        workers=args.workers,
-        done=done,
-        progress=lambda share: console.doing(f"Fitting, {share:.0%}"),
-        stop=stop.is_set,
-    )
 
 
 @contextmanager
@@ -105,24 +98,16 @@ def _stopped_by_keyboard() -> Iterator[Event]:
 
 
 def _read_frame(path: Path) -> pd.DataFrame:
-    """A frame written earlier. Python reads its numbers, because pandas may round them."""
+    """The frame an earlier sweep wrote. Numbers are read as texts first: pandas' own reader may round the last digit."""
     import pandas as pd
 
     try:
-        texts = pd.read_csv(path, dtype=str, keep_default_na=False)
+        texts = pd.read_csv(path, dtype=str)
         names = columns_of(texts.columns)
-        lacks = [name for name in names if name not in texts.columns]
-        if lacks:
-            raise ValueError(f"it has no column {lacks[0]!r}")
-        return texts.assign(**{name: [_READERS.get(name, _decimal)(text) for text in texts[name]] for name in names})
+        missing = [name for name in names if name not in texts.columns]
+        if missing:
+            raise ValueError(f"it has no column {missing[0]!r}")
+        return texts.astype({name: _TYPES.get(name, float) for name in names})
     except (OSError, ValueError) as error:
-        raise _no_frame(path, str(error)) from error
-
-
-def _decimal(text: str) -> float:
-    return float(text) if text else math.nan
-
-
-def _no_frame(path: Path, why: str) -> DpvizError:
-    what = f"This file does not come from a sweep: {why}."
-    return DpvizError(what, where=str(path), remedy="Leave --resume out, or name another file.")
+        what = f"This file does not come from a sweep: {error}."
+        raise DpvizError(what, where=str(path), remedy="Leave --resume out, or name another file.") from error

@@ -94,16 +94,8 @@ def _show_run(found: StoredRun) -> None:
 
 
 def _cells(found: AuditResult) -> Sequence[str]:
-    return (
-        _named(found.learner, found.params),
-        f"{found.epsilon:g}",
-        f"{found.claimed:g}",
-        f"{found.composed:.4g}",
-        f"{found.log_ratio:.4f}",
-        found.verdict,
-        found.searched,
-        found.because,
-    )
+    numbers = (f"{found.epsilon:g}", f"{found.claimed:g}", f"{found.composed:.4g}", f"{found.log_ratio:.4f}")
+    return _named(found.learner, found.params), *numbers, found.verdict, found.searched, found.because
 
 
 def _named(learner: str, params: dict[str, Any]) -> str:
@@ -113,15 +105,8 @@ def _named(learner: str, params: dict[str, Any]) -> str:
 def _show_places(found: Sequence[AuditResult]) -> None:
     console.show_title("Where the search looked")
     rows = [
-        (
-            f"{place.log_ratio:.4f}",
-            place.verdict,
-            f"{place.n_sets:,}",
-            f"{place.n_pairs:,}",
-            f"{place.seconds:.1f}",
-            place.searched,
-        )
-        for place in found
+        (f"{item.log_ratio:.4f}", item.verdict, f"{item.n_sets:,}", f"{item.n_pairs:,}", f"{item.seconds:.1f}", item.searched)
+        for item in found
     ]
     console.show_table(("VERIFIED", "VERDICT", "DATA SETS", "PAIRS", "SECONDS", "SEARCHED"), rows)
 

@@ -7,7 +7,6 @@ the data and marked so.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,9 +38,22 @@ class Sample:
     description: str
 
 
+_SIMULATED, _PUBLIC = DataRole.SIMULATED, DataRole.PUBLIC
+_SAMPLES = (
+    Sample("loans", "Loan applications", _SIMULATED, "20,000 simulated loan applications: who will default?"),
+    Sample("clinic", "Clinic", _SIMULATED, "800 simulated hospital stays, a small set: who will be readmitted?"),
+    Sample("rents", "Rents", _SIMULATED, "3,000 simulated flats on offer: what is the rent? A number, not a class."),
+    Sample("breast-cancer", "Breast cancer", _PUBLIC, "569 tumours, 30 measurements of cell nuclei: malignant or benign?"),
+    Sample("wine", "Wine", _PUBLIC, "178 wines, 13 chemical measurements: which of three cultivars?"),
+    Sample("digits", "Digits", _PUBLIC, "1,797 handwritten digits as 8 by 8 pixels: which of ten digits?"),
+)
+#: Public sample -> what its target is called.
+_TARGETS = {"breast-cancer": "diagnosis", "wine": "cultivar", "digits": "digit"}
+
+
 def samples() -> tuple[Sample, ...]:
     """Every sample, the one to begin with first."""
-    return tuple(sample for sample, _ in _SAMPLES)
+    return _SAMPLES
 
 
 def load_sample(name: str) -> tuple[RawTable, Schema]:
@@ -54,61 +66,30 @@ def load_sample(name: str) -> tuple[RawTable, Schema]:
     DpvizError
         Its files are missing.
     """
-    for sample, load in _SAMPLES:
-        if sample.name == name:
-            return load()
-    raise UnknownName("sample", name, (sample.name for sample in samples()))
+    if name not in {sample.name for sample in _SAMPLES}:
+        raise UnknownName("sample", name, (sample.name for sample in _SAMPLES))
+    return _from_scikit_learn(name, _TARGETS[name]) if name in _TARGETS else _simulated(name)
 
 
 def _simulated(name: str) -> tuple[RawTable, Schema]:
     return read_csv(bundled(f"data/{name}.csv.gz"), name=name), load_schema(bundled(f"data/{name}.schema.json"))
 
 
-def _bundled(name: str, target: str) -> tuple[RawTable, Schema]:
-    """Ranges are read from the data; the classes and the row count are documented."""
-    table, bunch = _from_scikit_learn(name, target)
-    schema = propose_schema(table, target).declare(n_public=rounded_count(table.n_rows))
-    return table, schema.declare(target, classes=tuple(map(str, bunch.target_names)))
-
-
-def _digits() -> tuple[RawTable, Schema]:
-    """Everything is documented: 64 pixels, each a whole number from 0 to 16, of the ten digits."""
-    table, bunch = _from_scikit_learn("digits", "digit")
-    pixels = tuple(NumericFeature(str(name), 0, 16, whole=True) for name in bunch.feature_names)
-    target = ClassTarget("digit", tuple(map(str, bunch.target_names)))
-    return table, Schema(pixels, target, n_public=rounded_count(table.n_rows))
-
-
-def _from_scikit_learn(name: str, target: str) -> tuple[RawTable, Any]:
-    """The table, through CSV text so that it is read by the same rules as an upload, and scikit-learn's description."""
+def _from_scikit_learn(name: str, target: str) -> tuple[RawTable, Schema]:
+    """Through CSV text, so that the same rules read it as an uploaded table."""
     from sklearn import datasets
 
     bunch = getattr(datasets, f"load_{name.replace('-', '_')}")(as_frame=True)
-    frame = bunch.data.assign(**{target: [str(bunch.target_names[code]) for code in bunch.target]})
-    return read_csv(frame.to_csv(index=False).encode(), name=name), bunch
+    labels = [str(bunch.target_names[code]) for code in bunch.target]
+    table = read_csv(bunch.data.assign(**{target: labels}).to_csv(index=False).encode(), name=name)
+    return table, _documented(name, table, target, bunch)
 
 
-_SIMULATED, _PUBLIC = DataRole.SIMULATED, DataRole.PUBLIC
-_SAMPLES: tuple[tuple[Sample, Callable[[], tuple[RawTable, Schema]]], ...] = (
-    (
-        Sample("loans", "Loan applications", _SIMULATED, "20,000 simulated loan applications: who will default?"),
-        lambda: _simulated("loans"),
-    ),
-    (
-        Sample("clinic", "Clinic", _SIMULATED, "800 simulated hospital stays, a small set: who will be readmitted?"),
-        lambda: _simulated("clinic"),
-    ),
-    (
-        Sample("rents", "Rents", _SIMULATED, "3,000 simulated flats on offer: what is the rent? A number, not a class."),
-        lambda: _simulated("rents"),
-    ),
-    (
-        Sample("breast-cancer", "Breast cancer", _PUBLIC, "569 tumours, 30 measurements of cell nuclei: malignant or benign?"),
-        lambda: _bundled("breast-cancer", "diagnosis"),
-    ),
-    (
-        Sample("wine", "Wine", _PUBLIC, "178 wines, 13 chemical measurements: which of three cultivars?"),
-        lambda: _bundled("wine", "cultivar"),
-    ),
-    (Sample("digits", "Digits", _PUBLIC, "1,797 handwritten digits as 8 by 8 pixels: which of ten digits?"), _digits),
-)
+def _documented(name: str, table: RawTable, target: str, bunch: Any) -> Schema:
+    """Classes and row count are documented; so are the digits' pixels, whole numbers from 0 to 16. Other ranges are read."""
+    classes = tuple(str(label) for label in bunch.target_names)
+    n_public = rounded_count(table.n_rows)
+    if name == "digits":
+        pixels = tuple(NumericFeature(str(pixel), 0, 16, whole=True) for pixel in bunch.feature_names)
+        return Schema(pixels, ClassTarget(target, classes), n_public=n_public)
+    return propose_schema(table, target).declare(target, classes=classes).declare(n_public=n_public)
