@@ -33,7 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Table, learner, poison, draws, file."""
     add_table_arguments(parser)
     add_learner_arguments(parser)
-    parser.add_argument("--max-poisoned", type=float, default=0.01, metavar="S", help="largest share of rows (default: 0.01)")
+    parser.add_argument("--max-poisoned", type=float, default=0.01, metavar="S", help="largest poisoned share (default: 0.01)")
     parser.add_argument("--above", type=float, metavar="A", help="accuracy to stay above (default: the majority class)")
     parser.add_argument("--draws", type=whole(1, 1_000_000), default=1000, metavar="N", help="trees per split (default: 1000)")
     parser.add_argument("--splits", type=whole(1, 100), default=1, metavar="N", help="random splits, averaged (default: 1)")
