@@ -1,7 +1,7 @@
-"""What a release takes as public knowledge: every assumption, where it comes from, and how to mend it.
+"""What a release takes as public knowledge: every assumption, where it comes from, and how to fix it.
 
-A value read from the rows blocks a release: no epsilon covers it. A declared one only has to be true knowledge. Settings chosen
-by looking at results on the same rows are covered by nothing either; whoever releases is told.
+A value read from the rows blocks a release: no epsilon covers it. A declared value only has to be true. Settings chosen by
+looking at results on the same rows are not covered either; whoever releases is told.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class Assumption:
         What is assumed.
     status : Status
     fix : str
-        How to mend it; empty where nothing needs mending.
+        How to fix it; empty where nothing needs fixing.
     blocks : bool
-        It must be mended before anything is released.
+        It must be fixed before anything is released.
     """
 
     kind: str
@@ -59,13 +59,13 @@ class Assumption:
 
 
 def assumptions(schema: Schema, *, explored: int | None = None) -> tuple[Assumption, ...]:
-    """Every assumption of a release under `schema`: those that block first.
+    """Every assumption of a release under `schema`, those that block it first.
 
     Parameters
     ----------
     explored : int, optional
-        Fits on the same rows that somebody looked at before. Private, so it is said here and never in the file; None when the
-        rows are not private, so that looking at them costs nothing.
+        How many fits on the same rows were looked at before. It is private: shown here, never written to the file. None when
+        the rows are not private.
     """
     columns = (*schema.features, schema.target)
     found = [item for column in columns for item in _of_column(column)]

@@ -1,6 +1,7 @@
-"""The register as lines of a table or as JSON, for people who keep books elsewhere.
+"""The register as lines of a table or as JSON, for people who keep records elsewhere.
 
-Fingerprints stay out: whoever knows all rows but one could check a guess at the last one against them. So do the paths of files.
+Fingerprints are left out: whoever knows all rows but one could check a guess at the last one against them. So are the folders
+of files.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ COLUMNS = (
 
 
 def register_lines(register: ReleaseRegister) -> list[list[Any]]:
-    """One line per release, then one per exploration, in the order of COLUMNS. Its texts are as people wrote them."""
+    """One line per release, then one per exploration, in the order of COLUMNS. Texts are not escaped."""
     units = {found.name: found.unit for found in register.data_sets()}
     lines = [_of_entry(entry) | {"kind": "release", "unit": units[entry.data_set]} for entry in register.releases()]
     lines += [_of_exploration(item) | {"kind": "exploration"} for item in register.explorations()]
@@ -45,7 +46,7 @@ def register_lines(register: ReleaseRegister) -> list[list[Any]]:
 
 
 def register_json(register: ReleaseRegister) -> str:
-    """Everything but fingerprints and paths, indented."""
+    """Everything but fingerprints and folders, indented."""
     document = {
         "format": FORMAT,
         "neighbours": NEIGHBOURS,

@@ -1,4 +1,4 @@
-"""Released files: written beside their place, synced, moved there, and known again by their hash."""
+"""Released files: written under another name in the same folder, synced, renamed, and recognised by their hash."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from dpviz.errors import DpvizError
 
 
 def write_part(target: Path, token: str, text: str) -> Path:
-    """Write UTF-8 text beside `target` and sync it; the file's path. Raises DpvizError and leaves nothing when that fails."""
+    """Write UTF-8 text to a file in the folder of `target`, sync it, and return its path.
+
+    Raises DpvizError and leaves nothing behind when that fails.
+    """
     part = target.with_name(f".dpviz-{token}.part")
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -26,10 +29,10 @@ def write_part(target: Path, token: str, text: str) -> Path:
 
 
 def move_into_place(part: Path, target: Path) -> None:
-    """Move the finished file to its place, where nothing may be yet, and sync the folder."""
+    """Rename the finished file to `target`, which must not exist yet, and sync the folder."""
     try:
-        if target.exists():  # another release may stand there: it is never written over
-            raise FileExistsError(0, "There is a file of this name")
+        if target.exists():  # it may be another release, which is never overwritten
+            raise FileExistsError(0, "There is already a file of this name")
         os.replace(part, target)
         _sync_folder(target.parent)
     except OSError as error:
@@ -39,7 +42,7 @@ def move_into_place(part: Path, target: Path) -> None:
 
 def discard(part: Path) -> None:
     """Remove an unfinished file."""
-    with suppress(OSError):  # never made, or moved
+    with suppress(OSError):  # it was never made, or has been renamed
         part.unlink()
 
 
@@ -58,7 +61,7 @@ def sha256_of(path: Path) -> str:
 
 
 def _sync_folder(folder: Path) -> None:
-    """So that the file's name survives a loss of power; systems that cannot open a folder sync it themselves."""
+    """Makes the file's name survive a loss of power; systems that cannot open a folder sync it themselves."""
     with suppress(PermissionError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -69,5 +72,5 @@ def _sync_folder(folder: Path) -> None:
 
 def _unwritable(path: Path, error: Exception) -> DpvizError:
     reason = getattr(error, "strerror", None) or str(error)
-    remedy = "Choose a new file in a folder that may be written to. What was begun stays spent."
+    remedy = "Choose a new file in a folder you can write to. What was started stays spent."
     return DpvizError(f"The released file cannot be written: {reason}.", where=str(path), remedy=remedy)

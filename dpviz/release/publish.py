@@ -1,8 +1,8 @@
 """The one way to a released file: promise, spend, train, write, release.
 
-The promise is made from public things alone, before a row is touched: what the release will cost, and why it may or may not be
-made. Then the cost is spent, the tree is trained with exact samplers and entropy of the operating system, and its file is
-written beside its place, synced, moved there, and the release noted.
+The promise uses public information only, before a row is touched: what the release will cost, and whether it may be made. Then
+the cost is booked, the model is trained with exact samplers and randomness from the operating system, its file is written and
+moved into place, and the release is recorded.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from dpviz.training.params import Settings, make_params
 
 @dataclass(frozen=True)
 class ReleaseRequest:
-    """What is to be released: keyword arguments of `fit` without noise.
+    """What is to be released: the arguments of `fit` other than the noise.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class ReleaseRequest:
 
 @dataclass(frozen=True)
 class Promise:
-    """What a release will cost one row, whose claim that is, and what it takes as public."""
+    """What a release will cost one row, the claim behind it, and what it takes as public."""
 
     loss: PrivacyLoss
     claim: Claim
@@ -66,16 +66,16 @@ class Promise:
 
 
 def promise(schema: Schema, request: ReleaseRequest, *, explored: int | None = None) -> Promise:
-    """What will be promised. Uses no row.
+    """What would be promised. Uses no row.
 
     Raises
     ------
     NotReleasable
         A mechanism of the learner has no exact sampler.
     RefusedRelease
-        The learner is not private, its claim does not hold, or a public value was read from the rows.
+        The learner is not private, its claim does not hold, or a value taken as public was read from the rows.
     UnknownName, ParameterError, WrongTask, SchemaError
-        For what was asked.
+        The request itself is wrong.
     """
     spec = get_learner(request.learner)
     require_task(spec, schema)
@@ -92,7 +92,7 @@ def promise(schema: Schema, request: ReleaseRequest, *, explored: int | None = N
 
 def _require_sound(title: str, claim: Claim) -> None:
     if claim.verdict == "none" or not claim.is_private:
-        what = f"{title} is not private: it would publish exact things."
+        what = f"{title} is not private: it would publish exact values."
     elif not claim.is_sound:
         what = f"The privacy claim of {title} is {claim.verdict}. {claim.because}"
     else:
@@ -105,8 +105,8 @@ def _require_declared(taken: tuple[Assumption, ...]) -> None:
     if read:
         first = f"{read[0].kind} of {read[0].column!r}" if read[0].column else read[0].kind
         more = f" and {len(read) - 1:,} more" if len(read) > 1 else ""
-        remedy = "Declare what was read from the data from public knowledge."
-        raise RefusedRelease(f"A released file holds nothing read from the data: the {first}{more} was.", remedy=remedy)
+        what = f"A released file may hold nothing that was read from the data, but the {first}{more} was."
+        raise RefusedRelease(what, remedy="Declare it from public knowledge.")
 
 
 def publish(
@@ -118,12 +118,12 @@ def publish(
     file: Path | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Entry:
-    """Release one tree; its rows must have been assigned to a data set.
+    """Release one model; its rows must have been assigned to a data set.
 
     Parameters
     ----------
     token : str, optional
-        Names this request: with a token that was released before, that release is returned and nothing is spent.
+        Identifies this request: if it was released before, that release is returned and nothing is spent.
     file : Path, optional
         A new file; by default one in the register's folder.
     progress : callable (share in [0, 1]), optional
@@ -131,7 +131,7 @@ def publish(
     Raises
     ------
     RefusedRelease, OverCap, NotReleasable, RegisterError, DpvizError
-        Before anything is spent, unless the text says otherwise.
+        Before anything is spent, unless the message says otherwise.
     """
     token = token or f"{random_128_bits():032x}"
     before = register.find(token)
@@ -161,30 +161,30 @@ def publish(
 
 
 def _nobody(share: float) -> None:
-    """Nobody wants to know how far it is."""
+    """Progress that nobody asked for."""
 
 
 def _fitting(register: ReleaseRegister, data: EncodedDataset, request: ReleaseRequest) -> float:
-    """The epsilon asked for, or what is left when that is the same but for rounding."""
+    """The requested epsilon, or what is left when the two differ by rounding only."""
     data_set = register.data_set_of(data.fingerprint)
     asked = float(request.settings["epsilon"])
     return asked if data_set is None else register.balance(data_set.name).fitting(asked)
 
 
 def _require_as_promised(result: FitResult, promised: Promise) -> None:
-    """The ledger of what was really done must not exceed what was spent; else nothing is written."""
+    """What was done must not cost more than was booked; otherwise nothing is written."""
     spent = result.ledger.guarantee
     is_covered = spent.epsilon <= promised.loss.epsilon and spent.delta <= promised.loss.delta
     if not (result.released and result.seed is None and is_covered):
         raise RefusedRelease(
-            "What was done costs more than was promised. Nothing was written, and what was promised stays spent.",
+            "Training cost more than was promised. Nothing was written, and what was promised stays spent.",
             where=result.learner,
             remedy="Please report this: a learner's ledger exceeds its claim.",
         )
 
 
 def released_document(result: FitResult, promised: Promise) -> str:
-    """The `dpviz-tree/1` document with the assumptions it rests on. How often somebody looked at the rows stays out."""
+    """The `dpviz-tree/1` document with its assumptions. How often the rows were explored is private and stays out."""
     document = json.loads(result.to_json())
     public = [item for item in promised.assumptions if item.kind != "tuning"]
     document["assumptions"] = [item.to_dict() for item in public]

@@ -1,13 +1,16 @@
-"""The register's questions and entries in SQL. Each works inside the transaction that its caller has opened."""
+"""The register in SQL: what is read comes back as records. Each function works inside the transaction its caller has opened."""
 
 from __future__ import annotations
 
 import sqlite3
 from datetime import UTC, datetime
+from typing import Any, TypeVar
 
-from dpviz.errors import UnknownName
-from dpviz.release.records import Balance, DataSet, Entry
-from dpviz.release.rows import ENTRY, data_set_of, entry_of
+from dpviz.errors import DocumentError, RegisterError, UnknownName
+from dpviz.release.records import Balance, DataSet, Entry, Exploration
+from dpviz.table.strict_json import parse_json, read
+
+T = TypeVar("T")
 
 
 def now() -> str:
@@ -20,30 +23,38 @@ def note_caps(connection: sqlite3.Connection, name: str, epsilon_cap: float, del
     connection.execute("INSERT INTO cap_change VALUES (?, ?, ?, ?)", (name, now(), float(epsilon_cap), float(delta_cap)))
 
 
+def data_sets(connection: sqlite3.Connection, where: str = "", *values: str) -> tuple[DataSet, ...]:
+    """All data sets, or those that meet a condition, by name."""
+    return _records(connection, DataSet, f"SELECT * FROM data_set {where} ORDER BY name", values)
+
+
 def find_data_set(connection: sqlite3.Connection, name: str) -> DataSet | None:
     """The data set called `name`, if there is one."""
-    row = connection.execute("SELECT * FROM data_set WHERE name = ?", (name,)).fetchone()
-    return None if row is None else data_set_of(row)
+    return next(iter(data_sets(connection, "WHERE name = ?", name)), None)
 
 
 def data_set(connection: sqlite3.Connection, name: str) -> DataSet:
     """The data set called `name`; raises UnknownName."""
     found = find_data_set(connection, name)
     if found is None:
-        raise UnknownName("data set", name, [row[0] for row in connection.execute("SELECT name FROM data_set ORDER BY name")])
+        raise UnknownName("data set", name, [known.name for known in data_sets(connection)])
     return found
 
 
 def data_set_of_rows(connection: sqlite3.Connection, fingerprint: str) -> DataSet | None:
-    """The data set these rows belong to; None when nobody has said so."""
-    row = connection.execute("SELECT data_set FROM fingerprint WHERE fingerprint = ?", (fingerprint,)).fetchone()
-    return None if row is None else find_data_set(connection, row[0])
+    """The data set these rows are assigned to; None when they are not assigned yet."""
+    where = "WHERE name = (SELECT data_set FROM fingerprint WHERE fingerprint = ?)"
+    return next(iter(data_sets(connection, where, fingerprint)), None)
+
+
+def entries(connection: sqlite3.Connection, where: str = "", *values: str) -> tuple[Entry, ...]:
+    """All releases, or those that meet a condition, in the order they were started."""
+    return _records(connection, Entry, f"SELECT * FROM release {where} ORDER BY number", values)
 
 
 def find_entry(connection: sqlite3.Connection, token: str) -> Entry | None:
-    """The release of this token, if it was begun."""
-    row = connection.execute(f"{ENTRY} WHERE token = ?", (token,)).fetchone()
-    return None if row is None else entry_of(row)
+    """The release with this token, if it was started."""
+    return next(iter(entries(connection, "WHERE token = ?", token)), None)
 
 
 def add_entry(connection: sqlite3.Connection, values: tuple[object, ...]) -> None:
@@ -52,18 +63,37 @@ def add_entry(connection: sqlite3.Connection, values: tuple[object, ...]) -> Non
     connection.execute(f"INSERT INTO release ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'started')", values)
 
 
-def entries(connection: sqlite3.Connection, name: str | None) -> tuple[Entry, ...]:
-    """All releases, or those of one data set, in the order they were begun."""
-    where, values = ("", ()) if name is None else (" WHERE data_set = ?", (name,))
-    return tuple(map(entry_of, connection.execute(f"{ENTRY}{where} ORDER BY number", values)))
-
-
 def balance(connection: sqlite3.Connection, data_set: DataSet) -> Balance:
     """What was spent on a data set."""
-    return Balance(data_set, entries(connection, data_set.name))
+    return Balance(data_set, entries(connection, "WHERE data_set = ?", data_set.name))
 
 
 def finish(connection: sqlite3.Connection, token: str) -> None:
-    """The sealed file stands."""
+    """The file, whose hash is noted, is in its place."""
     sql = "UPDATE release SET state = 'released', finished = ? WHERE token = ? AND state = 'started' AND sha256 <> ''"
     connection.execute(sql, (now(), token))
+
+
+def explorations(connection: sqlite3.Connection) -> tuple[Exploration, ...]:
+    """All explorations with the data set their rows are assigned to (or an empty text), the latest first."""
+    sql = (
+        "SELECT e.*, coalesce(f.data_set, '') AS data_set "
+        "FROM exploration AS e LEFT JOIN fingerprint AS f USING (fingerprint) ORDER BY e.at DESC, e.rowid DESC"
+    )
+    return _records(connection, Exploration, sql)
+
+
+def _records(connection: sqlite3.Connection, kind: type[T], sql: str, values: tuple[str, ...] = ()) -> tuple[T, ...]:
+    cursor = connection.execute(sql, values)
+    names = [column[0] for column in cursor.description]
+    try:
+        return tuple(read(kind, _plain(dict(zip(names, row, strict=True)))) for row in cursor)
+    except DocumentError as error:
+        remedy = "Put back a copy. Do not start a new one: what was spent stays spent."
+        raise RegisterError("damaged", "An entry of the release register cannot be read.", remedy=remedy) from error
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    """A row as a record has it: columns of JSON are parsed, epsilon and delta are one loss."""
+    parsed = {name: parse_json(read(str, row[name])) for name in ("settings", "disclosures") if name in row}
+    return row | parsed | {"loss": {"epsilon": row.get("epsilon"), "delta": row.get("delta")}}

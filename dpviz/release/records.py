@@ -1,7 +1,7 @@
 """What the release register holds, as frozen records, and the exact arithmetic on them.
 
-Releases of one data set touch the same rows, so their costs add (sequential composition, Dwork & Roth 2014, Theorem 3.16);
-releases of disjoint rows do not. A person with several rows loses more: group privacy, the same book, Theorem 2.2 and, with a
+Releases of one data set use the same rows, so their costs add up (sequential composition, Dwork & Roth 2014, Theorem 3.16);
+those of disjoint rows do not. A person with several rows loses more: group privacy, the same book, Theorem 2.2 and, with a
 delta, its remark on approximate differential privacy.
 """
 
@@ -17,12 +17,12 @@ from typing import Any
 from dpviz.accounting.guarantee import PrivacyLoss, round_down, round_up
 from dpviz.table.role import DataRole
 
-#: An epsilon that exceeds what is left by less than this share is taken to be what is left: 0.1 is not exactly a tenth.
+#: An epsilon that exceeds what is left by less than this share counts as what is left: 0.1 is not exactly a tenth.
 _ROUNDING = Fraction(1, 10**9)
 
 
 class State(StrEnum):
-    """A release is started (its cost is spent, its file may never come) or released."""
+    """A release is started (its cost is spent, its file may never appear) or released."""
 
     STARTED = "started"
     RELEASED = "released"
@@ -30,16 +30,16 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """Rows the owner gave a name. The cap is for them all, whatever file they come in.
+    """Rows under a name their owner chose. The cap holds for all of them, whichever file they come in.
 
     Attributes
     ----------
     name : str
     role : DataRole
     unit : str
-        Whom one unit of privacy protects, in the owner's words, such as "one patient".
+        Whom the guarantee protects, in the owner's words, such as "one patient".
     rows_per_unit : int
-        Rows such a unit has at most. The cap and every guarantee count one row.
+        The most rows such a unit has. The cap and every guarantee are for one row.
     epsilon_cap, delta_cap : float
         The most that all releases together may cost one row.
     declared : str
@@ -64,13 +64,13 @@ class Entry:
     number : int
         Counts all releases of the register.
     token : str
-        Names the request it came from: the same request is never released twice.
+        Identifies the request: the same request is never released twice.
     started, finished : str
         ISO 8601 in UTC; `finished` is empty until it is released.
     learner, settings : str, dict
-        What was asked of `fit`.
+        The arguments of `fit`.
     loss : PrivacyLoss
-        What is spent, add/remove one row.
+        What it cost, add/remove one row.
     disclosures : tuple of dict
         What was taken as public or learned outside the ledger: kind, what, source.
     file, sha256 : str
@@ -92,13 +92,13 @@ class Entry:
 
     @property
     def status(self) -> str:
-        """In words."""
+        """The state in words."""
         return "released" if self.state is State.RELEASED else "interrupted, counted"
 
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """Looking at private rows: covered by no guarantee. `times` fits of this kind with these settings, the last at `at`."""
+    """Fits on private rows that no guarantee covers: `times` of one kind with the same settings, the last one at `at`."""
 
     fingerprint: str
     data_set: str
@@ -113,14 +113,14 @@ class Exploration:
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """A data set, what its releases cost together, and what is left under its cap. Sums are exact, rounded against the owner."""
+    """A data set, what its releases cost together, and what is left of its cap. Spent is rounded up, left down."""
 
     data_set: DataSet
     releases: tuple[Entry, ...]
 
     @property
     def spent(self) -> PrivacyLoss:
-        """What all releases cost one row together, interrupted ones too, rounded up."""
+        """What all releases cost one row together, interrupted ones included, rounded up."""
         return total(entry.loss for entry in self.releases)
 
     @property
@@ -133,14 +133,14 @@ class Balance:
         )
 
     def has_room_for(self, loss: PrivacyLoss) -> bool:
-        """True when one more release of this cost stays within the cap, counted exactly."""
+        """True when another release of this cost stays within the cap, counted exactly."""
         if not loss.is_finite:
             return False
         epsilon, delta = _sums([*(entry.loss for entry in self.releases), loss])
         return epsilon <= Fraction(self.data_set.epsilon_cap) and delta <= Fraction(self.data_set.delta_cap)
 
     def fitting(self, epsilon: float) -> float:
-        """`epsilon`, or what is left when that is the same but for rounding: ten times 0.1 fit into 1."""
+        """`epsilon`, or what is left when the two differ by rounding only: ten times 0.1 fits into 1."""
         left = self.left.epsilon
         is_same = epsilon > left > 0 and Fraction(epsilon) <= Fraction(left) * (1 + _ROUNDING)
         return left if is_same else epsilon
@@ -159,7 +159,7 @@ def _sums(losses: Iterable[PrivacyLoss]) -> tuple[Fraction, Fraction]:
 
 
 def for_unit(loss: PrivacyLoss, rows: int) -> PrivacyLoss:
-    """The loss of somebody with so many rows, rounded up: epsilon times rows, delta times rows times e^((rows - 1) epsilon)."""
+    """The loss of a unit with `rows` rows, rounded up: rows epsilon, and rows e^((rows - 1) epsilon) delta."""
     epsilon = round_up(Fraction(loss.epsilon) * rows)
     if not loss.delta:
         return PrivacyLoss(epsilon)

@@ -1,7 +1,7 @@
-"""The release register: which rows are whose, what may be spent on them, and what was spent for good.
+"""The release register: which rows belong to which data set, what may be spent on them, and what was spent.
 
-A release is two commits: its cost is spent (*started*) before a row is touched, and it is *released* once its file stands.
-Whatever happens in between, what was spent stays spent, and no file stands without a row here.
+A release is two commits: its cost is booked (*started*) before a row is touched, and it is *released* once its file is in
+place. Whatever happens in between, what was spent stays spent, and no file is in place without an entry here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from dpviz.errors import OverCap, ParameterError, RefusedRelease, UnknownName
 from dpviz.release import queries
 from dpviz.release.files import is_file_with, sha256_of
 from dpviz.release.records import Balance, DataSet, Entry, Exploration, State
-from dpviz.release.rows import data_set_of, exploration_of
 from dpviz.release.store import Store, default_path
 from dpviz.table.role import DataRole
 
@@ -42,7 +41,7 @@ class ReleaseRegister:
 
     @property
     def folder(self) -> Path:
-        """Where released files go unless somebody names another place."""
+        """Where released files go by default."""
         return self.path.parent / "releases"
 
     # --- data sets
@@ -57,21 +56,20 @@ class ReleaseRegister:
         rows_per_unit: int = 1,
         role: DataRole = DataRole.PRIVATE,
     ) -> DataSet:
-        """A new data set, whose rows are disjoint from those of all others: nobody may be in two. Raises for a name there is."""
+        """A new data set, disjoint from all others: nobody may be in two. Raises RefusedRelease when the name is taken."""
         name, unit = _named("name", name), _named("unit", unit)
         _check_caps(epsilon_cap, delta_cap, rows_per_unit)
         values = (name, str(role), unit, int(rows_per_unit), float(epsilon_cap), float(delta_cap), queries.now())
         with self._store.writing() as connection:
             if queries.find_data_set(connection, name) is not None:
-                raise RefusedRelease(
-                    "There is a data set of this name.", where=name, remedy="Assign these rows to it, or choose another name."
-                )
+                remedy = "Assign these rows to it, or choose another name."
+                raise RefusedRelease("There is already a data set of this name.", where=name, remedy=remedy)
             connection.execute("INSERT INTO data_set VALUES (?, ?, ?, ?, ?, ?, ?)", values)
             queries.note_caps(connection, name, epsilon_cap, delta_cap)
         return self.data_set(name)
 
     def change_caps(self, name: str, *, epsilon_cap: float, delta_cap: float = 0.0) -> DataSet:
-        """Set other caps. The change is kept; what was spent stays spent, even above the new cap."""
+        """Set other caps. The change is recorded; what was spent stays spent, even above the new cap."""
         _check_caps(epsilon_cap, delta_cap, 1)
         with self._store.writing() as connection:
             queries.data_set(connection, name)
@@ -86,12 +84,12 @@ class ReleaseRegister:
             return queries.data_set(connection, name)
 
     def data_sets(self) -> tuple[DataSet, ...]:
-        """All, by name."""
+        """All data sets, by name."""
         with self._store.reading() as connection:
-            return tuple(map(data_set_of, connection.execute("SELECT * FROM data_set ORDER BY name")))
+            return queries.data_sets(connection)
 
     def cap_changes(self, name: str) -> tuple[tuple[str, float, float], ...]:
-        """(when, cap on epsilon, cap on delta), the first ones first."""
+        """(when, cap on epsilon, cap on delta), oldest first."""
         with self._store.reading() as connection:
             sql = "SELECT at, epsilon_cap, delta_cap FROM cap_change WHERE data_set = ? ORDER BY rowid"
             return tuple(connection.execute(sql, (name,)))
@@ -99,20 +97,19 @@ class ReleaseRegister:
     # --- which rows belong to which
 
     def assign(self, fingerprint: str, name: str) -> DataSet:
-        """Say for good that these rows belong to the data set `name`. Saying it again changes nothing."""
+        """Assign these rows to the data set `name`, for good. Repeating it changes nothing."""
         with self._store.writing() as connection:
             found = queries.data_set(connection, name)
             before = queries.data_set_of_rows(connection, fingerprint)
             if before is not None and before.name != name:
-                raise RefusedRelease(
-                    f"These rows belong to {before.name!r} already.", where=name, remedy=f"Release them under {before.name!r}."
-                )
+                what = f"These rows are already assigned to {before.name!r}."
+                raise RefusedRelease(what, where=name, remedy=f"Release them under {before.name!r}.")
             if before is None:
                 connection.execute("INSERT INTO fingerprint VALUES (?, ?, ?)", (fingerprint, name, queries.now()))
         return found
 
     def data_set_of(self, fingerprint: str) -> DataSet | None:
-        """The data set these rows belong to; None when nobody has said so yet."""
+        """The data set these rows are assigned to; None when they are not assigned yet."""
         with self._store.reading() as connection:
             return queries.data_set_of_rows(connection, fingerprint)
 
@@ -134,7 +131,7 @@ class ReleaseRegister:
         Raises
         ------
         RefusedRelease
-            The rows belong to no data set yet, or this token was used before.
+            The rows are not assigned to a data set, or this token was used before.
         OverCap
             It would exceed the cap; says what is left.
         """
@@ -144,7 +141,7 @@ class ReleaseRegister:
         with self._store.writing() as connection:
             balance = self._balance_of_rows(connection, fingerprint)
             if queries.find_entry(connection, token) is not None:
-                raise RefusedRelease("This release was begun before.", where=token, remedy="Begin another one.")
+                raise RefusedRelease("This release was started before.", where=token, remedy="Start a new one.")
             require_room(balance, loss)
             about = (token, balance.data_set.name, queries.now(), learner, texts[0])
             queries.add_entry(connection, (*about, loss.epsilon, loss.delta, texts[1], str(file)))
@@ -153,45 +150,46 @@ class ReleaseRegister:
     def _balance_of_rows(self, connection: sqlite3.Connection, fingerprint: str) -> Balance:
         data_set = queries.data_set_of_rows(connection, fingerprint)
         if data_set is None:
-            raise RefusedRelease(
-                "Nobody has said yet which data set these rows belong to.",
-                remedy="Assign them to one, or declare a new one that is disjoint from all others.",
-            )
+            remedy = "Assign them to one, or declare a new one that is disjoint from all others."
+            raise RefusedRelease("These rows are not assigned to a data set yet.", remedy=remedy)
         return queries.balance(connection, data_set)
 
     def sealed(self, token: str, file: Path) -> None:
-        """Note the hash of the finished file before it is moved to its place, so that it is known again after a crash."""
+        """Record the hash of the finished file before it is moved to its place, so that it is recognised after a crash."""
         with self._store.writing() as connection:
             connection.execute("UPDATE release SET sha256 = ? WHERE token = ?", (sha256_of(file), token))
 
     def finish(self, token: str) -> Entry:
-        """The file stands: *released*. Saying it again changes nothing."""
+        """The file is in its place: *released*. Repeating it changes nothing."""
         with self._store.writing() as connection:
             queries.finish(connection, token)
         return self.entry(token)
 
     def settle(self) -> tuple[Entry, ...]:
-        """After a crash: releases whose file stands, whole, are released. All others stay spent. Returns those that changed."""
+        """After a crash: mark as released every release whose complete file is in its place, and return those that changed.
+
+        All others stay spent.
+        """
         waiting = [entry for entry in self.releases() if entry.state is State.STARTED]
         whole = [entry for entry in waiting if entry.sha256 and is_file_with(Path(entry.file), entry.sha256)]
         return tuple(self.finish(entry.token) for entry in whole)
 
     def entry(self, token: str) -> Entry:
-        """The release of this token; raises UnknownName."""
+        """The release with this token; raises UnknownName."""
         found = self.find(token)
         if found is None:
             raise UnknownName("release", token, [entry.token for entry in self.releases()])
         return found
 
     def find(self, token: str) -> Entry | None:
-        """The release of this token, if it was begun."""
+        """The release with this token, if it was started."""
         with self._store.reading() as connection:
             return queries.find_entry(connection, token)
 
     def releases(self, name: str | None = None) -> tuple[Entry, ...]:
-        """All releases, or those of one data set, in the order they were begun."""
+        """All releases, or those of one data set, in the order they were started."""
         with self._store.reading() as connection:
-            return queries.entries(connection, name)
+            return queries.entries(connection) if name is None else queries.entries(connection, "WHERE data_set = ?", name)
 
     def balance(self, name: str) -> Balance:
         """What was spent on a data set and what is left; raises UnknownName."""
@@ -201,7 +199,7 @@ class ReleaseRegister:
     # --- explorations
 
     def note_exploration(self, fingerprint: str, *, what: str, learner: str, settings: dict[str, Any], times: int = 1) -> None:
-        """Remember that somebody looked at private rows. Looking again at the same thing counts up."""
+        """Record that private rows were explored. Exploring the same thing again raises its count."""
         values = (fingerprint, what, learner, json.dumps(settings, sort_keys=True), times, queries.now())
         with self._store.writing() as connection:
             connection.execute(
@@ -211,13 +209,9 @@ class ReleaseRegister:
             )
 
     def explorations(self, fingerprint: str | None = None) -> tuple[Exploration, ...]:
-        """All, or those of the data set these rows belong to (of these very rows while they belong to none); latest first."""
+        """All, or those of the data set these rows are assigned to (of these very rows while they are not); latest first."""
         with self._store.reading() as connection:
-            rows = connection.execute(
-                "SELECT e.fingerprint, coalesce(f.data_set, ''), e.at, e.what, e.learner, e.settings, e.times "
-                "FROM exploration AS e LEFT JOIN fingerprint AS f USING (fingerprint) ORDER BY e.at DESC, e.rowid DESC"
-            )
-            every = tuple(map(exploration_of, rows))
+            every = queries.explorations(connection)
             known = None if fingerprint is None else queries.data_set_of_rows(connection, fingerprint)
         if fingerprint is None:
             return every
@@ -238,7 +232,7 @@ def require_room(balance: Balance, loss: PrivacyLoss) -> None:
         left=left.epsilon,
         left_delta=left.delta,
         where=cap.name,
-        remedy="Ask for less, or decide on another cap.",
+        remedy="Ask for less, or change the cap.",
     )
 
 
@@ -252,8 +246,8 @@ def _check_caps(epsilon_cap: float, delta_cap: float, rows_per_unit: int) -> Non
 
 
 def _named(what: str, text: str) -> str:
-    """`text` without surrounding blanks, one printable line of at most 80 letters."""
+    """`text` without surrounding blanks, one printable line of at most LONGEST_NAME characters."""
     flat = text.strip()
     if not flat or len(flat) > LONGEST_NAME or not flat.isprintable():
-        raise ParameterError("a data set", what, text, f"one line of 1 to {LONGEST_NAME} letters")
+        raise ParameterError("a data set", what, text, f"one line of 1 to {LONGEST_NAME} characters")
     return flat

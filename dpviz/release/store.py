@@ -89,7 +89,10 @@ _WORDS = {
     "locked": ("Another program holds the release register.", "Wait for the other release to end, then try again."),
     "foreign": ("This file is not a release register.", f"Choose another path ({VARIABLE}), or move the file away."),
     "damaged": ("The release register is damaged.", "Put back a copy. Do not start a new one: what was spent stays spent."),
-    "unreadable": ("The release register cannot be read or written.", f"Check the folder and its rights, or set {VARIABLE}."),
+    "unreadable": (
+        "The release register cannot be read or written.",
+        f"Check the permissions of its folder, or set {VARIABLE}.",
+    ),
     "newer": ("The release register was made by a newer version of dpviz.", "Update dpviz."),
 }
 

@@ -90,7 +90,7 @@ def test_ten_tenths_of_the_cap_can_be_released(register):
 
 
 def test_unassigned_rows_are_refused_before_anything_is_spent(register):
-    with pytest.raises(RefusedRelease, match="Nobody has said yet"):
+    with pytest.raises(RefusedRelease, match="not assigned to a data set yet"):
         publish(register, small_rows(seed=1), requested())
     assert register.releases() == ()
 
@@ -136,7 +136,7 @@ def test_known_offenders_are_refused(register, name):
 def test_nothing_read_from_the_data_is_released(register, schema):
     data = small_rows(schema=schema)
     register.assign(data.fingerprint, "rows")
-    with pytest.raises(RefusedRelease, match="holds nothing read from the data"):
+    with pytest.raises(RefusedRelease, match="may hold nothing that was read from the data"):
         publish(register, data, requested())
     assert register.releases() == ()
 
@@ -160,7 +160,7 @@ def test_a_seeded_run_leaves_no_file(register, monkeypatch):
 def test_a_file_that_is_there_is_never_written_over(register, tmp_path):
     there = tmp_path / "tree.json"
     there.write_text("an earlier release")
-    with pytest.raises(DpvizError, match="There is a file of this name"):
+    with pytest.raises(DpvizError, match="There is already a file of this name"):
         publish(register, small_rows(), requested(0.5), file=there)
     assert there.read_text() == "an earlier release"
     assert [entry.status for entry in register.releases()] == ["interrupted, counted"]
@@ -173,7 +173,7 @@ def test_a_request_that_was_interrupted_is_not_tried_again_in_secret(register, t
     with pytest.raises(DpvizError):
         publish(register, small_rows(), requested(0.5), file=there, token="abc")
     there.unlink()
-    with pytest.raises(RefusedRelease, match="begun before"):
+    with pytest.raises(RefusedRelease, match="started before"):
         publish(register, small_rows(), requested(0.5), file=there, token="abc")
     assert register.balance("rows").spent.epsilon == 0.5
 

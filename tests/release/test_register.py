@@ -42,7 +42,7 @@ def test_what_was_declared_comes_back(register):
 
 def test_rows_nobody_assigned_cannot_be_released(register):
     assert register.data_set_of("f2") is None
-    with pytest.raises(RefusedRelease, match="Nobody has said yet which data set these rows belong to"):
+    with pytest.raises(RefusedRelease, match="These rows are not assigned to a data set yet"):
         start(register, fingerprint="f2")
     assert register.releases() == ()
 
@@ -58,7 +58,7 @@ def test_the_same_rows_in_another_order_do_not_reset_the_cap(register):
 
 def test_rows_never_move_to_another_data_set(register):
     register.declare("others", epsilon_cap=5.0)
-    with pytest.raises(RefusedRelease, match="These rows belong to 'patients' already"):
+    with pytest.raises(RefusedRelease, match="These rows are already assigned to 'patients'"):
         register.assign("f1", "others")
     assert register.assign("f1", "patients").name == "patients"
 
@@ -102,7 +102,7 @@ def test_a_part_of_a_file_is_not_taken_for_a_release(register, tmp_path):
 
 def test_a_token_is_used_once(register):
     start(register)
-    with pytest.raises(RefusedRelease, match="begun before"):
+    with pytest.raises(RefusedRelease, match="started before"):
         start(register)
     assert len(register.releases()) == 1
 
@@ -189,7 +189,7 @@ def test_looks_at_private_rows_are_kept_apart_and_counted(register):
 def test_unknown_names_are_said_with_those_there_are(register):
     with pytest.raises(UnknownName, match="Did you mean 'patients'"):
         register.balance("patient")
-    with pytest.raises(RefusedRelease, match="There is a data set of this name"):
+    with pytest.raises(RefusedRelease, match="There is already a data set of this name"):
         register.declare("patients", epsilon_cap=9)
 
 
