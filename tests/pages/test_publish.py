@@ -216,7 +216,7 @@ def test_an_interrupted_release_is_shown_as_counted(assigned):
 def test_a_register_that_cannot_be_used_is_an_error_and_nothing_is_released(register):
     register.path.write_text("dear diary, " * 100)
     test = opened("publish", DataRole.PRIVATE)
-    assert ("error", True) in [(kind, "no release register" in text) for kind, text in said_in_boxes(test)]
+    assert ("error", True) in [(kind, "not a release register" in text) for kind, text in said_in_boxes(test)]
     assert not [found for found in test.button if found.label == "Release"]
 
 
