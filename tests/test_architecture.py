@@ -61,6 +61,9 @@ NO_NETWORK = {"urllib.parse.urlencode", "urllib.parse.urlsplit", "urllib.parse.q
 #: No folder holds more Python files.
 MOST_FILES = 19
 
+#: A colour written out: #rgb, #rrggbb, rgb(...), hsl(...).
+COLOUR = re.compile(r"(?<![&\w])#(?:[0-9a-fA-F]{3,4}){1,2}\b|\b(?:rgb|hsl)a?\(")
+
 #: What pages and app may make a path of: their own place, and a file the release register names.
 KNOWN_PATHS = {"__file__", "entry.file"}
 
@@ -247,6 +250,15 @@ def _learner_names() -> frozenset[str]:
     return frozenset(registry())
 
 
+def colours_are_in_the_theme(source: Source) -> Iterator[str]:
+    """Figures and the dashboard take their colours from dpviz/figures/theme.py."""
+    if source.room not in {"figures", "app", "screens"} or source.path == "dpviz/figures/theme.py":
+        return
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from (f"line {node.lineno}: {found}" for found in COLOUR.findall(node.value))
+
+
 def pages_are_thin(source: Source) -> Iterator[str]:
     """At most 100 lines, six imports from dpviz and Streamlit, no function over 15 lines, nothing that computes or draws."""
     if not source.is_page:
@@ -385,6 +397,13 @@ RULES: dict[Rule, list[tuple[str, str]]] = {
         ("dpviz/io/x.py", "def f(result):\n    return result.exact_trace"),
     ],
     no_learner_is_named: [("pages/x.py", "fit('pf-tree')"), ("dpviz/figures/x.py", "if name == 'cart':\n    pass")],
+    colours_are_in_the_theme: [
+        ("dpviz/figures/x.py", "BLUE = '#2f86c1'"),
+        ("dpviz/figures/budget/theme.py", "line = {'color': '#FFF'}"),
+        ("dpviz/app/x.py", "def f(x):\n    return f'<p style=\"color:#0a1417;width:{x}\">'"),
+        ("dpviz/app/x.py", "fill = 'rgba(0,0,0,.5)'"),
+        ("pages/x.py", "css = 'a{color:hsl(1 2% 3%)}'"),
+    ],
     pages_are_thin: [
         ("pages/x.py", "\n" * 101),
         ("pages/x.py", "from dpviz.app import a\n" * 7),
@@ -423,6 +442,8 @@ INNOCENT = [
     ("dpviz/figures/x.py", '"""A."""\ndef _f(x):\n    import plotly\n'),
     ("pages/x.py", "import streamlit as st\nimport dpviz\nfrom dpviz.app import parts\n"),
     ("dpviz/app/x.py", '"""A."""\nfrom urllib.parse import urlencode\n'),
+    ("dpviz/figures/theme.py", '"""A."""\nBLUE = "#2f86c1"\n'),
+    ("dpviz/figures/x.py", '"""Row #12 of `#rrggbb` &#123;"""\nCSS = "fill:var(--dp-ink)"\n'),
 ]
 
 
@@ -447,6 +468,12 @@ def test_every_rule_bites(rule: Rule, path: str, text: str) -> None:
 @pytest.mark.parametrize(("path", "text"), INNOCENT)
 def test_no_rule_bites_the_innocent(path: str, text: str) -> None:
     assert [complaint for rule in RULES for complaint in rule(Source(path, text))] == []
+
+
+def test_style_sheets_of_the_dashboard_take_their_colours_from_the_theme() -> None:
+    files = [file for file in (ROOT / "dpviz" / "app").rglob("*") if file.suffix in {".css", ".js"}]
+    assert files
+    assert {file.name: found for file in files if (found := COLOUR.findall(file.read_text(encoding="utf-8")))} == {}
 
 
 # --- no circles

@@ -8,17 +8,25 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz.figures.theme import LIGHT, role_variables
+
 #: Style and script of views that go through draws, one step at a time or played.
 STEPPER = Path(__file__).with_name("stepper")
 #: Below such a view when its Play button is left out.
 CALM = '<p class="calm" hidden>Play is left out because this device asks for less motion. Step shows the same draws.</p>'
+#: The theme, for every style sheet. Streamlit's own colours may be set on the host or on what it holds.
+_COLOURS = f":host,:host>*{{{role_variables(LIGHT, follow=True)}}}\n"
 
 
 @cache
 def component(name: str, *modules: Path, html: str, css: str = "") -> Any:
-    """A Streamlit component with the `.css` (where there is one) and `.js` files beside these modules, then `css`."""
+    """A Streamlit component with the `.css` (where there is one) and `.js` files beside these modules, then `css`.
+
+    Style sheets find the theme's colours as `--dp-ink` and so on.
+    """
     style, script = ("".join(_text(module, suffix) for module in modules) for suffix in (".css", ".js"))
-    return st.components.v2.component(name, html=html, css=style + css, js=script)
+    dress = style + css
+    return st.components.v2.component(name, html=html, css=dress and _COLOURS + dress, js=script)
 
 
 def _text(module: Path, suffix: str) -> str:

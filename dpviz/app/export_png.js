@@ -31,7 +31,7 @@ async function drawn(svg) {
   canvas.width = Math.round(width * scale);
   canvas.height = Math.round(height * scale);
   const brush = canvas.getContext("2d");
-  brush.fillStyle = "#fff";
+  brush.fillStyle = "white";
   brush.fillRect(0, 0, canvas.width, canvas.height);
   brush.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((done, fail) => canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("too large"))), "image/png"));

@@ -13,17 +13,20 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-_DRAWING = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
-<path d="M16 9v5M16 14H8v5M16 14h8v5" fill="none" stroke="#0b6b6b" stroke-width="2.5"/>
-<rect x="10" y="2" width="12" height="8" rx="2" fill="#0b6b6b"/>
-<circle cx="8" cy="23" r="5" fill="#0b6fb3"/><circle cx="24" cy="23" r="5" fill="#c45a00"/></svg>"""
+from dpviz.figures.theme import DARK_CHOSEN, LIGHT
+
+_DRAWING = f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
+<path d="M16 9v5M16 14H8v5M16 14h8v5" fill="none" stroke="{LIGHT.accent}" stroke-width="2.5"/>
+<rect x="10" y="2" width="12" height="8" rx="2" fill="{LIGHT.accent}"/>
+<circle cx="8" cy="23" r="5" fill="{LIGHT.class_colour(0)}"/>
+<circle cx="24" cy="23" r="5" fill="{LIGHT.class_colour(1)}"/></svg>"""
 #: The icon of the browser tab. Drawn here, because a named Streamlit icon would be fetched from the internet.
 ICON = "data:image/svg+xml;base64," + b64encode(_DRAWING.encode()).decode()
 #: While a page is drawn anew, a file further down is still the one for the settings before: it cannot be taken away.
 _STALE_FILE = """[data-stale="true"] [data-testid="stDownloadButton"], [data-stale="true"][class*="-png"]
 { pointer-events: none; interactivity: inert; }"""
 #: Chosen items of a list stand in the theme's main colour, on which white text falls short of AA in the dark theme.
-_DARK = "[data-tag] { background-color: #17655f !important; }"
+_DARK = f"[data-tag] {{ background-color: {DARK_CHOSEN} !important; }}"
 
 
 def enter() -> None:

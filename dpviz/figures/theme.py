@@ -1,9 +1,9 @@
-"""Colours of every figure: one per class, steps for numbers, and the ink, lines and ground they stand on, in light and dark.
+"""Every colour of the figures and the dashboard: one theme per ground for trees, and one set of marks for plotly's charts.
 
 The class colours are those `.streamlit/config.toml` gives to the dashboard's own charts: hues after Okabe and Ito (2008, "Color
 Universal Design"), lightness chosen so that each reaches 3:1 on the ground and all stay apart for colour-blind readers. Colour
 is never the only cue: every class has a letter too. The steps go from low to high away from the ground's own lightness, so that
-they keep their order without any hue.
+they keep their order without any hue. Marks in charts keep one colour on both grounds and reach 3:1 on each.
 """
 
 from __future__ import annotations
@@ -69,6 +69,24 @@ STREAMLIT = {
 N_COLOURS = len(LIGHT.classes)
 N_STEPS = len(LIGHT.steps)
 
+WHITE, CLEAR = "#ffffff", "rgba(0,0,0,0)"
+#: Lines of learners side by side.
+SERIES = ("#2f86c1", "#d2691e", "#12937a", "#c0569a", "#9a7d0a", "#7a6fd0", "#bb4f4f")
+BLUE, ORANGE, GREEN, PINK = SERIES[:4]
+#: What is only there to compare with.
+NEUTRAL = "#7d8a8f"
+#: A number that can be relied on, and one that cannot.
+SOUND, UNSOUND = "#12806a", "#c2410c"
+#: Certified by a vote on disjoint rows.
+VOTES = "#5f8f2f"
+#: Parts of a budget that are neither nodes nor leaves.
+MAUVE, TEAL = "#b07aa1", "#12a07e"
+#: What was released, what was interrupted, what is asked for, and how much of that lies over a cap.
+RELEASED, INTERRUPTED, ASKED, OVER_CAP = "#12808a", "#b3641c", "#6a63c9", "#c23b4e"
+MARKS = (*SERIES, NEUTRAL, SOUND, UNSOUND, VOTES, MAUVE, TEAL, RELEASED, INTERRUPTED, ASKED, OVER_CAP)
+#: Chosen items of a list in the dark theme: white text on its main colour falls short of AA.
+DARK_CHOSEN = "#17655f"
+
 
 def class_letter(index: int) -> str:
     """A letter for the class at this position: A to Z, then AA, AB, ... Never the same for two classes."""
@@ -98,16 +116,32 @@ def contrast(first: str, second: str) -> float:
 
 def text_on(colour: str) -> str:
     """White or near-black, whichever reads better on `colour`."""
-    return max("#ffffff", "#0b1113", key=lambda ink: contrast(ink, colour))
+    return max(WHITE, "#0b1113", key=lambda ink: contrast(ink, colour))
+
+
+def translucent(colour: str, opacity: float) -> str:
+    """A `#rrggbb` colour as `rgba(...)`."""
+    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity:g})"
+
+
+def grey(darkness: float) -> str:
+    """From white (0) to near-black (1)."""
+    return "#" + 3 * f"{round(255 - 235 * min(1.0, darkness)):02x}"
 
 
 def css_variables(theme: Theme, *, follow: bool) -> str:
     """The theme as CSS custom properties `--dp-*`; with `follow`, the dashboard's own colours come first where it has them."""
-    roles = [field.name for field in fields(Theme) if field.name not in ("classes", "steps")]
-    lines = [f"--dp-{role}:{_role_value(theme, role, follow)}" for role in roles]
+    lines = [role_variables(theme, follow=follow)]
     for index, colour in enumerate(theme.classes):
         lines += [f"--dp-class-{index}:{colour}", f"--dp-on-class-{index}:{text_on(colour)}"]
     return ";".join(lines)
+
+
+def role_variables(theme: Theme, *, follow: bool) -> str:
+    """The part of `css_variables` that is not about classes."""
+    roles = [field.name for field in fields(Theme) if field.name not in ("classes", "steps")]
+    return ";".join(f"--dp-{role}:{_role_value(theme, role, follow)}" for role in roles)
 
 
 def step_variables(theme: Theme) -> str:

@@ -9,16 +9,19 @@ import pytest
 from dpviz.figures.theme import (
     DARK,
     LIGHT,
+    MARKS,
     N_COLOURS,
     N_STEPS,
     Theme,
     class_letter,
     contrast,
     css_variables,
+    grey,
     place_of,
     step_of,
     step_variables,
     text_on,
+    translucent,
 )
 
 CONFIG = Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml"
@@ -98,6 +101,16 @@ def test_the_dashboard_uses_the_same_colours() -> None:
             theme.ink,
             theme.accent,
         )
+
+
+@pytest.mark.parametrize("colour", MARKS)
+def test_marks_in_charts_reach_three_to_one_on_both_grounds(colour: str) -> None:
+    assert min(contrast(colour, theme.ground) for theme in (LIGHT, DARK)) >= 3
+
+
+def test_greys_go_from_white_to_near_black() -> None:
+    assert (grey(0), grey(1), grey(2)) == ("#ffffff", "#141414", "#141414")
+    assert translucent("#ff8000", 0.5) == "rgba(255,128,0,0.5)"
 
 
 def test_colours_start_again_and_letters_do_not() -> None:

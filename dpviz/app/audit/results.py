@@ -20,7 +20,7 @@ from dpviz.evaluation.audit.by_attack import AuditedBound
 from dpviz.evaluation.audit.findings import SEVERITY, AuditResult, worst_of
 from dpviz.evaluation.audit.verdicts import StoredRun, stored_run
 from dpviz.evaluation.audit.verify import NAMED_PAIRS, UNIVERSES, verify_each
-from dpviz.figures.audit.text import LOOKS, AuditLine, setting_text
+from dpviz.figures.audit.text import BADGES, AuditLine, setting_text
 from dpviz.figures.guarantee_text import number_text
 from dpviz.learners import get_learner, registry
 from dpviz.training.params import controls_of
@@ -144,7 +144,7 @@ def _note(what: Known, key: str, result: AuditResult) -> str:
         return ""
     worst = what.worst(key, ever=True)
     worse = worst is not None and SEVERITY[worst.verdict] > SEVERITY[result.verdict]
-    also = f"; {LOOKS[worst.verdict].word} at ε = {number_text(worst.epsilon)}" if worst is not None and worse else ""
+    also = f"; {BADGES[worst.verdict].word} at ε = {number_text(worst.epsilon)}" if worst is not None and worse else ""
     return f"searched now, ε = {number_text(result.epsilon)}{also}"
 
 

@@ -20,9 +20,10 @@ from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.figures.audit import worst_pair as pair
 from dpviz.figures.audit.html import drawing, pair_tables
 from dpviz.figures.audit.separating_output import output_in_words, output_tree
-from dpviz.figures.audit.text import LOOKS, lead_sentence, pair_sentence
+from dpviz.figures.audit.text import BADGES, lead_sentence, pair_sentence
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.tree.svg import tree_svg
+from dpviz.figures.wording import counted
 
 TEXTS = "audit"
 #: A tree with more leaves is described on request.
@@ -79,15 +80,14 @@ def _attacked(audit: AuditedBound | None) -> None:
 
 
 def _verdict_box(result: AuditResult) -> None:
-    look = LOOKS[result.verdict]
-    _BOXES[look.tone](f"**{look.word.capitalize()}.** {plain(pair_sentence(result))}", icon=_ICONS[result.verdict])
+    badge = BADGES[result.verdict]
+    _BOXES[badge.tone](f"**{badge.word.capitalize()}.** {plain(pair_sentence(result))}", icon=_ICONS[result.verdict])
 
 
 def _freshness(search: Search, what: Known, result: AuditResult) -> None:
     """Which search this result comes from, and whether the widgets ask for another."""
     source = "Searched now" if search.subject in what.now else "From the stored run"
-    pairs = "1 neighbouring pair" if result.n_pairs == 1 else f"{result.n_pairs:,} neighbouring pairs"
-    size = f"{result.n_sets:,} data sets, {pairs}"
+    size = f"{result.n_sets:,} data sets, {counted(result.n_pairs, 'neighbouring pair')}"
     st.caption(f"{source}, at ε = {number_text(result.epsilon)}. Found in: {plain(result.searched)} ({size}).")
     if result.epsilon != search.epsilon:
         asked = number_text(search.epsilon)
@@ -149,7 +149,7 @@ def _place_row(result: AuditResult) -> dict[str, str]:
         f"claimed ε ({NEIGHBOURS})": number_text(result.claimed),
         "composed ε": number_text(result.composed),
         "found": f"≥ {number_text(result.log_ratio)}" if math.isfinite(result.log_ratio) else "∞",
-        "verdict": LOOKS[result.verdict].word,
+        "verdict": BADGES[result.verdict].word,
     }
 
 

@@ -8,7 +8,6 @@ from dpviz.app.component import CALM, STEPPER, component
 from dpviz.evaluation.compare.comparison import SharedDraws
 from dpviz.figures.compare.dots import NARROW, STYLE, WIDE, DotRow, dots_svg, scale_of
 from dpviz.figures.compare.measure_text import measure_text
-from dpviz.figures.compare.style import Look
 
 _HTML = f"""
 <div class="draws">
@@ -24,7 +23,7 @@ _HTML = f"""
 """
 
 
-def draws_view(rows: list[DotRow], drawn: SharedDraws, looks: list[Look], *, metric: str, key: str) -> None:
+def draws_view(rows: list[DotRow], drawn: SharedDraws, *, metric: str, key: str) -> None:
     """Show dots, with the draws in `drawn` to step through. Paused at first; nothing here runs the page anew."""
     values = [value for row in rows for value in row.dots] + [value for draw in drawn.outcomes for value in draw]
     drawings = {}
@@ -32,12 +31,12 @@ def draws_view(rows: list[DotRow], drawn: SharedDraws, looks: list[Look], *, met
         scale = scale_of(values, width)
         places = [[round(scale.x(value), 1) for value in draw] for draw in drawn.outcomes]
         drawings[name] = {"svg": dots_svg(rows, scale, metric=metric), "x": places}
-    said = [draw_words(number, drawn, looks, metric) for number in range(len(drawn.outcomes))]
+    said = [draw_words(number, drawn, rows, metric) for number in range(len(drawn.outcomes))]
     component("dpviz_draws", STEPPER, Path(__file__), html=_HTML, css=STYLE)(key=key, data={**drawings, "said": said})
 
 
-def draw_words(number: int, drawn: SharedDraws, looks: list[Look], metric: str) -> str:
+def draw_words(number: int, drawn: SharedDraws, rows: list[DotRow], metric: str) -> str:
     """One draw in words: every learner's outcome on the split it was made on."""
-    outcomes = zip(looks, drawn.outcomes[number], strict=True)
-    values = (f"{look.title} {measure_text(value, metric)}" for look, value in outcomes)
+    outcomes = zip(rows, drawn.outcomes[number], strict=True)
+    values = (f"{row.style.title} {measure_text(value, metric)}" for row, value in outcomes)
     return f"Draw {number + 1} of {len(drawn.outcomes)}, split {drawn.folds[number] + 1}: {', '.join(values)}"

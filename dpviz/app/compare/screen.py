@@ -31,7 +31,7 @@ from dpviz.figures.compare.bands import compare_figure, curve_rows, headline, is
 from dpviz.figures.compare.differences import MEANING, difference_figure, difference_rows, probability_text
 from dpviz.figures.compare.dots import WHAT_A_DOT_IS, DotRow, dot_rows
 from dpviz.figures.compare.measure_text import LEAST_R2, gap_unit
-from dpviz.figures.compare.style import looks_of
+from dpviz.figures.compare.style import line_styles
 from dpviz.figures.guarantee_text import number_text
 from dpviz.io.csv_text import frame_csv
 from dpviz.learners import get_learner
@@ -220,12 +220,11 @@ def _dots(question: Question, rows: pd.DataFrame, found: Sequence[Curve]) -> Non
     metric = question.metric
     verdicts = {curve.learner: curve.verdict for curve in found}
     drawn = shared_draws(rows, list(verdicts), metric)
-    every = looks_of(verdicts)
-    looks = [every[name] for name in drawn.learners]
-    outcomes = [np.asarray(rows.loc[rows.learner == name, metric]) for name in drawn.learners]
-    lines = [DotRow(look, quantile_dots(values)) for look, values in zip(looks, outcomes, strict=True)]
+    styles = line_styles(verdicts)
+    outcomes = {name: np.asarray(rows.loc[rows.learner == name, metric]) for name in drawn.learners}
+    lines = [DotRow(styles[name], quantile_dots(values)) for name, values in outcomes.items()]
     if lines:
-        draws_view(lines, drawn, looks, metric=metric, key="draw-by-draw")
+        draws_view(lines, drawn, metric=metric, key="draw-by-draw")
         table(dot_rows(lines, metric=metric), "Five of the 25 dots of each learner.")
 
 
@@ -243,7 +242,7 @@ def _differences(question: Question, rows: pd.DataFrame, found: Sequence[Curve])
     st.markdown("\n".join([f"{plain(learner_title(ours))}", "", *lines]))
     unit = gap_unit(question.metric)
     words = f"Differences of {learner_title(ours)} to {len(known)} other learners, in {unit}; the table has the numbers."
-    chart(difference_figure(known, looks_of(verdicts), question.metric), words, key="differences")
+    chart(difference_figure(known, line_styles(verdicts), question.metric), words, key="differences")
     st.caption(MEANING)
     table(difference_rows(known, question.metric), "Every difference with its probability.")
 

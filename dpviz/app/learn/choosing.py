@@ -9,6 +9,7 @@ from dpviz.app.learn.desk import Desk, Numbers
 from dpviz.evaluation.learn.lessons import noisy_choice
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.learn import mechanisms as figures
+from dpviz.figures.wording import chance
 
 OPTIONS = {"novels": 12, "travel": 10, "history": 9, "poems": 3}
 CONTROLS = ("epsilon", *OPTIONS)
@@ -23,7 +24,7 @@ def question() -> Numbers:
     noisy = noisy_choice(counts, ASKED)
     values = {"right": noisy.flip_best, "exponential": noisy.exponential_best}
     worse = noisy_choice(counts, ASKED / 2).exponential_best
-    said = {name: figures.percent(share) for name, share in {**values, "less": worse}.items()}
+    said = {name: chance(share) for name, share in {**values, "less": worse}.items()}
     return said | {"epsilon": number_text(ASKED), "counts": ", ".join(map(str, counts))}
 
 

@@ -12,9 +12,9 @@ from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.evaluation.learn.growing import N_ROWS, N_STEPS, GrowingTree, Grown, growing_tree, lesson_rows
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.learn import trees as figures
-from dpviz.figures.learn.mechanisms import percent
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import rule_list
+from dpviz.figures.wording import chance
 from dpviz.table.schema import CategoricalFeature
 
 CONTROLS = ("epsilon", "seed", "steps")
@@ -34,7 +34,7 @@ def grown(epsilon: float, seed: int, steps: int) -> GrowingTree:
 def question() -> Numbers:
     """Whether two people get the same root."""
     (root,) = grown(SHOWN, 1, 0).waiting
-    values = {"right": percent(root.agreement), "best": percent(root.options[0].probability)}
+    values = {"right": chance(root.agreement), "best": chance(root.options[0].probability)}
     return values | {"rows": str(N_ROWS), "epsilon": number_text(SHOWN)}
 
 

@@ -14,7 +14,7 @@ from dpviz.app.widgets import linked
 from dpviz.app.work.cached import canonical_key
 from dpviz.evaluation.plan.planner import Along, Goal, Measure, Setup
 from dpviz.evaluation.plan.simulate import Marginals, Planted, Resampled, World, marginals_of, plant
-from dpviz.figures.plan.search import percent
+from dpviz.figures.wording import percent
 from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature
 

@@ -23,6 +23,7 @@ from dpviz.evaluation.plan.simulate import Planted
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.plan import consequences as three
 from dpviz.figures.plan import search as drawn
+from dpviz.figures.wording import percent
 from dpviz.learners import get_learner, require_task
 
 ANSWER, CHECK, CURVES = "plan", "plan-check", "plan-consequences"
@@ -97,7 +98,7 @@ def _answer(place: Place, setup: Setup, question: Question, answer: Answer, key:
     sentence = drawn.answer_sentence(answer, along, goal)
     box(f"**{plain(drawn.answer_headline(answer, along))}.**  \n{plain(sentence)}")
     if isinstance(place.world, Planted) and goal.measure == "accuracy" and goal.target > place.world.follows:
-        st.caption(f"Nothing could: in this world {drawn.percent(round(place.world.follows, 3))} is the most anybody reaches.")
+        st.caption(f"Nothing could: in this world {percent(round(place.world.follows, 3))} is the most anybody reaches.")
     if answer.rungs:
         chart(drawn.search_figure(answer, along), sentence, key="plan-answer")
         table(drawn.search_rows(answer, along), sentence)

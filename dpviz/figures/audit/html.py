@@ -14,7 +14,7 @@ from html import escape
 
 from dpviz.evaluation.audit.findings import WorstPair
 from dpviz.figures.audit.separating_output import short_value
-from dpviz.figures.audit.text import LOOKS, AuditLine
+from dpviz.figures.audit.text import BADGES, AuditLine
 from dpviz.figures.guarantee_text import number_text
 
 #: Column -> what it says to someone who does not know it.
@@ -55,8 +55,8 @@ def _line(line: AuditLine, pressed: bool) -> str:
 
 def verdict_badge(verdict: str) -> str:
     """Icon and word in the verdict's colour."""
-    look = LOOKS[verdict]
-    return f'<span class="dpa-badge dpa-{look.tone}"><span aria-hidden="true">{look.icon}</span> {look.word}</span>'
+    badge = BADGES[verdict]
+    return f'<span class="dpa-badge dpa-{badge.tone}"><span aria-hidden="true">{badge.icon}</span> {badge.word}</span>'
 
 
 def _number_cell(name: str, value: float | None) -> str:

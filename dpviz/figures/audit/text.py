@@ -21,7 +21,7 @@ WITHOUT, WITH = "without the row", "with the row"
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Badge:
     """How a verdict looks: a character, a word, and a tone (the name of a theme colour)."""
 
     icon: str
@@ -30,13 +30,13 @@ class Look:
 
 
 #: Every verdict of a search, and "not searched" for a learner whose laws could not be listed.
-LOOKS = {
-    "holds": Look("✓", "holds", "green"),
-    "unproven": Look("?", "unproven", "orange"),
-    "violated": Look("✕", "violated", "red"),
-    "ledger violated": Look("‼", "ledger violated", "red"),
-    "none": Look("–", "nothing claimed", "gray"),
-    "not searched": Look("○", "not searched", "gray"),
+BADGES = {
+    "holds": Badge("✓", "holds", "green"),
+    "unproven": Badge("?", "unproven", "orange"),
+    "violated": Badge("✕", "violated", "red"),
+    "ledger violated": Badge("‼", "ledger violated", "red"),
+    "none": Badge("–", "nothing claimed", "gray"),
+    "not searched": Badge("○", "not searched", "gray"),
 }
 
 
@@ -55,7 +55,7 @@ class AuditLine:
     verified, audited : float or None
         Largest log ratio found over all small data sets, and by attack; None where there is no such search.
     verdict : str
-        A key of `LOOKS`.
+        A key of `BADGES`.
     because : str
         The reason in one sentence.
     note : str

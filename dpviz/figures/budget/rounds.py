@@ -1,37 +1,25 @@
-"""The budget of boosting in two charts: what the first rounds cost, and how much of it single rows use.
-
-Pure functions of results -> plotly Figures, each with a sentence for people who do not see it and rows for a table.
-"""
+"""The budget of boosting in two charts: what the first rounds cost, and how much of it single rows use."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.budget.boosting import IndividualLosses
+from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, chart, line
 from dpviz.figures.guarantee_text import number_text
-from dpviz.figures.learn.mechanisms import FIRST, NEUTRAL, SECOND, Rows, laid_out
+from dpviz.figures.theme import BLUE, NEUTRAL, ORANGE
 
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
+AXIS = f"ε ({NEIGHBOURS})"
 _MOST_POINTS = 400
 _QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
 def rounds_figure(rounds: np.ndarray, epsilons: np.ndarray) -> Figure:
     """Composed epsilon over rounds."""
-    from plotly.graph_objects import Figure
-
-    figure = Figure()
+    figure = chart(280, top=36, xaxis={"title": "rounds"}, yaxis={"title": AXIS, "rangemode": "tozero"})
     hover = "%{x} rounds: ε = %{y:.3g}<extra></extra>"
-    line = {"color": FIRST, "width": 2.5}
-    figure.add_scatter(x=rounds, y=epsilons, mode="lines+markers", line=line, hovertemplate=hover, showlegend=False)
-    figure.update_xaxes(title="rounds")
-    figure.update_yaxes(title=f"ε ({NEIGHBOURS})", rangemode="tozero")
-    return laid_out(figure, 280)
+    return figure.add_scatter(x=rounds, y=epsilons, mode="lines+markers", line=line(BLUE), hovertemplate=hover)
 
 
 def rounds_sentence(rounds: np.ndarray, epsilons: np.ndarray, delta: float) -> str:
@@ -46,30 +34,25 @@ def rounds_sentence(rounds: np.ndarray, epsilons: np.ndarray, delta: float) -> s
 def rounds_rows(rounds: np.ndarray, epsilons: np.ndarray) -> Rows:
     """One row per point."""
     pairs = zip(rounds, epsilons, strict=True)
-    return [{"rounds": f"{count:,}", f"ε ({NEIGHBOURS})": number_text(float(epsilon))} for count, epsilon in pairs]
+    return [{"rounds": f"{count:,}", AXIS: number_text(float(epsilon))} for count, epsilon in pairs]
 
 
 def losses_figure(found: IndividualLosses) -> Figure:
     """Every row's own loss, rows in order of it, with and without the filter, and the bound for everybody."""
-    from plotly.graph_objects import Figure
-
-    figure = Figure()
+    across = {"title": "rows, least affected first", "tickformat": ".0%", "range": [0, 1]}
+    up = {"title": "own ε", "range": [0, 1.15 * max(found.bound, float(found.plain.max(initial=0.0)))]}
+    figure = chart(340, top=36, legend=LEGEND_ABOVE, xaxis=across, yaxis=up)
     for name, losses, colour, dash in _curves(found):
         place = np.unique(np.linspace(0, len(losses) - 1, min(_MOST_POINTS, len(losses))).astype(int))
-        line: dict[str, Any] = {"color": colour, "dash": dash, "width": 2.5}
-        hover = f"ε = %{{y:.3g}}<extra>{name}</extra>"
-        share = (place + 0.5) / len(losses)
-        figure.add_scatter(x=share, y=losses[place], mode="lines", line=line, name=name, hovertemplate=hover)
-    figure.add_hline(found.bound, line={"color": NEUTRAL, "width": 1.5})
+        share, hover = (place + 0.5) / len(losses), f"ε = %{{y:.3g}}<extra>{name}</extra>"
+        figure.add_scatter(x=share, y=losses[place], mode="lines", line=line(colour, dash=dash), name=name, hovertemplate=hover)
+    figure.add_hline(found.bound, line=line(NEUTRAL, 1.5))
     note = {"x": 0, "xref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
-    figure.add_annotation(y=found.bound, text="guaranteed for every row", **note)
-    figure.update_xaxes(title="rows, least affected first", tickformat=".0%", range=[0, 1])
-    figure.update_yaxes(title="own ε", range=[0, 1.15 * max(found.bound, float(found.plain.max(initial=0.0)))])
-    return laid_out(figure, 340)
+    return figure.add_annotation(y=found.bound, text="guaranteed for every row", **note)
 
 
 def _curves(found: IndividualLosses) -> tuple[tuple[str, np.ndarray, str, str], ...]:
-    return ("without the filter", found.plain, SECOND, "dash"), ("with the filter", found.filtered, FIRST, "solid")
+    return ("without the filter", found.plain, ORANGE, "dash"), ("with the filter", found.filtered, BLUE, "solid")
 
 
 def losses_sentence(found: IndividualLosses) -> str:

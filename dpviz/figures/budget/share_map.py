@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
 
 import numpy as np
 
 from dpviz.evaluation.budget.lab import ShareMap
 from dpviz.evaluation.budget.shares import GROWTHS, STEPS, MovableShares, Shares
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
+from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, Style, band, chart, line, marker
+from dpviz.figures.theme import BLUE, ORANGE
+from dpviz.figures.wording import counted
 
 WIDE, NARROW = 600, 330
 #: A narrow drawing grows to this many pixels.
@@ -28,24 +28,7 @@ SAME = 0.02
 #: From this relative height on a cell has the full colour, and its number the ground's.
 FULL = 0.93
 #: Style sheet of the triangle. Shades are mixed from the dashboard's own colours: they follow its theme.
-STYLE = """
-.tri { display: block; width: 100%; height: auto; margin: 0 auto; font-family: var(--st-font, sans-serif); }
-.tri text { fill: var(--st-text-color, #0a1417); text-anchor: middle; }
-.tri .corner { font-size: 13.5px; font-weight: 600; }
-.tri .tick { font-size: 12px; }
-.tri .edge { fill: none; stroke: var(--st-border-color, #c9d2d4); stroke-width: 1; }
-.tri .cell { cursor: pointer; outline: none; }
-.tri .cell path { stroke: var(--st-background-color, #fff); stroke-width: 1.5;
-  fill: color-mix(in srgb, var(--st-primary-color, #0b6b6b) calc(var(--v) * 1%), var(--st-background-color, #fff)); }
-.tri .cell text { font-size: 12px; font-variant-numeric: tabular-nums; }
-.tri .cell.full text { fill: var(--st-background-color, #fff); font-weight: 600; }
-.tri .cell:hover path { stroke: var(--st-text-color, #0a1417); }
-.tri .cell:focus-visible path { stroke: var(--st-text-color, #0a1417); stroke-width: 3.5; }
-.tri .cell[aria-selected="true"] path { stroke: var(--st-text-color, #0a1417); stroke-width: 2.5; }
-.tri .rule { fill: none; stroke: var(--st-text-color, #0a1417); stroke-width: 2.5; pointer-events: none; }
-.tri .halo { fill: none; stroke: var(--st-background-color, #fff); stroke-width: 6; pointer-events: none; }
-.tri.narrow .corner { font-size: 12.5px; } .tri.narrow .cell text { font-size: 10.5px; }
-"""
+STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +136,7 @@ def map_sentence(found: ShareMap) -> str:
     rule = found.nearest(found.movable.automatic)
     behind = 100 * (found.means[best] - found.means[rule])
     others = len(found.as_good) - 1
-    more = f"; the draws do not tell {others} other {'point' if others == 1 else 'points'} from it" if others else ""
+    more = f"; the draws do not tell {counted(others, 'other point')} from it" if others else ""
     near = (
         "It is the point nearest the automatic choice."
         if rule == best
@@ -180,7 +163,7 @@ def crossover_sentence(first: ShareMap, second: ShareMap) -> str:
     return f"The good share for {part} {move} from about {few} of ε with {sizes[0]} to about {many} with {sizes[1]}."
 
 
-def map_rows(found: ShareMap) -> list[dict[str, str]]:
+def map_rows(found: ShareMap) -> Rows:
     """The map as a table: one line per point."""
     parts, good = found.movable.parts, set(found.as_good)
     return [
@@ -203,43 +186,23 @@ def line_places(movable: MovableShares) -> tuple[tuple[float, ...], str]:
 
 def line_figure(found: ShareMap, *, current: Shares | None) -> Figure:
     """Mean training accuracy with its 95 % band along two shares or the growth factor; automatic and current choice marked."""
-    from plotly.graph_objects import Figure
-
     x, title = line_places(found.movable)
+    up = {"title": "training accuracy, %", "zeroline": False}
+    figure = chart(380, legend=LEGEND_ABOVE, xaxis=_across(title, len(found.movable.parts) > 2), yaxis=up)
     low, high = (100 * (found.means + sign * 1.96 * np.nan_to_num(found.errors)) for sign in (-1, 1))
-    figure = Figure()
-    figure.add_scatter(
-        x=[*x, *reversed(x)], y=[*high, *low[::-1]], fill="toself", mode="lines",
-        line={"width": 0}, fillcolor="rgba(47,134,193,.18)", hoverinfo="skip", showlegend=False,
-    )  # fmt: skip
+    figure.add_scatter(**band(x, low, high, BLUE))
     words = [f"{point_words(found, at)}<extra></extra>" for at in range(len(x))]
-    line = {"color": "#2f86c1", "width": 2.5}
-    figure.add_scatter(
-        x=x, y=100 * found.means, mode="lines+markers", line=line, marker={"size": 9}, hovertemplate=words, name="mean"
-    )
+    mean = {"mode": "lines+markers", "line": line(BLUE), "marker": {"size": 9}, "name": "mean"}
+    figure.add_scatter(x=x, y=100 * found.means, hovertemplate=words, **mean)
     for shares, symbol, name in ((found.movable.automatic, "diamond", "automatic choice"), (current, "circle-open", "in use")):
         if shares is not None:
-            _add_mark(figure, found, shares, symbol, name)
-    figure.update_layout(**_line_layout(title, len(found.movable.parts) > 2))
+            at = found.nearest(shares)
+            place = 100 * shares[0] / sum(shares) if len(shares) == 2 else x[at]
+            mark = {"mode": "markers", "marker": marker(ORANGE, symbol, 16, 3), "name": name, "hoverinfo": "name"}
+            figure.add_scatter(x=[place], y=[100 * found.means[at]], **mark)
     return figure
 
 
-def _add_mark(figure: Figure, found: ShareMap, shares: Shares, symbol: str, name: str) -> None:
-    x, _ = line_places(found.movable)
-    at = found.nearest(shares)
-    place = 100 * shares[0] / sum(shares) if len(shares) == 2 else x[at]
-    look: dict[str, Any] = {"symbol": symbol, "size": 16, "color": "#d2691e", "line": {"width": 3, "color": "#d2691e"}}
-    figure.add_scatter(x=[place], y=[100 * found.means[at]], mode="markers", marker=look, name=name, hoverinfo="name")
-
-
-def _line_layout(title: str, by_growth: bool) -> dict[str, Any]:
-    across: dict[str, Any] = {"title": title, "zeroline": False}
-    if by_growth:
-        across |= {"type": "log", "tickvals": GROWTHS, "ticktext": [f"{growth:g}" for growth in GROWTHS]}
-    return {
-        "height": 380,
-        "margin": {"l": 8, "r": 12, "t": 8, "b": 8},
-        "xaxis": across,
-        "yaxis": {"title": "training accuracy, %", "zeroline": False},
-        "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
-    }
+def _across(title: str, by_growth: bool) -> Style:
+    growths = {"type": "log", "tickvals": GROWTHS, "ticktext": [f"{growth:g}" for growth in GROWTHS]}
+    return {"title": title, "zeroline": False} | (growths if by_growth else {})

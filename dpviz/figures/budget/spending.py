@@ -1,7 +1,6 @@
 """Where epsilon went: the split as the paper counts it and as one row pays it, per level, and claimed beside composed.
 
-Pure functions of public things and released events -> plotly Figures, with rows for a table and a sentence for people who
-do not see them. Parts are told apart by colour *and* hatching; what is infinite is an open, hatched bar with ∞ and words.
+Parts differ by colour *and* hatching; what is infinite is an open, hatched bar with ∞ and words.
 """
 
 from __future__ import annotations
@@ -9,33 +8,33 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.accounting.plan import BudgetPlan, Share
+from dpviz.figures.charts import LEGEND_ABOVE, NAMES, SILENT, Figure, Rows, bar, chart, filled, longest, open_ended
 from dpviz.figures.guarantee_text import number_text, verdict
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
+from dpviz.figures.theme import BLUE, MAUVE, NEUTRAL, ORANGE, SOUND, TEAL, UNSOUND, WHITE, translucent
 
 AXIS = f"ε ({NEIGHBOURS})"
 PAID = "what one row<br>really pays"
-#: Part -> (colour, hatching). Colours reach 3:1 on light and dark grounds and stay apart for colour-blind eyes.
-LOOK = {
-    "quantile": ("#b07aa1", "/"),
-    "node": ("#2f86c1", ""),
-    "node, numeric": ("#2f86c1", ""),
-    "node, categorical": ("#2f86c1", "\\"),
-    "node and leaf": ("#12a07e", "x"),
-    "leaf": ("#d2691e", "."),
-    "tree": ("#7d8a8f", "\\"),
-    "initial score": ("#b07aa1", "x"),
-    "count": ("#b07aa1", "."),
+#: Part -> (colour, hatching).
+PART_STYLES = {
+    "quantile": (MAUVE, "/"),
+    "node": (BLUE, ""),
+    "node, numeric": (BLUE, ""),
+    "node, categorical": (BLUE, "\\"),
+    "node and leaf": (TEAL, "x"),
+    "leaf": (ORANGE, "."),
+    "tree": (NEUTRAL, "\\"),
+    "initial score": (MAUVE, "x"),
+    "count": (MAUVE, "."),
 }
-_OTHER = ("#7d8a8f", "\\")
+_OTHER = (NEUTRAL, "\\")
+#: Between pieces of one bar.
+_SEAM = {"line": {"color": translucent(WHITE, 0.7), "width": 1}}
 _GROUPS = {"": "all features"}
-_SILENT: dict[str, Any] = {"showlegend": False, "hoverinfo": "skip", "cliponaxis": False}
 Spent = Mapping[tuple[str, int | None], float]
 
 
@@ -81,32 +80,33 @@ def _paid(plan: BudgetPlan, spent: Spent) -> dict[str, float]:
 
 
 def split_figure(plan: BudgetPlan, spent: Spent) -> Figure:
-    """Stacked horizontal bars: leaf, node and quantile shares as counted, and what one row really pays."""
+    """Stacked horizontal bars: leaf, node and quantile shares as counted, and what one row really pays; the sum behind each."""
     segments = split_segments(plan, spent)
-    figure = _stacked(segments, horizontal=True)
-    bars = dict.fromkeys(segment.bar for segment in segments)
-    _add_totals(figure, segments)
-    along = {"title": AXIS, "range": [0, (1.75 if _endless_parts(segments) else 1.2) * _longest_bar(segments)]}
-    figure.update_layout(height=90 + 64 * len(bars), xaxis=along, yaxis={"autorange": "reversed", "title": None})
+    totals, most, endless = _totals(segments), _longest_bar(segments), _endless_parts(segments)
+    along = {"title": AXIS, "range": [0, (1.75 if endless else 1.2) * most]}
+    figure = _stacked(segments, 90 + 64 * len(totals), horizontal=True, xaxis=along, yaxis=NAMES)
+    ends = _by_part((segment.bar, _length(segment.epsilon, most)) for segment in segments)
+    words = [f"  ∞ ({endless})" if math.isinf(total) else f"  {number_text(total)}" for total in totals.values()]
+    look = {"mode": "text", "textposition": "middle right", "cliponaxis": False, **SILENT}
+    figure.add_scatter(x=list(ends.values()), y=list(ends), text=words, **look)
     return figure
 
 
-def _add_totals(figure: Figure, segments: tuple[Segment, ...]) -> None:
-    """The sum behind each bar, in the page's own ink."""
-    totals = _by_part((segment.bar, segment.epsilon) for segment in segments)
-    longest = _longest_bar(segments)
-    ends = _by_part((segment.bar, _length(segment.epsilon, longest)) for segment in segments)
-    words = [f"  ∞ ({_endless_parts(segments)})" if math.isinf(total) else f"  {number_text(total)}" for total in totals.values()]
-    figure.add_scatter(x=list(ends.values()), y=list(ends), text=words, mode="text", textposition="middle right", **_SILENT)
+def _totals(segments: tuple[Segment, ...]) -> dict[str, float]:
+    return _by_part((segment.bar, segment.epsilon) for segment in segments)
+
+
+def _longest_bar(segments: tuple[Segment, ...]) -> float:
+    return longest(_totals(tuple(segment for segment in segments if math.isfinite(segment.epsilon))).values())
 
 
 def _endless_parts(segments: tuple[Segment, ...]) -> str:
     return ", ".join(dict.fromkeys(segment.part for segment in segments if math.isinf(segment.epsilon)))
 
 
-def _length(epsilon: float, longest: float) -> float:
+def _length(epsilon: float, most: float) -> float:
     """How long a piece is drawn: what is infinite as a third of the longest bar, open."""
-    return longest / 3 if math.isinf(epsilon) else epsilon
+    return most / 3 if math.isinf(epsilon) else epsilon
 
 
 def split_sentence(plan: BudgetPlan, spent: Spent) -> str:
@@ -141,11 +141,9 @@ def _level_title(level: int | None, depth: int) -> str:
 def levels_figure(plan: BudgetPlan) -> Figure:
     """Stacked bars by depth: what one row pays at each level of the plan."""
     segments = level_segments(plan)
-    figure = _stacked(segments, horizontal=False)
     order = list(dict.fromkeys(segment.bar for segment in segments))
     places = {"categoryorder": "array", "categoryarray": order, "title": "where in the tree"}
-    figure.update_layout(height=320, yaxis_title=AXIS, xaxis=places)
-    return figure
+    return _stacked(segments, 320, horizontal=False, xaxis=places, yaxis={"title": AXIS})
 
 
 def levels_sentence(plan: BudgetPlan) -> str:
@@ -157,15 +155,16 @@ def levels_sentence(plan: BudgetPlan) -> str:
 def claim_figure(claim: Claim, guarantee: PrivacyLoss) -> Figure:
     """Two bars: what is claimed, and what the steps compose to. Hatched: the number cannot be relied on."""
     said = verdict(claim, guarantee)
-    doubtful = not said.proven.is_finite
-    rows = (("claimed", claim.epsilon, said.kind != "sound"), ("composed from<br>the steps", guarantee.epsilon, doubtful))
-    longest = _longest(epsilon for _, epsilon, _ in rows)
-    figure = _empty()
-    for name, epsilon, unsafe in rows:
+    unproven = not said.proven.is_finite
+    rows = (("claimed", claim.epsilon, said.kind != "sound"), ("composed from<br>the steps", guarantee.epsilon, unproven))
+    most = longest(epsilon for _, epsilon, _ in rows)
+    along = {"title": AXIS, "range": [0, (1.35 if guarantee.is_finite and claim.is_private else 1.75) * most]}
+    figure = chart(190, bargap=0.35, showlegend=False, yaxis=NAMES, xaxis=along)
+    for name, epsilon, doubtful in rows:
+        colour = UNSOUND if doubtful else SOUND
+        style = open_ended(colour) if math.isinf(epsilon) else filled(colour, "/" if doubtful else "")
         words = _claim_words(epsilon, claim, name == "claimed")
-        figure.add_bar(**_one_bar(name, epsilon, longest, words, unsafe))
-    along = {"title": AXIS, "range": [0, (1.35 if guarantee.is_finite and claim.is_private else 1.75) * longest]}
-    figure.update_layout(height=190, showlegend=False, yaxis={"autorange": "reversed"}, xaxis=along)
+        figure.add_bar(**bar(name, min(epsilon, 1.3 * most), f" {words}", style), hoverinfo="skip")
     return figure
 
 
@@ -176,68 +175,26 @@ def _claim_words(epsilon: float, claim: Claim, is_claim: bool) -> str:
     return number_text(epsilon) + note
 
 
-def _one_bar(name: str, epsilon: float, longest: float, words: str, doubtful: bool) -> dict[str, Any]:
-    color = "#c2410c" if doubtful else "#12806a"
-    look = _open(color) if math.isinf(epsilon) else _filled(color, "/" if doubtful else "")
-    length = 1.3 * longest if math.isinf(epsilon) else epsilon
-    return _bar(name, length, f" {words}", "outside", look, horizontal=True) | {"showlegend": False, "hoverinfo": "skip"}
-
-
-def _stacked(segments: tuple[Segment, ...], *, horizontal: bool) -> Figure:
-    figure = _empty()
-    longest = _longest_bar(segments)
+def _stacked(segments: tuple[Segment, ...], height: int, *, horizontal: bool, **layout: Any) -> Figure:
+    legend = LEGEND_ABOVE | {"y": 1.0, "traceorder": "normal"}
+    figure = chart(height, barmode="stack", bargap=0.35, legend=legend, **layout)
+    most = _longest_bar(segments)
     named: set[str] = set()
     for segment in segments:
-        color, hatch = LOOK.get(segment.part, _OTHER)
-        endless, length = math.isinf(segment.epsilon), _length(segment.epsilon, longest)
-        words = "" if endless else number_text(segment.epsilon)
-        look = _open(color) if endless else _filled(color, hatch)
-        bar = _bar(segment.bar, length, words if length > longest / 14 else "", "inside", look, horizontal=horizontal)
-        value = "∞" if endless else number_text(segment.epsilon)
-        hover = f"{segment.part}: ε = {value} ({NEIGHBOURS})<extra></extra>"
-        legend = {"name": segment.part, "legendgroup": segment.part, "showlegend": segment.part not in named}
-        figure.add_bar(**bar, **legend, hovertemplate=hover)
+        colour, hatch = PART_STYLES.get(segment.part, _OTHER)
+        endless, length = math.isinf(segment.epsilon), _length(segment.epsilon, most)
+        style = open_ended(colour) if endless else filled(colour, hatch) | _SEAM
+        value = number_text(segment.epsilon)
+        words = value if not endless and length > most / 14 else ""
+        figure.add_bar(
+            **bar(segment.bar, length, words, style, horizontal=horizontal, inside=True),
+            name=segment.part,
+            legendgroup=segment.part,
+            showlegend=segment.part not in named,
+            hovertemplate=f"{segment.part}: ε = {value} ({NEIGHBOURS})<extra></extra>",
+        )
         named.add(segment.part)
     return figure
-
-
-def _empty() -> Figure:
-    from plotly.graph_objects import Figure
-
-    figure = Figure()
-    figure.update_layout(
-        barmode="stack",
-        bargap=0.35,
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "traceorder": "normal"},
-    )
-    return figure
-
-
-def _bar(name: str, length: float, words: str, position: str, look: dict[str, Any], *, horizontal: bool) -> dict[str, Any]:
-    ends = {"x": [length], "y": [name], "orientation": "h"} if horizontal else {"x": [name], "y": [length]}
-    text = {"text": [words], "textposition": position, "textangle": 0, "insidetextanchor": "middle", "cliponaxis": False}
-    return ends | text | {"marker": look}
-
-
-def _filled(color: str, hatch: str) -> dict[str, Any]:
-    pattern = {"shape": hatch, "fillmode": "overlay", "fgcolor": "rgba(255,255,255,.45)", "size": 7, "solidity": 0.25}
-    return {"color": color, "pattern": pattern, "line": {"color": "rgba(255,255,255,.7)", "width": 1}}
-
-
-def _open(color: str) -> dict[str, Any]:
-    """Only lines: a bar without an end."""
-    pattern = {"shape": "/", "fillmode": "replace", "fgcolor": color, "bgcolor": "rgba(0,0,0,0)", "size": 9, "solidity": 0.15}
-    return {"color": color, "pattern": pattern, "line": {"color": color, "width": 2}}
-
-
-def _longest(lengths: Iterable[float]) -> float:
-    """The longest finite length; 1 when there is none."""
-    return max((length for length in lengths if math.isfinite(length)), default=0.0) or 1.0
-
-
-def _longest_bar(segments: tuple[Segment, ...]) -> float:
-    return _longest(_by_part((s.bar, s.epsilon) for s in segments if math.isfinite(s.epsilon)).values())
 
 
 def share_rows(plan: BudgetPlan) -> list[dict[str, Any]]:
@@ -257,7 +214,7 @@ def _share_row(share: Share, depth: int) -> dict[str, Any]:
     }
 
 
-def claim_rows(claim: Claim, guarantee: PrivacyLoss) -> list[dict[str, str]]:
+def claim_rows(claim: Claim, guarantee: PrivacyLoss) -> Rows:
     """Claimed and composed as a table."""
     return [
         {"epsilon": "claimed", AXIS: number_text(claim.epsilon), "from": claim.source, "verdict": claim.verdict},
@@ -272,7 +229,7 @@ def claim_sentence(claim: Claim, guarantee: PrivacyLoss) -> str:
     return f"{claimed}; the steps compose to ε = {number_text(guarantee.epsilon)} ({NEIGHBOURS}). {claim.because}"
 
 
-def split_rows(plan: BudgetPlan, spent: Spent) -> list[dict[str, str]]:
+def split_rows(plan: BudgetPlan, spent: Spent) -> Rows:
     """The split as a table: one line per piece of a bar."""
     return [
         {"bar": segment.bar.replace("<br>", " "), "for": segment.part, AXIS: number_text(segment.epsilon)}

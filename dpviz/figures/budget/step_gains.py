@@ -3,39 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.budget.lab import StepGain
 from dpviz.evaluation.budget.shares import STEPS, MovableShares
 from dpviz.figures.budget.share_map import part_title, shares_words
+from dpviz.figures.charts import NAMES, Figure, Rows, chart, limits, line, marker
+from dpviz.figures.theme import GREEN, NEUTRAL, ORANGE
 
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
+_MARKS = {"gain": (GREEN, "triangle-up"), "loss": (ORANGE, "triangle-down"), "unclear": (NEUTRAL, "circle-open")}
 
 
 def gains_figure(gains: Sequence[StepGain]) -> Figure:
     """What one step more of each share buys: a dot with its 95 % interval around no change."""
-    from plotly.graph_objects import Figure
-
-    looks = {"gain": ("#12937a", "triangle-up"), "loss": ("#d2691e", "triangle-down"), "unclear": ("#7d8a8f", "circle-open")}
-    figure = Figure()
+    across = {"title": "change of training accuracy, points", "zeroline": False}
+    figure = chart(90 + 46 * len(gains), showlegend=False, xaxis=across, yaxis=NAMES)
     for item in gains:
-        colour, symbol = looks[item.kind]
-        reach = 100 * (item.high - item.gain)
+        colour, symbol = _MARKS[item.kind]
         figure.add_scatter(
-            x=[100 * item.gain], y=[part_title(item.part)], mode="markers",
-            error_x={"type": "data", "array": [reach], "color": colour, "thickness": 2.5, "width": 7},
-            marker={"symbol": symbol, "size": 13, "color": colour, "line": {"width": 2, "color": colour}},
-            hovertemplate=f"{gain_words(item)}<extra></extra>", showlegend=False,
-        )  # fmt: skip
-    figure.add_vline(0, line={"color": "#7d8a8f", "width": 1.5, "dash": "dot"})
-    figure.update_layout(
-        height=90 + 46 * len(gains),
-        margin={"l": 8, "r": 12, "t": 8, "b": 8},
-        xaxis={"title": "change of training accuracy, points", "zeroline": False},
-        yaxis={"autorange": "reversed", "title": None, "automargin": True},
-    )
+            x=[100 * item.gain],
+            y=[part_title(item.part)],
+            mode="markers",
+            error_x=limits([100 * (item.high - item.gain)], [100 * (item.gain - item.low)], colour),
+            marker=marker(colour, symbol),
+            hovertemplate=f"{gain_words(item)}<extra></extra>",
+        )
+    figure.add_vline(0, line=line(NEUTRAL, 1.5, "dot"))
     return figure
 
 
@@ -53,7 +46,7 @@ def gains_sentence(gains: Sequence[StepGain]) -> str:
     return f"{step}: {'; '.join(map(gain_words, gains))}. {verdict}"
 
 
-def gain_rows(movable: MovableShares, gains: Sequence[StepGain]) -> list[dict[str, str]]:
+def gain_rows(movable: MovableShares, gains: Sequence[StepGain]) -> Rows:
     """The steps as a table."""
     return [
         {

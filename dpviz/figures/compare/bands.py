@@ -9,16 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.compare.comparison import ERRORS, METRICS, Curve, Point
+from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, Style, band, chart, line, marker
 from dpviz.figures.compare.measure_text import LEAST_R2, level_name, measure_text, tick_format
-from dpviz.figures.compare.style import NEUTRAL, Look, looks_of, translucent
+from dpviz.figures.compare.style import LineStyle, line_styles
 from dpviz.figures.guarantee_text import number_text
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
+from dpviz.figures.theme import NEUTRAL
+from dpviz.figures.wording import capital
 
 #: Along -> title of the axis.
 AXES = {
@@ -39,11 +38,7 @@ def placed(curve: Curve, *, composed: bool) -> tuple[tuple[float, Point], ...]:
 
 def off_axis(curves: Iterable[Curve]) -> tuple[str, ...]:
     """Private learners with points whose composed epsilon is infinite: no place on the axis."""
-    return tuple(curve.learner for curve in curves if _claims(curve) and any(math.isinf(p.composed) for p in curve.points))
-
-
-def _claims(curve: Curve) -> bool:
-    return curve.verdict != "none"
+    return tuple(curve.learner for curve in curves if curve.is_private and any(math.isinf(p.composed) for p in curve.points))
 
 
 def compare_figure(
@@ -62,21 +57,18 @@ def compare_figure(
     chosen : float or None
         Mark this place.
     """
-    from plotly.graph_objects import Figure
-
-    figure = Figure()
-    ends, looks, dashes = _ends(curves, composed), _looks(curves), cycle(LEVEL_DASHES)
+    ends, styles, dashes = _ends(curves, composed), _styles(curves), cycle(LEVEL_DASHES)
+    figure = chart(460, hovermode="closest", legend=LEGEND_ABOVE, **_axes(along, metric, composed, ends))
     for curve in curves:
-        look = looks[curve.learner]
+        style = styles[curve.learner]
         if _is_level(curve, along):
-            _add_level(figure, look.name, curve.points[0].median, metric, ends, next(dashes))
+            _add_level(figure, style.name, curve.points[0].median, metric, ends, next(dashes))
         else:
-            _add_band(figure, curve, look, along, metric, composed)
+            _add_band(figure, curve, style, along, metric, composed)
     if level is not None and math.isfinite(ends[0]):
         _add_level(figure, level_name(metric), level, metric, ends, "dot")
     if chosen is not None and not composed:
-        figure.add_vline(chosen, line={"color": NEUTRAL, "width": 1, "dash": "dot"})
-    figure.update_layout(**_layout(along, metric, composed, ends))
+        figure.add_vline(chosen, line=line(NEUTRAL, 1, "dot"))
     if is_cut(curves, metric):
         figure.update_yaxes(range=[LEAST_R2, 1.02])
     return figure
@@ -87,8 +79,8 @@ def is_cut(curves: Sequence[Curve], metric: str) -> bool:
     return metric == "r2" and any(point.low < LEAST_R2 for curve in curves for point in curve.points)
 
 
-def _looks(curves: Sequence[Curve]) -> dict[str, Look]:
-    return looks_of({curve.learner: curve.verdict for curve in curves})
+def _styles(curves: Sequence[Curve]) -> dict[str, LineStyle]:
+    return line_styles({curve.learner: curve.verdict for curve in curves})
 
 
 def _is_level(curve: Curve, along: str) -> bool:
@@ -104,29 +96,27 @@ def _ends(curves: Sequence[Curve], composed: bool) -> tuple[float, float]:
 def _add_level(figure: Figure, name: str, height: float, metric: str, ends: tuple[float, float], dash: str) -> None:
     if math.isfinite(ends[0]):
         hover = f"{name}: {measure_text(height, metric)}<extra></extra>"
-        line = {"color": NEUTRAL, "width": 2, "dash": dash}
-        figure.add_scatter(x=list(ends), y=[height] * 2, name=name, mode="lines", line=line, hovertemplate=hover)
+        style = line(NEUTRAL, 2, dash)
+        figure.add_scatter(x=list(ends), y=[height] * 2, name=name, mode="lines", line=style, hovertemplate=hover)
 
 
-def _add_band(figure: Figure, curve: Curve, look: Look, along: str, metric: str, composed: bool) -> None:
+def _add_band(figure: Figure, curve: Curve, style: LineStyle, along: str, metric: str, composed: bool) -> None:
     places = placed(curve, composed=composed)
     if not places:
         return
     x, points = [place[0] for place in places], [place[1] for place in places]
-    fill = translucent(look.colour, 0.16)
-    outline = [point.high for point in points] + [point.low for point in reversed(points)]
-    silent = {"showlegend": False, "hoverinfo": "skip", "legendgroup": curve.learner, "mode": "lines"}
-    figure.add_scatter(x=x + x[::-1], y=outline, fill="toself", fillcolor=fill, line={"width": 0, "color": fill}, **silent)
+    area = band(x, [point.low for point in points], [point.high for point in points], style.colour, 0.16)
+    figure.add_scatter(**area, legendgroup=curve.learner)
     figure.add_scatter(
         x=x,
         y=[point.median for point in points],
-        name=look.name,
+        name=style.name,
         legendgroup=curve.learner,
         mode="lines+markers",
-        line={"color": look.colour, "width": 2.5, "dash": look.dash},
-        marker={"symbol": look.symbol, "size": 8, "color": look.colour, "line": {"color": look.colour, "width": 1.5}},
+        line=line(style.colour, dash=style.dash),
+        marker=marker(style.colour, style.symbol, 8, 1.5),
         customdata=[_hover(point, along, metric) for point in points],
-        hovertemplate=f"<b>{look.name}</b><br>%{{customdata}}<extra></extra>",
+        hovertemplate=f"<b>{style.name}</b><br>%{{customdata}}<extra></extra>",
     )
 
 
@@ -142,25 +132,14 @@ def _place_words(along: str, x: float) -> str:
     return f"with at most {x:.0f} levels" if along == "max_depth" else f"with {x:,.0f} training rows"
 
 
-def _layout(along: str, metric: str, composed: bool, ends: tuple[float, float]) -> dict[str, Any]:
-    title = COMPOSED_AXIS if composed else AXES[along]
-    quiet = {"zeroline": False}
-    across: dict[str, Any] = {"title": title, **quiet}
-    if along != "max_depth":
-        across |= {"type": "log", **_ticks(*ends, thin=along == "n_rows")}
-    else:
-        across |= {"dtick": 1}
-    return {
-        "height": 460,
-        "margin": {"l": 8, "r": 12, "t": 8, "b": 8},
-        "xaxis": across,
-        "yaxis": {"title": f"{METRICS[metric]} on held-out rows", "tickformat": tick_format(metric), **quiet},
-        "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
-        "hovermode": "closest",
-    }
+def _axes(along: str, metric: str, composed: bool, ends: tuple[float, float]) -> Style:
+    across: Style = {"title": COMPOSED_AXIS if composed else AXES[along], "zeroline": False}
+    across |= {"dtick": 1} if along == "max_depth" else {"type": "log", **_ticks(*ends, thin=along == "n_rows")}
+    up = {"title": f"{METRICS[metric]} on held-out rows", "tickformat": tick_format(metric), "zeroline": False}
+    return {"xaxis": across, "yaxis": up}
 
 
-def _ticks(low: float, high: float, *, thin: bool) -> dict[str, Any]:
+def _ticks(low: float, high: float, *, thin: bool) -> Style:
     """Round numbers on a log axis: 1, 3, 10 and so on, written out."""
     if not math.isfinite(low):
         return {}
@@ -177,9 +156,9 @@ def headline(curves: Sequence[Curve], *, along: str, x: float, metric: str, leve
     if not sound:
         return "No learner whose claim holds was fitted here."
     best, point = (min if metric in ERRORS else max)(sound, key=lambda pair: pair[1].median)
-    looks = _looks(curves)
-    said = f"{_capital(_place_words(along, x))}, {looks[best.learner].title} reaches {_reach(point, metric)}"
-    beside = [f"{looks[c.learner].title} {measure_text(p.median, metric)}" for c, p in found if not c.is_private]
+    styles = _styles(curves)
+    said = f"{capital(_place_words(along, x))}, {styles[best.learner].title} reaches {_reach(point, metric)}"
+    beside = [f"{styles[c.learner].title} {measure_text(p.median, metric)}" for c, p in found if not c.is_private]
     guess = "the mean" if metric in ("r2", "rmse") else "guessing"
     beside += [f"{guess} {measure_text(level, metric)}"] if level is not None else []
     return f"{said}; {', '.join(beside)}." if beside else f"{said}."
@@ -190,16 +169,12 @@ def _reach(point: Point, metric: str) -> str:
     return f"{METRICS[metric]} {measure_text(point.median, metric)} (nine of ten draws: {low} to {high})"
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def curve_rows(curves: Sequence[Curve], *, along: str, metric: str) -> list[dict[str, str]]:
+def curve_rows(curves: Sequence[Curve], *, along: str, metric: str) -> Rows:
     """The figure as a table: one line per learner and place."""
-    looks = _looks(curves)
+    styles = _styles(curves)
     return [
         {
-            "learner": looks[curve.learner].title,
+            "learner": styles[curve.learner].title,
             "claim": "none made" if curve.verdict == "none" else curve.verdict,
             AXES[along]: _place_cell(along, point.x),
             COMPOSED_AXIS: number_text(point.composed),

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from dpviz.evaluation.compare.comparison import METRICS, Difference
+from dpviz.figures.charts import NAMES, Figure, Rows, chart, line, marker
 from dpviz.figures.compare.measure_text import gap_scale, gap_text, gap_unit
-from dpviz.figures.compare.style import NEUTRAL, Look
+from dpviz.figures.compare.style import LineStyle
+from dpviz.figures.theme import NEUTRAL
 from dpviz.learners import get_learner
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 #: What the probability means, to the letter. Shown beside it.
 MEANING = (
@@ -21,36 +19,18 @@ MEANING = (
 )
 
 
-def difference_figure(found: Sequence[Difference], looks: Mapping[str, Look], metric: str = "accuracy") -> Figure:
+def difference_figure(found: Sequence[Difference], styles: Mapping[str, LineStyle], metric: str = "accuracy") -> Figure:
     """A line per other learner from the 5 % to the 95 % difference, in points or units, with the median marked and 0 drawn."""
-    from plotly.graph_objects import Figure
-
-    figure = Figure()
+    across = {"title": f"← behind · {gap_unit(metric)} · ahead →", "zeroline": False}
+    figure = chart(90 + 48 * len(found), right=16, showlegend=False, xaxis=across, yaxis=NAMES)
     for item in found:
-        look = looks[item.other]
+        style = styles[item.other]
         low, median, high = (gap_scale(metric) * value for value in (item.low, item.median, item.high))
-        figure.add_scatter(
-            x=[low, high],
-            y=[look.title] * 2,
-            mode="lines",
-            line={"color": look.colour, "width": 4, "dash": look.dash},
-            hoverinfo="skip",
-        )
-        figure.add_scatter(
-            x=[median],
-            y=[look.title],
-            mode="markers",
-            marker={"symbol": look.symbol, "size": 13, "color": look.colour, "line": {"width": 2, "color": look.colour}},
-            hovertemplate=f"{sentence(item, metric)}<extra></extra>",
-        )
-    figure.add_vline(0, line={"color": NEUTRAL, "width": 1.5})
-    figure.update_layout(
-        height=90 + 48 * len(found),
-        margin={"l": 8, "r": 16, "t": 8, "b": 8},
-        showlegend=False,
-        xaxis={"title": f"← behind · {gap_unit(metric)} · ahead →", "zeroline": False},
-        yaxis={"autorange": "reversed", "title": None, "automargin": True},
-    )
+        spread = {"mode": "lines", "line": line(style.colour, 4, style.dash), "hoverinfo": "skip"}
+        figure.add_scatter(x=[low, high], y=[style.title] * 2, **spread)
+        point = {"mode": "markers", "marker": marker(style.colour, style.symbol)}
+        figure.add_scatter(x=[median], y=[style.title], hovertemplate=f"{sentence(item, metric)}<extra></extra>", **point)
+    figure.add_vline(0, line=line(NEUTRAL, 1.5))
     return figure
 
 
@@ -75,7 +55,7 @@ def _edge(share: float) -> str:
     return "below 0.01" if share < 0.005 else f"{share:.2f}"
 
 
-def difference_rows(found: Sequence[Difference], metric: str) -> list[dict[str, str]]:
+def difference_rows(found: Sequence[Difference], metric: str) -> Rows:
     """The comparison as a table: one line per other learner."""
     return [
         {

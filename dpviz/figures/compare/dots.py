@@ -14,7 +14,8 @@ from html import escape
 
 from dpviz.evaluation.compare.comparison import N_DOTS
 from dpviz.figures.compare.measure_text import measure_text
-from dpviz.figures.compare.style import NEUTRAL, Look
+from dpviz.figures.compare.style import LineStyle
+from dpviz.figures.theme import NEUTRAL
 
 #: Said before the first dot is seen (pilot users read a dot as a data set).
 WHAT_A_DOT_IS = (
@@ -30,9 +31,9 @@ _TALLEST = 7
 
 @dataclass(frozen=True, slots=True)
 class DotRow:
-    """A learner's dots: its look, its quantiles (ascending), and for a screen reader its name in full."""
+    """A learner's dots: how they look, and its quantiles in ascending order."""
 
-    look: Look
+    style: LineStyle
     dots: tuple[float, ...]
 
 
@@ -87,8 +88,8 @@ def dots_svg(rows: Sequence[DotRow], scale: Scale, *, metric: str = "accuracy") 
 
 
 def _row(row: DotRow, place: int, drawn: list[tuple[float, int]], base: float, scale: Scale, radius: float, top: float) -> str:
-    colour = row.look.colour
-    is_open = row.look.dash != "solid"
+    colour = row.style.colour
+    is_open = row.style.dash != "solid"
     paint = f'fill="none" stroke="{colour}" stroke-width="1.8"' if is_open else f'fill="{colour}"'
     size = radius - (1.2 if is_open else 0.5)
     counts = Counter(x for x, _ in drawn)
@@ -96,7 +97,7 @@ def _row(row: DotRow, place: int, drawn: list[tuple[float, int]], base: float, s
     circles = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}"/>' for (x, _), y in zip(drawn, heights, strict=True))
     top_of = base - 2 * radius * _TALLEST - 4
     pressed = (f'<text x="{x:.1f}" y="{top_of:.1f}" class="tick">{n}</text>' for x, n in counts.items() if n > _TALLEST)
-    title = f'<text x="{_EDGE}" y="{top + 14:.1f}" class="name">{escape(row.look.name)}</text>'
+    title = f'<text x="{_EDGE}" y="{top + 14:.1f}" class="name">{escape(row.style.name)}</text>'
     line = f'<line x1="{_EDGE}" x2="{scale.width - _EDGE}" y1="{base:.1f}" y2="{base:.1f}" class="base"/>'
     mark = (
         f'<g class="draw" data-row="{place}" visibility="hidden"><line y1="{top + 20:.1f}" y2="{base + 7:.1f}"/>'
@@ -127,13 +128,15 @@ def row_words(row: DotRow, *, metric: str) -> str:
     """One learner's dots in words, for those who do not see them."""
     low, middle, high = row.dots[1], row.dots[len(row.dots) // 2], row.dots[-2]
     values = (_value(value, metric) for value in (middle, low, high))
-    return "{}: half of the draws reach {}; nearly all lie from {} to {}".format(row.look.name, *values)
+    return "{}: half of the draws reach {}; nearly all lie from {} to {}".format(row.style.name, *values)
 
 
 def dot_rows(rows: Sequence[DotRow], *, metric: str = "accuracy") -> list[dict[str, str]]:
     """The dots as a table: one line per learner."""
     names = {"lowest dot": 0, "5th": 4, "13th (median)": 12, "21st": 20, "highest dot": -1}
-    return [{"learner": row.look.name} | {name: _value(row.dots[place], metric) for name, place in names.items()} for row in rows]
+    return [
+        {"learner": row.style.name} | {name: _value(row.dots[place], metric) for name, place in names.items()} for row in rows
+    ]
 
 
 def _value(value: float, metric: str, *, short: bool = False) -> str:

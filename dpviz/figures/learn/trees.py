@@ -1,24 +1,20 @@
-"""Pictures of the lessons on trees: losses that add up, what a node can become, and what poisoned rows can do."""
+"""Charts of the lessons on trees: losses that add up, what a node can become, and what poisoned rows can do."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.learn.growing import Grown
 from dpviz.evaluation.learn.lessons import PoisonedStump
+from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Figure, Rows, chart, filled, line
 from dpviz.figures.guarantee_text import number_text
-from dpviz.figures.learn.mechanisms import FIRST, NEUTRAL, SECOND, Rows, hatched, laid_out, percent
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
+from dpviz.figures.theme import BLUE, NEUTRAL, ORANGE
+from dpviz.figures.wording import chance, counted
 
 #: Options of a node that get a bar of their own.
 MOST_OPTIONS = 10
-#: Margins of a figure without a legend.
-BARE = {"l": 8, "r": 12, "t": 8, "b": 8}
 CLAIMED, FOUND, COMPOSED = "what the proof says", "really lost, at least", "what the steps add up to"
 
 
@@ -27,29 +23,22 @@ CLAIMED, FOUND, COMPOSED = "what the proof says", "really lost, at least", "what
 
 def adding_figure(found: AuditResult) -> Figure:
     """Three bars: claimed, found by search, composed; the claim as a line through all."""
-    from plotly.graph_objects import Figure
-
-    figure = Figure()
     values = {CLAIMED: found.claimed, FOUND: found.log_ratio, COMPOSED: found.composed}
+    axis = {"title": f"ε ({NEIGHBOURS})", "range": [0, 1.15 * max(values.values())]}
+    figure = chart(210, showlegend=False, xaxis=axis, yaxis=NAMES)
     broken = found.log_ratio > found.claimed * (1 + 1e-9)
-    colours = (NEUTRAL, SECOND if broken else FIRST, NEUTRAL)
-    bar = {"color": colours, "pattern": hatched("", "/" if broken else "", ".")}
-    text = [f"\u2002{number_text(value)}" for value in values.values()]  # a space keeps it off the line of the claim
-    words = "%{y}: ε = %{text}<extra></extra>"
     figure.add_bar(
         y=list(values),
         x=list(values.values()),
         orientation="h",
-        marker=bar,
-        text=text,
+        marker=filled([NEUTRAL, ORANGE if broken else BLUE, NEUTRAL], ["", "/" if broken else "", "."]),
+        text=[f"\u2002{number_text(value)}" for value in values.values()],  # a space keeps it off the line of the claim
         textposition="outside",
         cliponaxis=False,
-        hovertemplate=words,
+        hovertemplate="%{y}: ε = %{text}<extra></extra>",
     )
-    figure.add_vline(found.claimed, line={"color": NEUTRAL, "dash": "dash", "width": 1.5}, layer="below")
-    axis = {"title": f"ε ({NEIGHBOURS})", "range": [0, 1.15 * max(values.values())]}
-    down = {"autorange": "reversed", "title": None, "automargin": True}
-    return laid_out(figure, 210, xaxis=axis, yaxis=down, showlegend=False, margin=BARE)
+    figure.add_vline(found.claimed, line=line(NEUTRAL, 1.5, "dash"), layer="below")
+    return figure
 
 
 def adding_sentence(found: AuditResult, own: AuditResult, n_features: int) -> str:
@@ -74,22 +63,19 @@ def adding_rows(found: Sequence[tuple[int, AuditResult]]) -> Rows:
 
 def options_figure(node: Grown) -> Figure:
     """How likely each option is, its words above its bar; the drawn one in its own colour with a mark; the rest as one bar."""
-    from plotly.graph_objects import Figure
-
     shown = _shown(node)
-    shares = [share for _, share, _ in shown]
-    names = [("▶ " if drawn else "") + f"{words} · {percent(share)}" for words, share, drawn in shown]
-    colours = [SECOND if drawn else FIRST for _, _, drawn in shown]
-    bar = {"color": colours, "pattern": hatched(*("/" if drawn else "" for _, _, drawn in shown))}
-    places = list(range(len(shown)))
-    figure = Figure()
-    hover = "%{customdata}<extra></extra>"
-    figure.add_bar(y=places, x=shares, orientation="h", width=0.36, marker=bar, customdata=names, hovertemplate=hover)
+    names = [("▶ " if drawn else "") + f"{words} · {chance(share)}" for words, share, drawn in shown]
+    shares, chosen = [share for _, share, _ in shown], [drawn for *_, drawn in shown]
+    style = filled([ORANGE if drawn else BLUE for drawn in chosen], ["/" if drawn else "" for drawn in chosen])
+    places = list(range(len(names)))
+    across = {"title": "chance of being drawn", "tickformat": ".0%", "range": [0, 1.05 * max(shares)], "nticks": 5}
+    down = {"range": [len(names) - 0.5, -0.8], "visible": False}
+    figure = chart(64 + 36 * len(names), showlegend=False, xaxis=across, yaxis=down)
+    hover = {"customdata": names, "hovertemplate": "%{customdata}<extra></extra>"}
+    figure.add_bar(y=places, x=shares, orientation="h", width=0.36, marker=style, **hover)
     above = [place - 0.42 for place in places]
-    figure.add_scatter(x=[0] * len(shown), y=above, text=names, mode="text", textposition="middle right", hoverinfo="skip")
-    axis = {"title": "chance of being drawn", "tickformat": ".0%", "range": [0, 1.05 * max(shares)], "nticks": 5}
-    look = {"range": [len(shown) - 0.5, -0.8], "visible": False}
-    return laid_out(figure, 64 + 36 * len(shown), xaxis=axis, yaxis=look, showlegend=False, margin=BARE)
+    words = {"text": names, "mode": "text", "textposition": "middle right", "hoverinfo": "skip"}
+    return figure.add_scatter(x=[0] * len(names), y=above, **words)
 
 
 def _shown(node: Grown) -> list[tuple[str, float, bool]]:
@@ -106,17 +92,17 @@ def _shown(node: Grown) -> list[tuple[str, float, bool]]:
 def options_sentence(node: Grown) -> str:
     """The bars in words."""
     best = node.options[0]
-    said = f"{len(node.options)} options; the likeliest is “{best.words}” with {percent(best.probability)}"
+    said = f"{len(node.options)} options; the likeliest is “{best.words}” with {chance(best.probability)}"
     drawn = next((option for option in node.options if option.drawn), None)
     if drawn is not None:
-        said += f"; drawn: “{drawn.words}”, chance {percent(drawn.probability)}"
+        said += f"; drawn: “{drawn.words}”, chance {chance(drawn.probability)}"
     return f"{said}. This choice costs ε = {number_text(node.epsilon)} ({NEIGHBOURS})."
 
 
 def options_rows(node: Grown) -> Rows:
     """One row per option."""
     return [
-        {"option": option.words, "chance": percent(option.probability), "drawn": "yes" if option.drawn else ""}
+        {"option": option.words, "chance": chance(option.probability), "drawn": "yes" if option.drawn else ""}
         for option in node.options
     ]
 
@@ -126,41 +112,30 @@ def options_rows(node: Grown) -> Rows:
 
 def poison_figure(stump: PoisonedStump, rows: Sequence[int]) -> Figure:
     """Accuracy that is certain however the rows were chosen: the tight bound, the older one, and the majority class."""
-    from plotly.graph_objects import Figure
-
-    figure = Figure()
-    lines = (
-        ("certain", [stump.tight(k) for k in rows], FIRST, "solid"),
-        ("certain by the older bound", [stump.published(k) for k in rows], SECOND, "dash"),
-    )
-    for name, values, colour, dash in lines:
-        words = f"%{{x}} rows: %{{y:.1%}}<extra>{name}</extra>"
-        figure.add_scatter(
-            x=list(rows), y=values, mode="lines", name=name, line={"color": colour, "dash": dash, "width": 3}, hovertemplate=words
-        )
-    figure.add_scatter(
-        x=[rows[0], rows[-1]],
-        y=[stump.majority] * 2,
-        mode="lines",
-        name="always the larger class",
-        line={"color": NEUTRAL, "dash": "dot", "width": 2},
-        hoverinfo="skip",
-    )
     across = {"title": f"rows added or removed, of {stump.n_train:,}", "rangemode": "tozero"}
     up = {"title": "mean accuracy", "tickformat": ".0%", "range": [0, 1]}
-    return laid_out(figure, 360, xaxis=across, yaxis=up)
+    figure = chart(360, top=36, legend=LEGEND_ABOVE, xaxis=across, yaxis=up)
+    for name, bound, style in (
+        ("certain", stump.tight, line(BLUE, 3)),
+        ("certain by the older bound", stump.published, line(ORANGE, 3, "dash")),
+    ):
+        hover = f"%{{x}} rows: %{{y:.1%}}<extra>{name}</extra>"
+        values = [bound(k) for k in rows]
+        figure.add_scatter(x=list(rows), y=values, mode="lines", name=name, line=style, hovertemplate=hover)
+    level = {"name": "always the larger class", "mode": "lines", "line": line(NEUTRAL, 2, "dot"), "hoverinfo": "skip"}
+    return figure.add_scatter(x=[rows[0], rows[-1]], y=[stump.majority] * 2, **level)
 
 
 def poison_sentence(stump: PoisonedStump) -> str:
     """The curves in words."""
-    start = f"ε = {number_text(stump.epsilon)} ({NEIGHBOURS}): mean accuracy {percent(stump.accuracy)} without poison"
+    start = f"ε = {number_text(stump.epsilon)} ({NEIGHBOURS}): mean accuracy {chance(stump.accuracy)} without poison"
     if stump.protected:
-        rows = "1 row" if stump.protected == 1 else f"{stump.protected:,} rows"
-        return f"{start}; certain to beat the larger class ({percent(stump.majority)}) up to {rows} of {stump.n_train:,}."
-    return f"{start}; nothing better than the larger class ({percent(stump.majority)}) is certain."
+        rows = counted(stump.protected, "row")
+        return f"{start}; certain to beat the larger class ({chance(stump.majority)}) up to {rows} of {stump.n_train:,}."
+    return f"{start}; nothing better than the larger class ({chance(stump.majority)}) is certain."
 
 
 def poison_rows(stump: PoisonedStump, rows: Sequence[int]) -> Rows:
     """One line per number of poisoned rows."""
     names = ("rows added or removed", "certain", "certain by the older bound")
-    return [dict(zip(names, (f"{k:,}", percent(stump.tight(k)), percent(stump.published(k))), strict=True)) for k in rows]
+    return [dict(zip(names, (f"{k:,}", chance(stump.tight(k)), chance(stump.published(k))), strict=True)) for k in rows]

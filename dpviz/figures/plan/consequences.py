@@ -3,63 +3,42 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
 
 from dpviz.evaluation.plan.consequences import FAIR, TAIL, Consequence, Consequences, guesses_right
+from dpviz.figures.charts import Figure, Rows, Style, band, line, panels
 from dpviz.figures.guarantee_text import number_text
-from dpviz.figures.plan.search import AXES, across, capital, percent
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
-_BLUE, _GREY, _RED, _GREEN = "#2f86c1", "#7d8a8f", "#c0569a", "#12937a"
+from dpviz.figures.plan.search import AXES, ladder_axis
+from dpviz.figures.theme import BLUE, GREEN, NEUTRAL, ORANGE, PINK
+from dpviz.figures.wording import capital, counted, percent
 
 
 def consequences_figure(found: Consequences, *, cursor: float, candidates: int, above: float) -> Figure:
     """Accuracy, guesses right and poisoned rows over one epsilon axis, with one cursor through all three."""
-    from plotly.subplots import make_subplots
-
-    titles = (
-        "Accuracy on rows kept aside, %",
-        f"Right guesses of 100, {attack_title(candidates)}",
-        "Poisoned rows it withstands",
-    )
-    figure = make_subplots(3, 1, shared_xaxes=True, vertical_spacing=0.09, subplot_titles=titles)
-    _add_accuracy(figure, found)
-    x = [item.epsilon for item in found.found]
-    right = [100 * guesses_right(item.proven, candidates) for item in found.found]
-    figure.add_scatter(x=x, y=right, **_line(_RED, "%{y:.3g} of 100"), row=2, col=1)
-    figure.add_hline(100 / candidates, line={"color": _GREY, "dash": "dot"}, row=2, col=1)
-    withstands = [item.protected(above) for item in found.found]
-    figure.add_scatter(x=x, y=withstands, **_line(_GREEN, "%{y} rows"), row=3, col=1)
-    figure.add_vline(cursor, line={"color": "#d2691e", "width": 2.5}, row="all", col=1)
-    _lay(figure, found)
-    return figure
-
-
-def _add_accuracy(figure: Figure, found: Consequences) -> None:
+    right = f"Right guesses of 100, {attack_title(candidates)}"
+    titles = ("Accuracy on rows kept aside, %", right, "Poisoned rows it withstands")
+    figure = panels(3, 620, top=32, spacing=0.09, subplot_titles=titles, layout={"hovermode": "closest", "showlegend": False})
     x = [item.epsilon for item in found.found]
     low, middle, high = ([100 * item.accuracy(q) for item in found.found] for q in (TAIL, 0.5, 1 - TAIL))
-    band = {"fill": "toself", "mode": "lines", "line": {"width": 0}, "fillcolor": "rgba(47,134,193,.18)", "hoverinfo": "skip"}
-    figure.add_scatter(x=[*x, *reversed(x)], y=[*high, *reversed(low)], showlegend=False, **band, row=1, col=1)
-    figure.add_scatter(x=x, y=middle, **_line(_BLUE, "median %{y:.1f} %"), row=1, col=1)
-    figure.add_hline(100 * found.majority, line={"color": _GREY, "dash": "dot"}, row=1, col=1)
+    figure.add_scatter(**band(x, low, high, BLUE), row=1, col=1)
+    guesses = [100 * guesses_right(item.proven, candidates) for item in found.found]
+    withstands = [item.protected(above) for item in found.found]
+    for row, y, colour, words in (
+        (1, middle, BLUE, "median %{y:.1f} %"),
+        (2, guesses, PINK, "%{y:.3g} of 100"),
+        (3, withstands, GREEN, "%{y} rows"),
+    ):
+        figure.add_scatter(x=x, y=y, **_curve(colour, words), row=row, col=1)
+    for row, level in ((1, 100 * found.majority), (2, 100 / candidates)):
+        figure.add_hline(level, line={"color": NEUTRAL, "dash": "dot"}, row=row, col=1)
+    figure.add_vline(cursor, line=line(ORANGE), row="all", col=1)
+    figure.update_xaxes(**ladder_axis("epsilon", x)).update_xaxes(title=AXES["epsilon"], row=3, col=1)
+    figure.update_yaxes(zeroline=False).update_yaxes(rangemode="tozero", row=3, col=1)
+    return figure.update_annotations(x=0, xanchor="left", font={"size": 14}, selector={"yanchor": "bottom"})
 
 
-def _line(colour: str, words: str) -> dict[str, Any]:
-    hover = f"ε = %{{x:.3g}}: {words}<extra></extra>"
-    look = {"line": {"color": colour, "width": 2.5}, "marker": {"size": 6, "color": colour}}
-    return {"mode": "lines+markers", "showlegend": False, "hovertemplate": hover, **look}
-
-
-def _lay(figure: Figure, found: Consequences) -> None:
-    epsilons = [item.epsilon for item in found.found]
-    figure.update_layout(height=620, margin={"l": 8, "r": 12, "t": 32, "b": 8}, hovermode="closest")
-    figure.update_xaxes(**across("epsilon", epsilons))
-    figure.update_xaxes(title=AXES["epsilon"], row=3, col=1)
-    figure.update_yaxes(zeroline=False)
-    figure.update_yaxes(rangemode="tozero", row=3, col=1)
-    figure.update_annotations(x=0, xanchor="left", font={"size": 14}, selector={"yanchor": "bottom"})
+def _curve(colour: str, words: str) -> Style:
+    style = {"mode": "lines+markers", "line": line(colour), "marker": {"size": 6, "color": colour}}
+    return style | {"hovertemplate": f"ε = %{{x:.3g}}: {words}<extra></extra>"}
 
 
 def attack_title(candidates: int) -> str:
@@ -94,7 +73,7 @@ def _poison_sentence(item: Consequence, found: Consequences, above: float) -> st
         return f"No protection is shown: even without poison its mean accuracy is not shown to exceed {percent(round(above, 3))}."
     share = rows / max(1, found.n_train)
     return (
-        f"{_poisoned(rows)} ({share:.2%} of {found.n_train:,}) cannot bring its mean accuracy down to "
+        f"{counted(rows, 'poisoned row')} ({share:.2%} of {found.n_train:,}) cannot bring its mean accuracy down to "
         f"{percent(round(above, 3))}. Added or removed rows count one, changed rows two."
     )
 
@@ -103,7 +82,7 @@ def protecting_sentence(found: Consequences, rows: int, above: float) -> tuple[s
     """(headline, explanation) of which epsilons withstand so many poisoned rows."""
     if found.reason:
         return "No guarantee", found.reason
-    good, what = found.protecting(rows, above), _poisoned(rows)
+    good, what = found.protecting(rows, above), counted(rows, "poisoned row")
     sure = f"All certificates together hold with {percent(1 - found.beta)} confidence, for {found.n_train:,} rows like these."
     first, last = (number_text(item.epsilon) for item in (found.found[0], found.found[-1]))
     if not good:
@@ -120,11 +99,7 @@ def protecting_sentence(found: Consequences, rows: int, above: float) -> tuple[s
     )
 
 
-def _poisoned(rows: int) -> str:
-    return f"{rows:,} poisoned {'row' if rows == 1 else 'rows'}"
-
-
-def consequence_rows(found: Consequences, *, candidates: int, above: float) -> list[dict[str, str]]:
+def consequence_rows(found: Consequences, *, candidates: int, above: float) -> Rows:
     """The three curves as a table."""
     return [
         {

@@ -1,21 +1,20 @@
-"""The planner's answers: in a headline, in words, and a figure of what the search looked at, with its table.
+"""The planner's answers: in a headline, in words, and a figure of what the search tried, with its table.
 
-Pure functions of what was found. Everything here is about simulations of a plan, never a statement about released rows.
+Everything here is about simulations of a plan, never a statement about released rows.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.plan.planner import Along, Goal, Setup
 from dpviz.evaluation.plan.search import Answer, Rung
+from dpviz.figures.charts import Figure, Rows, Style, chart, limits, marker
 from dpviz.figures.guarantee_text import number_text
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
+from dpviz.figures.theme import GREEN, NEUTRAL, ORANGE
+from dpviz.figures.wording import capital, percent
 
 AXES = {"epsilon": f"ε ({NEIGHBOURS})", "n_rows": "training rows", "max_depth": "levels of rules"}
 MEASURES = {
@@ -23,8 +22,7 @@ MEASURES = {
     "labels": "the share of leaves whose label is the true majority",
 }
 VERDICTS = {"yes": "enough", "no": "not enough", "open": "undecided"}
-_LOOKS = {"yes": ("#12937a", "triangle-up"), "no": ("#d2691e", "triangle-down"), "open": ("#7d8a8f", "circle-open")}
-_GREY = "#7d8a8f"
+_MARKS = {"yes": (GREEN, "triangle-up"), "no": (ORANGE, "triangle-down"), "open": (NEUTRAL, "circle-open")}
 
 
 def place_text(along: Along, place: float) -> str:
@@ -41,11 +39,6 @@ def place_text(along: Along, place: float) -> str:
 def goal_text(goal: Goal) -> str:
     """The goal in words."""
     return f"in {percent(goal.sureness)} of the trees, {MEASURES[goal.measure]} is at least {percent(goal.target)}"
-
-
-def percent(share: float) -> str:
-    """As in "90 %", with one decimal where there is one."""
-    return f"{100 * share:.1f}".removesuffix(".0") + " %"
 
 
 def answer_headline(answer: Answer, along: Along) -> str:
@@ -104,33 +97,26 @@ def check_sentence(found: Rung, along: Along, goal: Goal) -> str:
 
 
 def search_figure(answer: Answer, along: Along) -> Figure:
-    """Share of trees that reached the target at every place looked at, with the limits the search used."""
-    from plotly.graph_objects import Figure
-
-    figure = Figure()
+    """Share of trees that reached the target at every place that was tried, with the limits the search used."""
+    up = {"title": "trees that reached it, %", "range": [-4, 106], "zeroline": False}
+    across = {"title": AXES[along], **ladder_axis(along, answer.ladder)}
+    figure = chart(320, top=16, showlegend=False, xaxis=across, yaxis=up)
     for rung in answer.rungs:
-        colour, symbol = _LOOKS[rung.verdict]
-        ends = {"array": [100 * (rung.high - rung.share)], "arrayminus": [100 * (rung.share - rung.low)]}
+        colour, symbol = _MARKS[rung.verdict]
         figure.add_scatter(
-            x=[rung.place], y=[100 * rung.share], mode="markers", showlegend=False,
-            error_y={"type": "data", "symmetric": False, "color": colour, "thickness": 2, "width": 6} | ends,
-            marker={"symbol": symbol, "size": 13, "color": colour, "line": {"width": 2, "color": colour}},
+            x=[rung.place],
+            y=[100 * rung.share],
+            mode="markers",
+            error_y=limits([100 * (rung.high - rung.share)], [100 * (rung.share - rung.low)], colour),
+            marker=marker(colour, symbol),
             hovertemplate=f"{place_text(along, rung.place)}: {_count(rung)} reached it, {VERDICTS[rung.verdict]}<extra></extra>",
-        )  # fmt: skip
-    asked = f"asked: {percent(answer.sureness)}"
-    figure.add_hline(
-        100 * answer.sureness, line={"color": _GREY, "dash": "dot"}, annotation_text=asked, annotation_position="top left"
-    )
-    figure.update_layout(
-        height=320,
-        margin={"l": 8, "r": 12, "t": 16, "b": 8},
-        xaxis={"title": AXES[along], **across(along, answer.ladder)},
-        yaxis={"title": "trees that reached it, %", "range": [-4, 106], "zeroline": False},
-    )
+        )
+    asked = {"annotation_text": f"asked: {percent(answer.sureness)}", "annotation_position": "top left"}
+    figure.add_hline(100 * answer.sureness, line={"color": NEUTRAL, "dash": "dot"}, **asked)
     return figure
 
 
-def across(along: Along, ladder: Sequence[float]) -> dict[str, Any]:
+def ladder_axis(along: Along, ladder: Sequence[float]) -> Style:
     """The horizontal axis of a ladder: logarithmic, round numbers written out; levels one by one."""
     if along == "max_depth":
         return {"dtick": 1, "zeroline": False, "range": [min(ladder) - 0.5, max(ladder) + 0.5]}
@@ -140,7 +126,7 @@ def across(along: Along, ladder: Sequence[float]) -> dict[str, Any]:
     return {"type": "log", "range": ends, "tickvals": ticks, "ticktext": [number_text(tick) for tick in ticks]}
 
 
-def search_rows(answer: Answer, along: Along) -> list[dict[str, str]]:
+def search_rows(answer: Answer, along: Along) -> Rows:
     """Every place that was looked at, as a table."""
     return [
         {
@@ -164,8 +150,3 @@ def setup_text(setup: Setup, along: Along | None, title: str) -> str:
         "n_rows": "" if setup.n_rows is None else f"{setup.n_rows:,} rows",
     }
     return ", ".join([title, *(words for name, words in fixed.items() if words and name != along)])
-
-
-def capital(text: str) -> str:
-    """With a capital letter."""
-    return text if text.startswith("ε") else text[:1].upper() + text[1:]

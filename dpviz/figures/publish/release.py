@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, chart, filled, line
 from dpviz.figures.guarantee_text import epsilon_text, number_text, odds_text
+from dpviz.figures.theme import ASKED, INTERRUPTED, LIGHT, OVER_CAP, RELEASED
+from dpviz.figures.wording import counted
 from dpviz.release.records import Balance, Entry, State, for_unit, total
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 #: Poisoned rows a statement is made for.
 POISONED = (1, 10, 100)
-_COLOURS = {"released": "#12808a", "interrupted": "#b3641c", "this release": "#6a63c9", "over the cap": "#c23b4e"}
-_PATTERNS = {"released": "", "interrupted": "/", "this release": "x", "over the cap": "-"}
+_STYLES = {
+    "released": filled(RELEASED),
+    "interrupted": filled(INTERRUPTED, "/"),
+    "this release": filled(ASKED, "x"),
+    "over the cap": filled(OVER_CAP, "-"),
+}
 
 
 def spent_segments(balance: Balance, asked: PrivacyLoss | None) -> list[tuple[str, float]]:
@@ -30,40 +34,31 @@ def spent_segments(balance: Balance, asked: PrivacyLoss | None) -> list[tuple[st
 
 def spent_figure(balance: Balance, asked: PrivacyLoss | None) -> Figure:
     """One bar from 0 to the cap, which is a line."""
-    from plotly.graph_objects import Figure
-
-    figure = Figure()
-    for what, epsilon in spent_segments(balance, asked):
-        look: dict[str, Any] = {
-            "color": _COLOURS[what],
-            "pattern": {"shape": _PATTERNS[what], "fillmode": "overlay", "fgcolor": "#ffffff"},
-        }
+    segments, cap = spent_segments(balance, asked), balance.data_set.epsilon_cap
+    end = 1.02 * max(cap, sum(epsilon for _, epsilon in segments))
+    across = {"range": [0, end], "title": f"ε ({NEIGHBOURS})", "zeroline": False}
+    down, legend = {"visible": False, "fixedrange": True}, LEGEND_ABOVE | {"y": 1.4, "traceorder": "normal"}
+    figure = chart(190, top=64, barmode="stack", legend=legend, showlegend=True, xaxis=across, yaxis=down)
+    for what, epsilon in segments:
+        bar = {"orientation": "h", "width": 0.5, "marker": _STYLES[what]}
         hover = f"{what}: ε = {number_text(epsilon)}<extra></extra>"
-        figure.add_bar(x=[epsilon], y=[""], orientation="h", name=what, marker=look, hovertemplate=hover, width=0.5)
-    cap = balance.data_set.epsilon_cap
-    figure.add_vline(cap, line={"color": "#8b9aa0", "width": 3}, annotation={"text": f"cap {number_text(cap)}"})
-    figure.update_annotations(xanchor="right", yanchor="bottom", y=1.0, xshift=4)
-    end = max(cap, sum(epsilon for _, epsilon in spent_segments(balance, asked))) * 1.02
-    figure.update_xaxes(range=[0, end], title=f"ε ({NEIGHBOURS})", zeroline=False)
-    figure.update_yaxes(visible=False, fixedrange=True)
-    legend = {"orientation": "h", "x": 0, "y": 1.4, "yanchor": "bottom", "traceorder": "normal"}
-    figure.update_layout(barmode="stack", height=190, margin={"l": 8, "r": 12, "t": 64, "b": 8}, legend=legend, showlegend=True)
+        figure.add_bar(x=[epsilon], y=[""], name=what, hovertemplate=hover, **bar)
+    note = {"text": f"cap {number_text(cap)}", "xanchor": "right", "yanchor": "bottom", "y": 1.0, "xshift": 4}
+    figure.add_vline(cap, line=line(LIGHT.edge, 3), annotation=note)
     return figure
 
 
 def spent_sentence(balance: Balance) -> str:
     """What was spent for good and what is left, in one sentence."""
-    cap, spent, left = balance.data_set.epsilon_cap, balance.spent, balance.left
-    if not balance.releases:
+    cap, spent, left, count = balance.data_set.epsilon_cap, balance.spent, balance.left, len(balance.releases)
+    if not count:
         return f"Nothing was released yet: all of ε = {number_text(cap)} is left ({NEIGHBOURS})."
-    count = "1 release" if len(balance.releases) == 1 else f"{len(balance.releases):,} releases"
     above = " It is above the cap." if spent.epsilon > cap else ""
-    return (
-        f"Spent for good by {count}: {epsilon_text(spent)}. Left: ε = {number_text(left.epsilon)} of {number_text(cap)}.{above}"
-    )
+    paid = f"Spent for good by {counted(count, 'release')}: {epsilon_text(spent)}"
+    return f"{paid}. Left: ε = {number_text(left.epsilon)} of {number_text(cap)}.{above}"
 
 
-def statement_rows(balance: Balance, asked: PrivacyLoss | None) -> list[dict[str, str]]:
+def statement_rows(balance: Balance, asked: PrivacyLoss | None) -> Rows:
     """What is promised about one person and about poison: by this release alone, and by all releases of these rows together."""
     together = total([*(entry.loss for entry in balance.releases), *([asked] if asked else [])])
     alone, unit = asked or PrivacyLoss(0.0), balance.data_set
@@ -72,8 +67,8 @@ def statement_rows(balance: Balance, asked: PrivacyLoss | None) -> list[dict[str
         of_unit = lambda loss: _guesses(for_unit(loss, unit.rows_per_unit))  # noqa: E731
         rows.append(_row(f"{unit.unit}, up to {unit.rows_per_unit} rows: right guesses of 100", of_unit, alone, together))
     for count in POISONED:
-        what = "1 poisoned row" if count == 1 else f"{count} poisoned rows"
-        rows.append(_row(f"{what}: mean accuracy keeps at least", lambda loss, k=count: _kept(loss, k), alone, together))
+        what = f"{counted(count, 'poisoned row')}: mean accuracy keeps at least"
+        rows.append(_row(what, lambda loss, k=count: _kept(loss, k), alone, together))
     return rows
 
 

@@ -5,31 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.figures.compare.style import Look, looks_of
+from dpviz.figures.charts import LEGEND_BELOW, Figure, Rows, chart, limits, line
+from dpviz.figures.compare.style import LineStyle, line_styles
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness.guaranteed_accuracy import WIDTHS
 from dpviz.learners import get_learner
 
 if TYPE_CHECKING:
     import pandas as pd
-    from plotly.graph_objects import Figure
 
 
 def backdoor_figure(curves: pd.DataFrame) -> Figure:
     """How often the trigger works against the poisoned share: measured dots with limits; what is proved, as a dotted ceiling."""
-    from plotly.graph_objects import Figure
-
-    figure, looks = Figure(), looks_of(dict.fromkeys(map(str, curves.learner), "none"))
+    across = {"title": "rows with the trigger, share of the training rows", "tickformat": ".1%", "zeroline": False}
+    up = {"title": "trigger works", "tickformat": ".0%", "range": [-0.03, 1.05], "zeroline": False}
+    figure = chart(440, xaxis=across, yaxis=up, legend=LEGEND_BELOW, hovermode="closest")
+    styles = line_styles(dict.fromkeys(map(str, curves.learner), "none"))
     for (learner, epsilon), frame in curves.groupby(["learner", "epsilon"], sort=False):
-        _add_success(figure, looks[str(learner)], float(epsilon), frame, _width(curves, float(epsilon)))
-    figure.update_layout(
-        height=440,
-        margin={"l": 8, "r": 12, "t": 8, "b": 8},
-        xaxis={"title": "rows with the trigger, share of the training rows", "tickformat": ".1%", "zeroline": False},
-        yaxis={"title": "trigger works", "tickformat": ".0%", "range": [-0.03, 1.05], "zeroline": False},
-        legend={"orientation": "h", "yanchor": "top", "y": -0.2, "x": 0},
-        hovermode="closest",
-    )
+        _add_success(figure, styles[str(learner)], float(epsilon), frame, _width(curves, float(epsilon)))
     return figure
 
 
@@ -46,28 +39,27 @@ def _spends(frame: pd.DataFrame) -> bool:
     return bool(frame.published.notna().any())
 
 
-def _add_success(figure: Figure, look: Look, epsilon: float, frame: pd.DataFrame, width: float) -> None:
-    name = _series(look.title, epsilon, frame)
-    limits = {"array": frame.success_high - frame.success, "arrayminus": frame.success - frame.success_low}
+def _add_success(figure: Figure, style: LineStyle, epsilon: float, frame: pd.DataFrame, width: float) -> None:
+    name = _series(style.title, epsilon, frame)
+    up, down = frame.success_high - frame.success, frame.success - frame.success_low
     figure.add_scatter(
         x=frame.poisoned_share,
         y=frame.success,
-        error_y={"type": "data", **limits, "color": look.colour, "thickness": 1, "width": 4},
+        error_y=limits(up, down, style.colour, thickness=1, width=4),
         name=f"{name}: measured",
         mode="lines+markers",
-        line={"color": look.colour, "width": width},
-        marker={"symbol": look.symbol, "size": 9, "color": look.colour},
+        line=line(style.colour, width),
+        marker={"symbol": style.symbol, "size": 9, "color": style.colour},
         customdata=frame.poisoned_rows,
         hovertemplate=f"<b>{name}</b><br>%{{customdata:,}} rows: works on %{{y:.1%}}<extra></extra>",
     )
     if frame.tight_high.notna().any():
-        line = {"color": look.colour, "width": width, "dash": "dot"}
-        hover = f"<b>{name}</b><br>proved: at most %{{y:.1%}}<extra></extra>"
-        at_most = {"name": f"{name}: at most, proved", "mode": "lines", "line": line, "hovertemplate": hover}
-        figure.add_scatter(x=frame.poisoned_share, y=frame.tight_high, **at_most)
+        ceiling = {"mode": "lines", "line": line(style.colour, width, "dot")}
+        ceiling["hovertemplate"] = f"<b>{name}</b><br>proved: at most %{{y:.1%}}<extra></extra>"
+        figure.add_scatter(x=frame.poisoned_share, y=frame.tight_high, name=f"{name}: at most, proved", **ceiling)
 
 
-def backdoor_rows(curves: pd.DataFrame) -> list[dict[str, str]]:
+def backdoor_rows(curves: pd.DataFrame) -> Rows:
     """The figure as a table."""
     return [
         {

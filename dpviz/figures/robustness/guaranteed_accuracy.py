@@ -1,27 +1,25 @@
 """Guaranteed accuracy against poisoned rows: proved curves with their band, published ones dashed, refused ones struck through.
 
-What each mark means is said in `MARKS`; colour is never the only cue. Bounds come from `evaluation.robustness.poisoning`.
+`MARKS` says what each mark means; colour is never the only cue. Bounds come from `evaluation.robustness.poisoning`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
 
 from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.evaluation.robustness.poisoning import curve_rows
-from dpviz.figures.compare.style import NEUTRAL, looks_of, translucent
+from dpviz.figures.charts import LEGEND_BELOW, Figure, Style, band, chart, limits, line, marker
+from dpviz.figures.compare.style import line_styles
 from dpviz.figures.robustness.certified import Certified, majority_of
+from dpviz.figures.theme import NEUTRAL, VOTES, WHITE, translucent
 
 if TYPE_CHECKING:
     import pandas as pd
-    from plotly.graph_objects import Figure
 
 Unit = Literal["rows", "share"]
 
-#: A vote on disjoint rows: neither private nor one of the ordinary learners.
-VOTES = "#5f8f2f"
 #: Curves of one learner at several epsilons differ in their width, the smallest epsilon widest.
 WIDTHS = (3.5, 2.2, 1.3)
 #: Room below the majority class that is still drawn, in accuracy.
@@ -48,97 +46,53 @@ def guarantee_figure(
     attacks : DataFrame or None
         From `attack_curve`, one or more of them.
     """
-    from plotly.graph_objects import Figure
-
-    figure = Figure()
-    style = _Style.of(found)
-    for certified in found:
-        _add(figure, certified, up_to, unit, style)
-    if attacks is not None and len(attacks):
-        _add_attacks(figure, found, attacks, unit, style)
     bottom, top = _range(found, wanted, attacks)
+    up = {"title": "mean accuracy, at least", "tickformat": ".0%", "range": [bottom, top], "zeroline": False}
+    across, lines = _across(found, up_to, unit), _lines(found)
+    figure = chart(400 + 22 * len(found), legend=LEGEND_BELOW, hovermode="closest", xaxis=across, yaxis=up)
+    for item, style in zip(found, lines, strict=True):
+        _add(figure, item, up_to, unit, style)
+    for item, style in zip(found, lines, strict=True):
+        if attacks is not None:
+            _add_attacks(figure, item, attacks, unit, style["color"])
     _add_vacuous(figure, found, bottom)
     if wanted is not None:
-        figure.add_hline(wanted, line={"color": NEUTRAL, "width": 1.5, "dash": "dashdot"}, annotation_text="wanted")
-    figure.update_layout(**_layout(found, up_to, unit, (bottom, top)))
+        figure.add_hline(wanted, line=line(NEUTRAL, 1.5, "dashdot"), annotation_text="wanted")
     return figure
 
 
-@dataclass(frozen=True)
-class _Style:
-    """Colour by learner, width by epsilon; what is refused is grey."""
-
-    colours: dict[str, str]
-    widths: dict[float | None, float]
-
-    @classmethod
-    def of(cls, found: Sequence[Certified]) -> _Style:
-        looks = looks_of({item.table.learner: item.verdict for item in found if item.kind == "proved"})
-        colours = {name: look.colour for name, look in looks.items()}
-        colours |= {item.table.learner: VOTES for item in found if item.kind == "votes"}
-        epsilons = sorted({item.epsilon for item in found if item.epsilon is not None})
-        return cls(colours, {epsilon: WIDTHS[min(place, len(WIDTHS) - 1)] for place, epsilon in enumerate(epsilons)})
-
-    def colour(self, item: Certified) -> str:
-        return self.colours.get(item.table.learner, NEUTRAL)
-
-    def line(self, item: Certified) -> dict[str, Any]:
-        return {"color": self.colour(item), "width": self.widths.get(item.epsilon, WIDTHS[1])}
+def _lines(found: Sequence[Certified]) -> list[Style]:
+    """The line of each curve: its colour by learner, its width by epsilon; what is refused is grey."""
+    styles = line_styles({item.table.learner: item.verdict for item in found if item.kind == "proved"})
+    colours = {name: style.colour for name, style in styles.items()}
+    colours |= {item.table.learner: VOTES for item in found if item.kind == "votes"}
+    epsilons = sorted({item.epsilon for item in found if item.epsilon is not None})
+    widths: dict[float | None, float] = {e: WIDTHS[min(place, len(WIDTHS) - 1)] for place, e in enumerate(epsilons)}
+    return [line(colours.get(item.table.learner, NEUTRAL), widths.get(item.epsilon, WIDTHS[1])) for item in found]
 
 
-def _places(certified: Certified, up_to: float, unit: Unit) -> tuple[tuple[int, ...], list[float]]:
-    rows = curve_rows(certified.table.n_train, up_to)
-    return rows, [certified.share(k) if unit == "share" else k for k in rows]
-
-
-def _add(figure: Figure, certified: Certified, up_to: float, unit: Unit, style: _Style) -> None:
-    rows, x = _places(certified, up_to, unit)
-    line = style.line(certified)
-    match certified.kind:
+def _add(figure: Figure, item: Certified, up_to: float, unit: Unit, style: Style) -> None:
+    table, name, rows = item.table, item.name, curve_rows(item.table.n_train, up_to)
+    x = [item.share(k) if unit == "share" else k for k in rows]
+    tight, low, published = ([bound(k) for k in rows] for bound in (table.tight, table.low, table.published))
+    about = {"x": x, "legendgroup": name, "mode": "lines", "customdata": [_hover(item, k) for k in rows]}
+    about["hovertemplate"] = "%{customdata}<extra></extra>"
+    match item.kind:
         case "proved":
-            _add_proved(figure, certified, rows, x, line)
+            figure.add_scatter(**band(x, low, tight, style["color"]), legendgroup=name)
+            figure.add_scatter(**about, y=tight, name=f"{name}: proved", line=style)
+            dashed = style | {"dash": "dash"}
+            figure.add_scatter(**about, y=published, name=f"{name}: published", line=dashed, showlegend=False)
         case "votes":
-            line["shape"] = "hv"
-            _add_line(figure, certified, rows, x, line, certified.table.low, f"{certified.title}: certified")
-        case "refused":
-            _add_refused(figure, certified, rows, x)
-        case "silent":
-            _add_silent(figure, certified)
-
-
-def _add_proved(figure: Figure, certified: Certified, rows: tuple[int, ...], x: list[float], line: dict[str, Any]) -> None:
-    table, colour = certified.table, line["color"]
-    tight, low = [table.tight(k) for k in rows], [table.low(k) for k in rows]
-    fill = translucent(colour, 0.18)
-    silent = {"showlegend": False, "hoverinfo": "skip", "mode": "lines", "legendgroup": certified.name}
-    figure.add_scatter(x=x + x[::-1], y=tight + low[::-1], fill="toself", fillcolor=fill, line={"width": 0}, **silent)
-    _add_line(figure, certified, rows, x, line, table.tight, f"{certified.name}: proved")
-    dashed = {"color": colour, "width": line["width"], "dash": "dash"}
-    _add_line(figure, certified, rows, x, dashed, table.published, f"{certified.name}: published", legend=False)
-
-
-def _add_line(
-    figure: Figure,
-    certified: Certified,
-    rows: tuple[int, ...],
-    x: list[float],
-    line: dict[str, Any],
-    bound: Callable[[int], float],
-    name: str,
-    *,
-    legend: bool = True,
-) -> None:
-    figure.add_scatter(
-        x=x,
-        y=[bound(k) for k in rows],
-        name=name,
-        mode="lines",
-        line=line,
-        showlegend=legend,
-        legendgroup=certified.name,
-        customdata=[_hover(certified, k) for k in rows],
-        hovertemplate="%{customdata}<extra></extra>",
-    )
+            figure.add_scatter(**about, y=low, name=f"{item.title}: certified", line=style | {"shape": "hv"})
+        case "refused":  # struck through: grey, dotted, crossed out, and said so
+            crosses = {"symbol": "x-thin", "size": 7, "maxdisplayed": 12, "line": {"color": NEUTRAL, "width": 1.5}}
+            struck = about | {"mode": "lines+markers", "marker": crosses, "line": line(NEUTRAL, 1.5, "dot")}
+            figure.add_scatter(**struck, y=published, name=f"<s>{name}</s>: published, refused")
+        case "silent":  # nothing is claimed or proved: where the learner stands without poison
+            hover = f"<b>{name}</b><br>without poison %{{y:.1%}}, no guarantee<extra></extra>"
+            point = {"mode": "markers", "marker": marker(NEUTRAL, "circle-open", 11), "hovertemplate": hover}
+            figure.add_scatter(x=[0], y=[table.accuracy], name=f"{item.title}: no guarantee", **point)
 
 
 def _hover(certified: Certified, rows: int) -> str:
@@ -178,34 +132,28 @@ def _add_silent(figure: Figure, certified: Certified) -> None:
     )
 
 
-def _add_attacks(figure: Figure, found: Sequence[Certified], attacks: pd.DataFrame, unit: Unit, style: _Style) -> None:
+def _add_attacks(figure: Figure, item: Certified, attacks: pd.DataFrame, unit: Unit, colour: str) -> None:
     symbols = dict(zip(ATTACKS, _ATTACK_SYMBOLS, strict=False))
-    for certified in found:
-        for attack, frame in attack_rows(certified, attacks).groupby("attack", sort=False):
-            look = {"color": style.colour(certified), "symbol": symbols[str(attack)]}
-            _add_dots(figure, certified, ATTACKS[str(attack)].title, frame, unit, look)
+    for attack, frame in attack_rows(item, attacks).groupby("attack", sort=False):
+        title = ATTACKS[str(attack)].title
+        said = [f"{k:,} poisoned rows<br>measured {m:.1%}" for k, m in zip(frame.poisoned_rows, frame.accuracy, strict=True)]
+        dots = {"symbol": symbols[str(attack)], "size": 9, "color": colour, "line": {"color": WHITE, "width": 1}}
+        figure.add_scatter(
+            x=frame.poisoned_share if unit == "share" else frame.poisoned_rows,
+            y=frame.accuracy,
+            error_y=limits(frame.high - frame.accuracy, frame.accuracy - frame.low, colour, thickness=1.2, width=4),
+            name=f"{item.name}: {title.lower()}",
+            mode="markers",
+            marker=dots,
+            customdata=said,
+            hovertemplate=f"<b>{item.name}</b><br>{title}<br>%{{customdata}}<extra></extra>",
+        )
 
 
 def attack_rows(certified: Certified, attacks: pd.DataFrame) -> pd.DataFrame:
     """The lines of measured attacks that are about this learner at this epsilon."""
     same = attacks.learner == certified.table.learner
     return attacks[same if certified.epsilon is None else same & (attacks.epsilon == certified.epsilon)]
-
-
-def _add_dots(figure: Figure, certified: Certified, attack: str, frame: pd.DataFrame, unit: Unit, look: dict[str, str]) -> None:
-    up, down = frame.high - frame.accuracy, frame.accuracy - frame.low
-    error = {"type": "data", "array": up, "arrayminus": down, "color": look["color"], "thickness": 1.2, "width": 4}
-    said = [f"{k:,} poisoned rows<br>measured {m:.1%}" for k, m in zip(frame.poisoned_rows, frame.accuracy, strict=True)]
-    figure.add_scatter(
-        x=frame.poisoned_share if unit == "share" else frame.poisoned_rows,
-        y=frame.accuracy,
-        error_y=error,
-        name=f"{certified.name}: {attack.lower()}",
-        mode="markers",
-        marker={**look, "size": 9, "line": {"color": "#ffffff", "width": 1}},
-        customdata=said,
-        hovertemplate=f"<b>{certified.name}</b><br>{attack}<br>%{{customdata}}<extra></extra>",
-    )
 
 
 def _range(found: Sequence[Certified], wanted: float | None, attacks: pd.DataFrame | None) -> tuple[float, float]:
@@ -221,21 +169,13 @@ def _range(found: Sequence[Certified], wanted: float | None, attacks: pd.DataFra
 
 def _add_vacuous(figure: Figure, found: Sequence[Certified], bottom: float) -> None:
     top = majority_of(found)
-    look = {"line": {"width": 0}, "fillcolor": translucent(NEUTRAL, 0.2), "layer": "below"}
-    figure.add_shape(type="rect", xref="paper", x0=0, x1=1, y0=bottom, y1=top, **look)
+    area = {"line": {"width": 0}, "fillcolor": translucent(NEUTRAL, 0.2), "layer": "below"}
+    figure.add_shape(type="rect", xref="paper", x0=0, x1=1, y0=bottom, y1=top, **area)
     place = {"xref": "paper", "x": 0.01, "y": bottom, "xanchor": "left", "yanchor": "bottom", "showarrow": False}
     figure.add_annotation(text=f"worth nothing: the majority class alone reaches {top:.1%}", align="left", **place)
 
 
-def _layout(found: Sequence[Certified], up_to: float, unit: Unit, heights: tuple[float, float]) -> dict[str, Any]:
+def _across(found: Sequence[Certified], up_to: float, unit: Unit) -> Style:
     end = up_to if unit == "share" else max(item.table.n_train for item in found) * up_to
-    across: dict[str, Any] = {"title": AXES[unit], "zeroline": False, "range": [-0.015 * end, max(1e-9, 1.015 * end)]}
-    across["tickformat"] = ".2~%" if unit == "share" else ",d"
-    return {
-        "height": 400 + 22 * len(found),
-        "margin": {"l": 8, "r": 12, "t": 8, "b": 8},
-        "xaxis": across,
-        "yaxis": {"title": "mean accuracy, at least", "tickformat": ".0%", "range": list(heights), "zeroline": False},
-        "legend": {"orientation": "h", "yanchor": "top", "y": -0.2, "x": 0},
-        "hovermode": "closest",
-    }
+    ticks = ".2~%" if unit == "share" else ",d"
+    return {"title": AXES[unit], "zeroline": False, "range": [-0.015 * end, max(1e-9, 1.015 * end)], "tickformat": ticks}

@@ -7,9 +7,11 @@ from html import escape
 
 import numpy as np
 
+from dpviz.figures.theme import NEUTRAL, ORANGE, WHITE, grey
+
 #: Drawing units of a pixel.
 SIDE = 10
-FRAME = "#d2691e"
+FRAME = ORANGE
 
 
 def picture_svg(pixels: np.ndarray, *, title: str, framed: Collection[int] = (), width: int = 168) -> str:
@@ -29,16 +31,11 @@ def picture_svg(pixels: np.ndarray, *, title: str, framed: Collection[int] = (),
     side = pixels.shape[0]
     size = side * SIDE
     box = f'viewBox="-2 -2 {size + 4} {size + 4}" width="{width}" height="{width}"'
-    paper = f'<rect width="{size}" height="{size}" fill="#ffffff" stroke="#7d8a8f"/>'
-    inked = "".join(_square(number, side, _ink(value)) for number, value in enumerate(pixels.ravel().tolist()) if value > 0)
+    paper = f'<rect width="{size}" height="{size}" fill="{WHITE}" stroke="{NEUTRAL}"/>'
+    inked = "".join(_square(number, side, grey(value)) for number, value in enumerate(pixels.ravel().tolist()) if value > 0)
     frames = "".join(_square(number, side, f'none" stroke="{FRAME}" stroke-width="2') for number in framed)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(title)}" {box}>'
     return f"{head}{paper}{inked}{frames}</svg>"
-
-
-def _ink(value: float) -> str:
-    """White to near-black."""
-    return "#" + 3 * f"{round(255 - 235 * min(1.0, value)):02x}"
 
 
 def _square(number: int, side: int, fill: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.evaluation.robustness.poisoning import curve_rows
+from dpviz.figures.charts import Rows
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness.certified import Certified
 from dpviz.figures.robustness.guaranteed_accuracy import attack_rows
@@ -34,7 +35,7 @@ def guarantee_frame(found: Sequence[Certified], up_to: float) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def guarantee_rows(found: Sequence[Certified], up_to: float) -> list[dict[str, str]]:
+def guarantee_rows(found: Sequence[Certified], up_to: float) -> Rows:
     """The figure as a table, at eleven numbers of rows at most."""
     rows = []
     for item in found:
@@ -58,7 +59,7 @@ def _row(item: Certified, rows: int) -> dict[str, str]:
     }
 
 
-def attack_table(found: Sequence[Certified], attacks: pd.DataFrame) -> list[dict[str, str]]:
+def attack_table(found: Sequence[Certified], attacks: pd.DataFrame) -> Rows:
     """The dots as a table."""
     return [
         {

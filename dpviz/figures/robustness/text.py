@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness.certified import Certified, is_noisy, majority_of
+from dpviz.figures.wording import counted
 
 SOUND = ("proved", "votes")
 
@@ -41,8 +42,7 @@ def headline(found: Sequence[Certified], wanted: float | None) -> str:
 def protects_text(item: Certified, wanted: float | None) -> str:
     """As in "protects up to 12 poisoned rows of 16,000 (0.07 %)"."""
     rows = item.table.protected_rows(wanted) or 0
-    noun = "poisoned row" if rows == 1 else "poisoned rows"
-    return f"protects up to {rows:,} {noun} of {item.table.n_train:,} ({100 * item.share(rows):.2g} %)"
+    return f"protects up to {counted(rows, 'poisoned row')} of {item.table.n_train:,} ({100 * item.share(rows):.2g} %)"
 
 
 def verdict_text(item: Certified, wanted: float | None) -> str:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.evaluation.robustness.bounds import Certificate
-from dpviz.figures.compare.style import COLOURS, NEUTRAL, SYMBOLS
+from dpviz.figures.charts import Figure, Rows, Style, line, panels
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness.certified import Certified, majority_of
+from dpviz.figures.theme import NEUTRAL, SERIES
 
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
+AXIS = f"ε ({NEIGHBOURS})"
 PANELS = ("guesses right about one row, of 100", "mean accuracy", "poisoned rows withstood")
-_SIZES = {"height": 560, "margin": {"l": 8, "r": 12, "t": 30, "b": 8}, "showlegend": False, "hovermode": "x"}
+_STYLES = ("circle", "%{y:.1f} of 100"), ("square", "%{y:.1%}"), ("diamond", "%{y:,} rows")
 
 
 def guesses_of(item: Certified) -> float | None:
@@ -38,36 +36,31 @@ def three_numbers(item: Certified, wanted: float | None) -> tuple[str, str, str]
 
 def tradeoff_figure(found: Sequence[Certified], *, chosen: float, wanted: float | None) -> Figure:
     """Three panels over one epsilon axis, with a cursor at the chosen epsilon."""
-    from plotly.subplots import make_subplots
-
-    figure = make_subplots(rows=3, cols=1, shared_xaxes=True, vertical_spacing=0.09, subplot_titles=PANELS)
     x = [item.epsilon for item in found]
-    values = ([guesses_of(i) for i in found], [i.table.accuracy for i in found], [i.table.protected_rows(wanted) for i in found])
-    looks = zip(values, COLOURS, ("%{y:.1f} of 100", "%{y:.1%}", "%{y:,} rows"), strict=False)
-    for row, (heights, colour, shown) in enumerate(looks, start=1):
-        line = {"color": colour, "width": 2.5}
-        marker = {"size": 8, "symbol": SYMBOLS[row - 1], "color": colour}
+    figure = panels(3, 560, top=30, spacing=0.09, subplot_titles=PANELS, layout=_axes(x))
+    guesses, accuracy = [guesses_of(item) for item in found], [item.table.accuracy for item in found]
+    withstood = [item.table.protected_rows(wanted) for item in found]
+    for row, (y, (symbol, shown)) in enumerate(zip((guesses, accuracy, withstood), _STYLES, strict=True)):
+        style = {"line": line(SERIES[row]), "marker": {"size": 8, "symbol": symbol, "color": SERIES[row]}}
         hover = f"{shown}<extra></extra>"
-        figure.add_scatter(x=x, y=heights, mode="lines+markers", line=line, marker=marker, hovertemplate=hover, row=row, col=1)
+        figure.add_scatter(x=x, y=y, mode="lines+markers", hovertemplate=hover, **style, row=row + 1, col=1)
     level = majority_of(found) if wanted is None else wanted
-    figure.add_hline(level, line={"color": NEUTRAL, "width": 1.5, "dash": "dot"}, row=2, col=1)
-    figure.add_vline(chosen, line={"color": NEUTRAL, "width": 2}, row="all", col=1)
-    figure.update_layout(**_SIZES, **_tradeoff_axes(x))
+    figure.add_hline(level, line=line(NEUTRAL, 1.5, "dot"), row=2, col=1)
+    figure.add_vline(chosen, line=line(NEUTRAL, 2), row="all", col=1)
     return figure
 
 
-def _tradeoff_axes(x: Sequence[float | None]) -> dict[str, Any]:
+def _axes(x: Sequence[float | None]) -> Style:
     ticks = {"type": "log", "tickvals": list(x), "ticktext": [number_text(e or 0) for e in x], "zeroline": False}
-    last = {**ticks, "title": f"ε ({NEIGHBOURS})"}
+    across = {"xaxis": ticks, "xaxis2": ticks, "xaxis3": {**ticks, "title": AXIS}}
     heights = {"yaxis": {"range": [48, 102]}, "yaxis2": {"tickformat": ".0%"}, "yaxis3": {"rangemode": "tozero"}}
-    return {"xaxis": ticks, "xaxis2": ticks, "xaxis3": last, **heights}
+    return {"showlegend": False, "hovermode": "x", **across, **heights}
 
 
-def tradeoff_rows(found: Sequence[Certified], wanted: float | None) -> list[dict[str, str]]:
+def tradeoff_rows(found: Sequence[Certified], wanted: float | None) -> Rows:
     """The three panels as a table."""
     return [
-        {f"ε ({NEIGHBOURS})": number_text(item.epsilon or 0)} | dict(zip(PANELS, three_numbers(item, wanted), strict=True))
-        for item in found
+        {AXIS: number_text(item.epsilon or 0)} | dict(zip(PANELS, three_numbers(item, wanted), strict=True)) for item in found
     ]
 
 

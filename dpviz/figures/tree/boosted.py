@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpviz.figures.charts import Figure, Rows, line, panels
+from dpviz.figures.theme import BLUE, GREEN, ORANGE
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.packed_forest import LEAF
 from dpviz.models.tree import format_value
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
-UP, DOWN, TOTAL = "#2f86c1", "#d2691e", "#12937a"
 
 
 @dataclass(frozen=True)
@@ -69,31 +65,16 @@ def score_name(schema: Schema, score: int = 0) -> str:
 
 def steps_figure(steps: Steps) -> Figure:
     """Above the total after each tree, below what each tree adds; one axis of trees."""
-    from plotly.subplots import make_subplots
-
-    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.07, row_heights=[0.55, 0.45])
-    figure.add_scatter(
-        x=[0, *steps.trees],
-        y=[steps.start, *steps.totals],
-        mode="lines",
-        line={"color": TOTAL, "width": 2.5, "shape": "hv"},
-        hovertemplate="after tree %{x}: %{y:,.4~g}<extra></extra>",
-        row=1,
-        col=1,
-    )
-    figure.add_bar(
-        x=steps.trees,
-        y=steps.added,
-        marker={"color": [UP if value >= 0 else DOWN for value in steps.added]},
-        hovertemplate="tree %{x} adds %{y:+,.4~g}<extra></extra>",
-        row=2,
-        col=1,
-    )
+    figure = panels(2, 380, spacing=0.07, row_heights=[0.55, 0.45], layout={"showlegend": False})
+    total = {"mode": "lines", "line": line(GREEN) | {"shape": "hv"}}
+    total["hovertemplate"] = "after tree %{x}: %{y:,.4~g}<extra></extra>"
+    figure.add_scatter(x=[0, *steps.trees], y=[steps.start, *steps.totals], **total, row=1, col=1)
+    style = {"color": [BLUE if value >= 0 else ORANGE for value in steps.added]}
+    hover = "tree %{x} adds %{y:+,.4~g}<extra></extra>"
+    figure.add_bar(x=steps.trees, y=steps.added, marker=style, hovertemplate=hover, row=2, col=1)
     figure.update_yaxes(title=steps.unit, row=1, col=1, zeroline=False)
     figure.update_yaxes(title="added", row=2, col=1)
-    figure.update_xaxes(title="tree", row=2, col=1)
-    figure.update_layout(height=380, margin={"l": 8, "r": 12, "t": 8, "b": 8}, showlegend=False)
-    return figure
+    return figure.update_xaxes(title="tree", row=2, col=1)
 
 
 def steps_sentence(steps: Steps) -> str:
@@ -104,7 +85,7 @@ def steps_sentence(steps: Steps) -> str:
     return f"It starts at {format_value(steps.start)}; {', '.join(moved) or 'no tree changes it'}: {format_value(steps.end)}."
 
 
-def steps_rows(steps: Steps) -> list[dict[str, str]]:
+def steps_rows(steps: Steps) -> Rows:
     """The figure as a table: one line per tree."""
     lines = zip(steps.trees, steps.added, steps.totals, strict=True)
     return [
@@ -116,7 +97,7 @@ def _signed(value: float) -> str:
     return f"{'+' if value > 0 else ''}{format_value(value)}"
 
 
-def asked_rows(model: BoostedTrees) -> list[dict[str, str]]:
+def asked_rows(model: BoostedTrees) -> Rows:
     """How many of the rules ask for each feature, most first; of released rules, so it costs nothing."""
     counts = np.bincount(_asked(model), minlength=model.schema.n_features)
     shares = sorted(zip(model.schema.feature_names, counts.tolist(), strict=True), key=lambda item: -item[1])

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from dpviz.evaluation.compare.agreement import FeatureUse, Region
 from dpviz.evaluation.compare.redraws import Redraws
+from dpviz.figures.charts import NAMES, Figure, Rows, chart
+from dpviz.figures.theme import BLUE, translucent
 from dpviz.figures.tree.labels import visible
 from dpviz.figures.tree.text import path_in_words
 from dpviz.models.tree import Tree, rule_in_words
 from dpviz.table.schema import Schema
 
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
 MOST_BARS = 8
 _LONGEST = 34
-_BLUE = "#2f86c1"
-_SHADES = [[0, "rgba(47,134,193,.05)"], [1, "rgba(47,134,193,.6)"]]
+_SHADES = [[0, translucent(BLUE, 0.05)], [1, translucent(BLUE, 0.6)]]
 #: A region with fewer of the rows is not named as the weakest while there is another.
 _WORTH_NAMING = 0.02
 
@@ -50,35 +47,25 @@ def root_figure(schema: Schema, drawn: Redraws) -> Figure:
 
 def feature_figure(schema: Schema, uses: Sequence[FeatureUse], n_draws: int) -> Figure:
     """Draws that ask about a feature, by depth: a shaded cell with its number."""
-    from plotly.graph_objects import Figure
-
     shown = uses[: 2 * MOST_BARS]
+    places = list(range(len(shown)))
     names = [_short(schema.features[use.feature].name) for use in shown]
-    depths = ["root", *(f"depth {level}" for level in range(1, len(shown[0].at_level)))] if shown else []
-    columns = [*depths, "anywhere"]
+    down = NAMES | {"tickvals": places, "ticktext": names, "showgrid": False}
+    figure = chart(70 + 34 * len(shown), right=8, yaxis=down, xaxis={"side": "top", "showgrid": False})
+    columns = [*(_depth_name(level) for level in range(len(shown[0].at_level) if shown else 0)), "anywhere"]
     counts = [[*use.at_level, use.anywhere] for use in shown]
-    places = list(range(len(names)))
-    figure = Figure()
-    figure.add_heatmap(
-        z=counts, x=columns, y=places, zmin=0, zmax=n_draws, colorscale=_SHADES,
-        showscale=False, xgap=3, ygap=3,
-        hovertemplate=f"%{{x}}: %{{z}} of {n_draws} draws<extra></extra>",
-    )  # fmt: skip
-    cells = [
-        (column, place, count)
-        for place, row in zip(places, counts, strict=True)
-        for column, count in zip(columns, row, strict=True)
-    ]
-    across, down, numbers = zip(*cells, strict=True) if cells else ((), (), ())
+    shades = {"zmin": 0, "zmax": n_draws, "colorscale": _SHADES, "showscale": False, "xgap": 3, "ygap": 3}
+    hover = f"%{{x}}: %{{z}} of {n_draws} draws<extra></extra>"
+    figure.add_heatmap(z=counts, x=columns, y=places, hovertemplate=hover, **shades)
     # a trace of its own: a heat map would choose the colour of its numbers without knowing the ground
-    figure.add_scatter(x=across, y=down, text=numbers, mode="text", textfont={"size": 13}, hoverinfo="skip", showlegend=False)
-    figure.update_layout(
-        height=70 + 34 * len(shown),
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        yaxis={"autorange": "reversed", "automargin": True, "tickvals": places, "ticktext": names, "showgrid": False},
-        xaxis={"side": "top", "showgrid": False},
-    )
+    numbers = {"text": [count for row in counts for count in row], "mode": "text", "textfont": {"size": 13}}
+    down_again = [place for place in places for _ in columns]
+    figure.add_scatter(x=columns * len(shown), y=down_again, hoverinfo="skip", showlegend=False, **numbers)
     return figure
+
+
+def _depth_name(level: int) -> str:
+    return f"depth {level}" if level else "root"
 
 
 def feature_sentence(schema: Schema, uses: Sequence[FeatureUse], n_draws: int) -> str:
@@ -97,7 +84,7 @@ def feature_rows(schema: Schema, uses: Sequence[FeatureUse]) -> list[dict[str, s
         {
             "feature": schema.features[use.feature].name,
             "anywhere": use.anywhere,
-            **{("root" if not depth else f"depth {depth}"): count for depth, count in enumerate(use.at_level)},
+            **{_depth_name(level): count for level, count in enumerate(use.at_level)},
         }
         for use in uses
     ]
@@ -122,7 +109,7 @@ def region_sentence(found: Sequence[Region]) -> str:
     )
 
 
-def region_rows(tree: Tree, found: Sequence[Region]) -> list[dict[str, str]]:
+def region_rows(tree: Tree, found: Sequence[Region]) -> Rows:
     """The same as a table, one line per leaf."""
     return [
         {
@@ -159,25 +146,18 @@ def _short(text: str, *, keep_end: bool = False) -> str:
 
 def _bars(rows: Sequence[tuple[str, float]], title: str, most: float) -> Figure:
     """Horizontal bars with their number behind them. Equal words stay apart."""
-    from plotly.graph_objects import Figure
-
-    figure = Figure()
-    places = list(range(len(rows)))
-    numbers = [f" {value:.0f}" for _, value in rows]
-    figure.add_bar(
-        x=[value for _, value in rows], y=places, orientation="h", text=numbers, textposition="outside", cliponaxis=False,
-        marker={"color": _BLUE}, hovertext=[words for words, _ in rows], hovertemplate="%{hovertext}: %{x:.0f}<extra></extra>",
-    )  # fmt: skip
-    figure.update_layout(
-        height=76 + 34 * len(rows),
-        margin={"l": 8, "r": 24, "t": 8, "b": 8},
-        bargap=0.35,
-        xaxis={"title": title, "range": [0, 1.08 * most], "zeroline": False},
-        yaxis={
-            "tickvals": places,
-            "ticktext": [words for words, _ in rows],
-            "autorange": "reversed",
-            "automargin": True,
-        },
+    places, names = list(range(len(rows))), [words for words, _ in rows]
+    across = {"title": title, "range": [0, 1.08 * most], "zeroline": False}
+    down = NAMES | {"tickvals": places, "ticktext": names}
+    figure = chart(76 + 34 * len(rows), right=24, bargap=0.35, xaxis=across, yaxis=down)
+    return figure.add_bar(
+        x=[value for _, value in rows],
+        y=places,
+        orientation="h",
+        marker={"color": BLUE},
+        text=[f" {value:.0f}" for _, value in rows],
+        textposition="outside",
+        cliponaxis=False,
+        hovertext=names,
+        hovertemplate="%{hovertext}: %{x:.0f}<extra></extra>",
     )
-    return figure

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from dpviz.evaluation.audit.smooth_leaf import RULES, delta_needed, first_violation, leaf_curve
-from dpviz.figures.audit.smooth_leaf import LOOKS, gaps_to_show, leaf_figure, leaf_rows, leaf_sentence
+from dpviz.figures.audit.smooth_leaf import STYLES, gaps_to_show, leaf_figure, leaf_rows, leaf_sentence
 from dpviz.figures.guarantee_text import number_text
 
 
@@ -23,7 +23,7 @@ def test_the_lower_chart_draws_losses_in_epsilons(epsilon):
     drawn = leaf_figure(curves(epsilon)).data
     assert len(drawn) == 2 * len(RULES)
     smooth, fair = drawn[1], drawn[5]
-    assert smooth.name == LOOKS["smooth"][0]
+    assert smooth.name == STYLES["smooth"][0]
     assert smooth.y[first_violation("smooth", epsilon)] > 1
     assert max(fair.y) == pytest.approx(1)
 

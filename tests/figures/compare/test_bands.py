@@ -11,8 +11,8 @@ from dpviz.figures.compare.bands import AXES, compare_figure, curve_rows, headli
 from dpviz.figures.compare.differences import difference_figure, difference_rows, probability_text, sentence
 from dpviz.figures.compare.dots import NARROW, WIDE, DotRow, dot_rows, dots_svg, row_words, scale_of, stacked
 from dpviz.figures.compare.measure_text import LEAST_R2, gap_text, measure_text, tick_format
-from dpviz.figures.compare.style import COLOURS, NEUTRAL, looks_of
-from dpviz.figures.theme import DARK, LIGHT, contrast
+from dpviz.figures.compare.style import line_styles
+from dpviz.figures.theme import SERIES
 from dpviz.learners import get_learner, learner_names
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -109,19 +109,13 @@ def test_the_table_says_what_the_figure_shows():
     assert plain["median accuracy"] == "85.0%"
 
 
-def test_looks_reach_three_to_one_on_both_grounds():
-    for colour in (*COLOURS, NEUTRAL):
-        assert contrast(colour, LIGHT.ground) >= 3, colour
-        assert contrast(colour, DARK.ground) >= 3, colour
-
-
 def test_learners_of_one_figure_never_look_alike():
-    every = looks_of(dict.fromkeys(learner_names(), "holds"))
+    every = line_styles(dict.fromkeys(learner_names(), "holds"))
     assert len({(look.colour, look.symbol) for look in every.values()}) == len(every)
     private = [name for name in learner_names() if not get_learner(name).is_baseline]
     for start in range(len(private)):
-        few = (private[start:] + private[:start])[: len(COLOURS)]
-        assert len({look.colour for look in looks_of(dict.fromkeys(few, "holds")).values()}) == len(few)
+        few = (private[start:] + private[:start])[: len(SERIES)]
+        assert len({look.colour for look in line_styles(dict.fromkeys(few, "holds")).values()}) == len(few)
 
 
 def found(probability=0.8, n_draws=150):
@@ -142,7 +136,7 @@ def test_a_probability_is_never_a_bare_certainty(item, text):
 
 
 def test_a_difference_is_a_line_in_points_with_its_sentence():
-    figure = difference_figure([found()], looks_of({"pf-tree": "holds", "privatree": "violated"}))
+    figure = difference_figure([found()], line_styles({"pf-tree": "holds", "privatree": "violated"}))
     line, mark = figure.data
     assert tuple(line.x) == pytest.approx((-1, 5))
     assert tuple(mark.x) == pytest.approx((2,))
@@ -156,7 +150,7 @@ def test_a_difference_is_a_line_in_points_with_its_sentence():
 
 
 def dot_lines(rng):
-    looks = looks_of({"pf-tree": "holds", "privatree": "violated"})
+    looks = line_styles({"pf-tree": "holds", "privatree": "violated"})
     return [DotRow(look, tuple(np.sort(rng.normal(0.8, 0.02, 25)))) for look in looks.values()]
 
 
@@ -177,7 +171,7 @@ def test_there_are_25_dots_per_learner_of_one_size_inside_the_drawing(rng, width
 
 
 def test_each_learner_has_one_hidden_mark():
-    rows = [DotRow(look, (0.5,) * 25) for look in looks_of({"pf-tree": "holds", "cart": "none"}).values()]
+    rows = [DotRow(look, (0.5,) * 25) for look in line_styles({"pf-tree": "holds", "cart": "none"}).values()]
     svg = ET.fromstring(dots_svg(rows, scale_of([0.5], WIDE)))
     marks = [group for group in svg.findall(f"{SVG}g") if group.get("class") == "draw"]
     assert [(mark.get("data-row"), mark.get("visibility")) for mark in marks] == [("0", "hidden"), ("1", "hidden")]
@@ -195,7 +189,7 @@ def test_a_stack_stands_near_its_dots(rng):
 
 
 def test_titles_are_escaped_and_the_drawing_speaks():
-    (look,) = looks_of({"pf-tree": "holds"}).values()
+    (look,) = line_styles({"pf-tree": "holds"}).values()
     row = DotRow(look, tuple(np.linspace(0.7, 0.9, 25)))
     text = dots_svg([row], scale_of(row.dots, WIDE))
     assert row_words(row, metric="accuracy") in re.search('aria-label="([^"]*)"', text)[1]
@@ -239,7 +233,7 @@ def test_of_errors_the_least_is_the_best():
     assert figure.layout.yaxis.tickformat == tick_format("rmse") == ",~r"
     found = Difference("s-gbdt", "dp-mean", 1.0, 0.9, 1.0, 400.0, 467.75, 470.0, 5, 10)
     assert "difference +467.8 units of the target (5–95 %: +400 to +470)" in sentence(found, "rmse")
-    drawn = difference_figure([found], looks_of({"dp-mean": "holds"}), "rmse")
+    drawn = difference_figure([found], line_styles({"dp-mean": "holds"}), "rmse")
     assert drawn.data[1].x == (467.75,)
     assert "units of the target" in drawn.layout.xaxis.title.text
     assert difference_rows([found], "rmse")[0]["5 %"] == "+400"
@@ -257,7 +251,7 @@ def test_each_measure_has_its_digits(value, metric, said):
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 @pytest.mark.parametrize("values", [(402.0, 455.0, 871.0), (0.00001, 0.00002, 0.00004), (-9.0, 0.3, 0.4), (5.0, 5.0, 5.0)])
 def test_dots_of_any_size_have_round_ticks_inside_the_scale(values, width):
-    row = DotRow(looks_of({"s-gbdt": "holds"})["s-gbdt"], tuple(sorted(values)))
+    row = DotRow(line_styles({"s-gbdt": "holds"})["s-gbdt"], tuple(sorted(values)))
     text = dots_svg([row], scale_of(values, width), metric="rmse")
     ticks = [float(item.get("x1")) for item in ET.fromstring(text).iter(f"{SVG}line") if item.get("class") == "grid"]
     assert 1 <= len(ticks) <= 10

@@ -4,7 +4,7 @@ from dpviz.evaluation.learn.growing import growing_tree
 from dpviz.evaluation.learn.lessons import PoisonedStump, adding_up, noisy_choice, noisy_counts
 from dpviz.figures.learn import mechanisms
 from dpviz.figures.learn import trees as lessons_trees
-from dpviz.figures.theme import DARK, LIGHT, contrast
+from dpviz.figures.wording import chance
 
 
 @pytest.fixture(scope="module")
@@ -17,27 +17,6 @@ def stump():
     import numpy as np
 
     return PoisonedStump((np.array([0.4, 0.8]), np.array([0.01, 1.0])), 0.1, 500, 0.6)
-
-
-@pytest.mark.parametrize("colour", [mechanisms.FIRST, mechanisms.SECOND, mechanisms.NEUTRAL])
-def test_colours_reach_three_to_one_on_both_grounds(colour):
-    assert min(contrast(colour, theme.ground) for theme in (LIGHT, DARK)) >= 3
-
-
-@pytest.mark.parametrize(
-    ("share", "words"),
-    [
-        (0, "0 %"),
-        (1, "100 %"),
-        (0.37, "37 %"),
-        (0.029, "2.9 %"),
-        (4e-4, "under 0.1 %"),
-        (0.9999, "over 99.9 %"),
-        (0.995, "99.5 %"),
-    ],
-)
-def test_percents_never_say_never_or_always_wrongly(share, words):
-    assert mechanisms.percent(share) == words
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0])
@@ -83,7 +62,7 @@ def test_both_choices_stand_side_by_side():
     flip, exponential = mechanisms.choice_figure(names, noisy).data
     assert list(flip.y) == list(noisy.flip)
     assert list(exponential.y) == list(noisy.exponential)
-    assert mechanisms.percent(noisy.flip_best) in mechanisms.choice_sentence(noisy, 1.0)
+    assert chance(noisy.flip_best) in mechanisms.choice_sentence(noisy, 1.0)
     assert [row["option"] for row in mechanisms.choice_rows(names, noisy)] == names
 
 
@@ -111,7 +90,7 @@ def test_the_drawn_option_is_marked_wherever_it_stands():
         node = growing_tree(0.3, seed, 2).nodes[1]
         bars, words = lessons_trees.options_figure(node).data
         marked = [name for name in words.text if name.startswith("▶ ")]
-        assert marked == [f"▶ {node.drawn.words} · {mechanisms.percent(node.drawn.probability)}"]
+        assert marked == [f"▶ {node.drawn.words} · {chance(node.drawn.probability)}"]
         assert bars.marker.pattern.shape.index("/") == words.text.index(marked[0])
         assert sum(bars.x) == pytest.approx(1)
         assert len(bars.x) == len(words.text) <= lessons_trees.MOST_OPTIONS + 2

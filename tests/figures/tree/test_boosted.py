@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
+from dpviz.figures.theme import BLUE, ORANGE
 from dpviz.figures.tree.boosted import (
-    DOWN,
-    UP,
     asked_rows,
     score_name,
     scores_in_words,
@@ -31,7 +30,7 @@ def test_the_steps_lead_from_the_start_to_the_score():
     assert tuple(upper.y) == pytest.approx((2.0, *steps.totals))
     assert tuple(upper.x) == (0, 1, 2, 3, 4)
     assert tuple(lower.y) == steps.added
-    assert list(lower.marker.color) == [UP if value >= 0 else DOWN for value in steps.added]
+    assert list(lower.marker.color) == [BLUE if value >= 0 else ORANGE for value in steps.added]
 
 
 def test_axes_say_what_they_count():

@@ -1,0 +1,29 @@
+"""Words that many sentences need: a count with its noun, a share or a chance in percent, a capital letter."""
+
+from __future__ import annotations
+
+
+def counted(number: int, noun: str) -> str:
+    """As in "1 row", "12,000 rows"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def capital(text: str) -> str:
+    """With a capital letter, except for ε."""
+    return text if text.startswith("ε") else text[:1].upper() + text[1:]
+
+
+def percent(share: float) -> str:
+    """As in "90 %", "12.5 %": to a tenth."""
+    return f"{100 * share:.1f}".removesuffix(".0") + " %"
+
+
+def chance(share: float) -> str:
+    """A probability: "37 %", one digit more below 10 %, and 0 % or 100 % only where it is exactly that."""
+    hundredths = 100 * share
+    if 0 < hundredths < 0.1:
+        return "under 0.1 %"
+    if 99.9 < hundredths < 100:
+        return "over 99.9 %"
+    digits = 1 if hundredths < 9.95 or 99 < hundredths < 100 else 0
+    return f"{hundredths:.{digits}f}".removesuffix(".0") + " %"
