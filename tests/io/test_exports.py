@@ -23,7 +23,6 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, 
 from tests.io.exports_models import HOSTILE, exportable, hostile_tree, number_schema, schema_with_stand_ins
 
 TARGETS = registry()
-RANDOM_ROWS = 10_000
 #: Models without a tree; they are exported as JSON.
 NOT_TREES = ("logistic",)
 #: Every learner on two classes, one forest and one boosted model on three, every learner of numbers.
@@ -48,11 +47,12 @@ def document(tree: Tree) -> Exportable:
     return Exportable(json.dumps(body))
 
 
+@pytest.mark.parametrize("random_rows", [200, pytest.param(10_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("learner", "schema"), CASES, ids=IDS)
-def test_every_export_agrees_on_golden_rows_and_on_ten_thousand_random_ones(learner, schema):
+def test_every_export_agrees_on_golden_rows_and_on_random_ones(learner, schema, random_rows):
     given = exportable(learner, schema)
-    given.__dict__["golden"] = golden_rows(given.model, random_rows=RANDOM_ROWS)
-    assert len(given.golden.rows) > (2_000 if learner in NOT_TREES else 0.9 * RANDOM_ROWS)
+    given.__dict__["golden"] = golden_rows(given.model, random_rows=random_rows)
+    assert len(given.golden.rows) > (min(2_000, random_rows // 2) if learner in NOT_TREES else 0.9 * random_rows)
     offered = [target for target in TARGETS.values() if fits(target, given)]
     for target in offered:
         assert export(target, given).n_rows == len(given.golden.rows)

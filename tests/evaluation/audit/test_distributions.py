@@ -29,7 +29,10 @@ def test_probabilities_of_every_level_sum_to_one_on_every_data_set(learner, epsi
         np.testing.assert_array_equal(distribution.low, distribution.high)
 
 
-@pytest.mark.parametrize(("learner", "given"), [("privatree", {"grow_complete": True}), ("privatree-corrected", {})])
+@pytest.mark.parametrize(
+    ("learner", "given"),
+    [pytest.param("privatree", {"grow_complete": True}, marks=pytest.mark.slow), ("privatree-corrected", {})],
+)
 def test_where_noise_is_cut_off_bounds_lie_on_either_side_of_one(learner, given):
     for distribution in level_distributions(ask(learner, **given), TINY):
         assert (np.exp(distribution.low).sum(axis=1) <= 1 + 1e-12).all()
@@ -38,9 +41,10 @@ def test_where_noise_is_cut_off_bounds_lie_on_either_side_of_one(learner, given)
 
 
 def test_a_tree_has_one_level_per_depth_and_the_last_one_no_children():
-    found = level_distributions(ask("pf-tree"), TINY)
+    one_row = Universe((2,), depth=2, max_rows=1)
+    found = level_distributions(ask("pf-tree"), one_row)
     assert [distribution.has_children for distribution in found] == [True, False]
-    complete = level_distributions(ask("privatree", grow_complete=True), TINY)
+    complete = level_distributions(ask("privatree", grow_complete=True), one_row)
     assert [distribution.has_children for distribution in complete] == [True, True, False]
 
 

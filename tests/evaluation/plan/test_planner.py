@@ -26,9 +26,9 @@ WISH = Goal("accuracy", 0.85)
     ("along", "goal"),
     [
         ("epsilon", WISH),
-        ("n_rows", WISH),
-        ("epsilon", Goal("labels", 0.9)),
-        ("max_depth", Goal("labels", 0.7, 0.8)),
+        pytest.param("n_rows", WISH, marks=pytest.mark.slow),
+        pytest.param("epsilon", Goal("labels", 0.9), marks=pytest.mark.slow),
+        pytest.param("max_depth", Goal("labels", 0.7, 0.8), marks=pytest.mark.slow),
     ],
 )
 def test_answers_hold_on_fresh_simulations(along, goal):
@@ -42,6 +42,7 @@ def test_answers_hold_on_fresh_simulations(along, goal):
         assert short.successes <= binom.ppf(0.999, 200, goal.sureness)
 
 
+@pytest.mark.slow
 def test_answers_of_many_searches_hold_as_often_as_promised():
     """Coverage: the truth at each epsilon comes from draws that no search saw."""
     ladder, goal, trials, wrong = (0.01, 0.03, 0.1, 0.3), Goal("accuracy", 0.82, 0.8), 12, 0

@@ -180,6 +180,7 @@ def test_no_attack_gets_below_what_is_proved() -> None:
     assert closest < 0.3  # the comparison is not idle: some attack comes near
 
 
+@pytest.mark.slow
 def test_a_bound_for_too_small_an_epsilon_would_be_caught() -> None:
     # the other side: at epsilon 0.1, certified as if at .001, the attack on the labels falls below "what is proved"
     train, test = noisy_step(150, 0), noisy_step(300, 1)
