@@ -1,26 +1,24 @@
-"""Tables from OpenML, by name: the only thing in dpviz that uses the network, and only when somebody asks for it.
+"""Tables from OpenML, by name: the only part of dpviz that uses the network, and only when asked to.
 
-scikit-learn does the fetching. Nothing is kept on disk. With the environment variable DPVIZ_OFFLINE=1 nothing is fetched at all.
+scikit-learn fetches them. Nothing is kept on disk. With the environment variable DPVIZ_OFFLINE=1 nothing is fetched at all.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from threading import Event
 from typing import Any
 
 from dpviz.errors import Cancelled, DpvizError
 from dpviz.io.csv import read_csv
+from dpviz.progress import Stop, is_stopped
 from dpviz.table.raw import RawTable
 
-Stop = Callable[[], bool] | Event
 #: "1" keeps dpviz off the network whatever is clicked.
 VARIABLE = "DPVIZ_OFFLINE"
 
 
 def is_offline() -> bool:
-    """True when whoever runs dpviz has switched the network off."""
+    """True when the network is switched off for dpviz."""
     return os.environ.get(VARIABLE, "") not in ("", "0")
 
 
@@ -34,7 +32,7 @@ def fetch_openml(name: str, *, version: int | str = "active", stop: Stop | None 
     version : int or "active"
         A number, or the version OpenML marks as active.
     stop : callable or threading.Event, optional
-        Looked at before and after the download, which cannot be interrupted itself.
+        Checked before and after the download, which cannot be interrupted itself.
 
     Returns
     -------
@@ -53,18 +51,17 @@ def fetch_openml(name: str, *, version: int | str = "active", stop: Stop | None 
     if is_offline():
         remedy = f"Unset {VARIABLE}, or choose a sample or a file instead."
         raise DpvizError("The network is switched off.", where=f"OpenML, {name!r}", remedy=remedy)
-    _heed(stop)
+    _require_going_on(stop)
     bunch = _fetch(name, version)
-    _heed(stop)
+    _require_going_on(stop)
     table = read_csv(bunch.frame.to_csv(index=False).encode(), name=name)
     targets = ", ".join(repr(str(target)) for target in bunch.target_names)
     note = f"OpenML suggests {targets} as the target." if targets else "OpenML suggests no target."
     return RawTable(table.columns, table.source, (*table.notes, note))
 
 
-def _heed(stop: Stop | None) -> None:
-    stopped = stop.is_set if isinstance(stop, Event) else stop
-    if stopped is not None and stopped():
+def _require_going_on(stop: Stop | None) -> None:
+    if is_stopped(stop):
         raise Cancelled
 
 

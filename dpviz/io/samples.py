@@ -7,8 +7,7 @@ the data and marked so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from dpviz.errors import UnknownName
 from dpviz.installation import bundled
@@ -17,7 +16,7 @@ from dpviz.io.schemas import load_schema
 from dpviz.table.proposal import propose_schema, rounded_count
 from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
-from dpviz.table.schema import ClassTarget, NumericFeature, Schema
+from dpviz.table.schema import NumericFeature, Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +50,19 @@ _SAMPLES = (
 _TARGETS = {"breast-cancer": "diagnosis", "wine": "cultivar", "digits": "digit"}
 
 
+_SIMULATED, _PUBLIC = DataRole.SIMULATED, DataRole.PUBLIC
+_SAMPLES = (
+    Sample("loans", "Loan applications", _SIMULATED, "20,000 simulated loan applications: who will default?"),
+    Sample("clinic", "Clinic", _SIMULATED, "800 simulated hospital stays, a small set: who will be readmitted?"),
+    Sample("rents", "Rents", _SIMULATED, "3,000 simulated flats on offer: what is the rent? A number, not a class."),
+    Sample("breast-cancer", "Breast cancer", _PUBLIC, "569 tumours, 30 measurements of cell nuclei: malignant or benign?"),
+    Sample("wine", "Wine", _PUBLIC, "178 wines, 13 chemical measurements: which of three cultivars?"),
+    Sample("digits", "Digits", _PUBLIC, "1,797 handwritten digits as 8 by 8 pixels: which of ten digits?"),
+)
+#: What scikit-learn's tables predict.
+_TARGETS = {"breast-cancer": "diagnosis", "wine": "cultivar", "digits": "digit"}
+
+
 def samples() -> tuple[Sample, ...]:
     """Every sample, the one to begin with first."""
     return _SAMPLES
@@ -66,30 +78,29 @@ def load_sample(name: str) -> tuple[RawTable, Schema]:
     DpvizError
         Its files are missing.
     """
-    if name not in {sample.name for sample in _SAMPLES}:
-        raise UnknownName("sample", name, (sample.name for sample in _SAMPLES))
-    return _from_scikit_learn(name, _TARGETS[name]) if name in _TARGETS else _simulated(name)
-
-
-def _simulated(name: str) -> tuple[RawTable, Schema]:
+    names = [sample.name for sample in _SAMPLES]
+    if name not in names:
+        raise UnknownName("sample", name, names)
+    if name in _TARGETS:
+        return _from_scikit_learn(name, _TARGETS[name])
     return read_csv(bundled(f"data/{name}.csv.gz"), name=name), load_schema(bundled(f"data/{name}.schema.json"))
 
 
 def _from_scikit_learn(name: str, target: str) -> tuple[RawTable, Schema]:
-    """Through CSV text, so that the same rules read it as an uploaded table."""
+    """Through CSV text, so that the table is read by the same rules as an upload."""
     from sklearn import datasets
 
     bunch = getattr(datasets, f"load_{name.replace('-', '_')}")(as_frame=True)
-    labels = [str(bunch.target_names[code]) for code in bunch.target]
-    table = read_csv(bunch.data.assign(**{target: labels}).to_csv(index=False).encode(), name=name)
-    return table, _documented(name, table, target, bunch)
+    classes = tuple(map(str, bunch.target_names))
+    frame = bunch.data.assign(**{target: [classes[code] for code in bunch.target]})
+    table = read_csv(frame.to_csv(index=False).encode(), name=name)
+    return table, _documented(table, target).declare(target, classes=classes).declare(n_public=rounded_count(table.n_rows))
 
 
-def _documented(name: str, table: RawTable, target: str, bunch: Any) -> Schema:
-    """Classes and row count are documented; so are the digits' pixels, whole numbers from 0 to 16. Other ranges are read."""
-    classes = tuple(str(label) for label in bunch.target_names)
-    n_public = rounded_count(table.n_rows)
-    if name == "digits":
-        pixels = tuple(NumericFeature(str(pixel), 0, 16, whole=True) for pixel in bunch.feature_names)
-        return Schema(pixels, ClassTarget(target, classes), n_public=n_public)
-    return propose_schema(table, target).declare(target, classes=classes).declare(n_public=n_public)
+def _documented(table: RawTable, target: str) -> Schema:
+    """Ranges are read from the data, but those of the digits are documented: 64 pixels, each a whole number from 0 to 16."""
+    schema = propose_schema(table, target)
+    if target != _TARGETS["digits"]:
+        return schema
+    pixels = tuple(NumericFeature(name, 0, 16, whole=True) for name in table.names if name != target)
+    return replace(schema, features=pixels)

@@ -16,25 +16,10 @@ from dpviz.release.records import Balance, Entry, Exploration
 from dpviz.release.register import ReleaseRegister
 
 FORMAT = "dpviz-releases/1"
+_WHAT = ("kind", "number", "data_set", "unit", "status", "started", "finished", "learner", "settings")
+_COST = ("epsilon", "delta", "neighbours", "assumptions", "times", "file", "sha256")
 #: Of `register_lines`.
-COLUMNS = (
-    "kind",
-    "number",
-    "data_set",
-    "unit",
-    "status",
-    "started",
-    "finished",
-    "learner",
-    "settings",
-    "epsilon",
-    "delta",
-    "neighbours",
-    "assumptions",
-    "times",
-    "file",
-    "sha256",
-)
+COLUMNS = (*_WHAT, *_COST)
 
 
 def register_lines(register: ReleaseRegister) -> list[list[Any]]:

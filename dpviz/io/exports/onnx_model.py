@@ -19,7 +19,8 @@ from dpviz.io.exports.contract import Exportable, Target
 from dpviz.io.exports.function import End, Function, Split, Step
 from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
 
-_LEQ, _MEMBER = 0, 6
+#: Codes of the format: two kinds of split, and a type.
+_LEQ, _MEMBER, _INT64 = 0, 6, 7
 #: Names of what flows inside; inputs bear the columns' names, so a column must not be called so.
 _INSIDE = "dpviz::"
 
@@ -39,6 +40,13 @@ def _write(given: Exportable) -> bytes:
     model = helper.make_model(graph, opset_imports=imports, ir_version=10, producer_name="dpviz")
     onnx.checker.check_model(model)
     return model.SerializeToString(deterministic=True)
+
+
+def _node(kind: str, inputs: list[str], output: str, **attributes: Any) -> Any:
+    from onnx import helper
+
+    domain = {"domain": "ai.onnx.ml"} if kind in ("LabelEncoder", "TreeEnsemble") else {}
+    return helper.make_node(kind, inputs, [output], **domain, **attributes)
 
 
 def _require_names(schema: Schema) -> None:
@@ -62,7 +70,7 @@ def _columns(schema: Schema) -> tuple[list[Any], list[Any]]:
         parts.append(f"{_INSIDE}{place}" if is_text else feature.name)
         if isinstance(feature, CategoricalFeature):
             nodes.append(_encoder(feature, parts[-1]))
-    return inputs, [*nodes, helper.make_node("Concat", parts, [f"{_INSIDE}cells"], axis=1)]
+    return inputs, [*nodes, _node("Concat", parts, f"{_INSIDE}cells", axis=1)]
 
 
 def _encoder(feature: CategoricalFeature, out: str) -> Any:
@@ -74,25 +82,21 @@ def _encoder(feature: CategoricalFeature, out: str) -> Any:
     values = numpy_helper.from_array(np.arange(len(texts), dtype=np.float64), "values")
     other = numpy_helper.from_array(np.array([len(texts)], dtype=np.float64), "other")
     tensors = {"keys_tensor": keys, "values_tensor": values, "default_tensor": other}
-    return helper.make_node("LabelEncoder", [feature.name], [out], domain="ai.onnx.ml", **tensors)
+    return _node("LabelEncoder", [feature.name], out, **tensors)
 
 
 def _sums(function: Function) -> list[Any]:
     """One ensemble per sum, because a leaf adds to one sum only. A single tree of classes sums up to the code of the class."""
-    from onnx import helper
-
     parts = [f"{_INSIDE}sum{place}" for place in range(len(function.start))]
     nodes = [_ensemble(function, place, part) for place, part in enumerate(parts)]
-    return [*nodes, helper.make_node("Concat", parts, [f"{_INSIDE}sums"], axis=1)]
+    return [*nodes, _node("Concat", parts, f"{_INSIDE}sums", axis=1)]
 
 
 def _ensemble(function: Function, place: int, out: str) -> Any:
-    from onnx import helper
-
     flat = _Flat(function, place)
     for tree in function.trees:
         flat.add(tree)
-    return helper.make_node("TreeEnsemble", [f"{_INSIDE}cells"], [out], domain="ai.onnx.ml", n_targets=1, **flat.attributes())
+    return _node("TreeEnsemble", [f"{_INSIDE}cells"], out, n_targets=1, **flat.attributes())
 
 
 class _Flat:
@@ -167,30 +171,25 @@ def _codes(asked: Condition, feature: Feature) -> list[float]:
 
 
 def _decision(function: Function) -> list[Any]:
-    from onnx import helper
-
-    sums = f"{_INSIDE}sums"
-    total = f"{_INSIDE}total"
-    nodes = [helper.make_node("Add", [sums, f"{_INSIDE}start"], [total])]
+    """From the sums to the prediction."""
+    total, code = f"{_INSIDE}total", f"{_INSIDE}code"
+    nodes = [_node("Add", [f"{_INSIDE}sums", f"{_INSIDE}start"], total)]
     if function.names is None:
-        clip = [total, f"{_INSIDE}low", f"{_INSIDE}high"] if function.how == "sum" else [total]
-        kind = "Clip" if function.how == "sum" else "Identity"
-        return [*nodes, helper.make_node(kind, clip, [f"{_INSIDE}within"]), _flattened(f"{_INSIDE}within", "prediction")]
-    code, wide = f"{_INSIDE}code", f"{_INSIDE}wide"
+        if function.how == "sum":
+            nodes.append(_node("Clip", [total, f"{_INSIDE}low", f"{_INSIDE}high"], f"{_INSIDE}within"))
+        return [*nodes, _flattened(f"{_INSIDE}within" if function.how == "sum" else total, "prediction")]
     if function.how == "most":
-        nodes.append(helper.make_node("ArgMax", [total], [code], axis=1, keepdims=0))
-        return [*nodes, helper.make_node("Gather", [f"{_INSIDE}names", code], ["prediction"])]
-    if function.how == "sign":
-        nodes.append(helper.make_node("Greater", [total, f"{_INSIDE}zero"], [f"{_INSIDE}above"]))
-    chosen = f"{_INSIDE}above" if function.how == "sign" else total
-    nodes += [helper.make_node("Cast", [chosen], [wide], to=helper.TensorProto.INT64), _flattened(wide, code)]
-    return [*nodes, helper.make_node("Gather", [f"{_INSIDE}names", code], ["prediction"])]
+        nodes.append(_node("ArgMax", [total], code, axis=1, keepdims=0))
+    else:
+        if function.how == "sign":
+            nodes.append(_node("Greater", [total, f"{_INSIDE}zero"], f"{_INSIDE}above"))
+        chosen, wide = f"{_INSIDE}above" if function.how == "sign" else total, f"{_INSIDE}wide"
+        nodes += [_node("Cast", [chosen], wide, to=_INT64), _flattened(wide, code)]
+    return [*nodes, _node("Gather", [f"{_INSIDE}names", code], "prediction")]
 
 
 def _flattened(given: str, out: str) -> Any:
-    from onnx import helper
-
-    return helper.make_node("Reshape", [given, f"{_INSIDE}flat"], [out])
+    return _node("Reshape", [given, f"{_INSIDE}flat"], out)
 
 
 def _constants(function: Function) -> list[Any]:
