@@ -153,8 +153,8 @@ def ask_question(guess: float) -> Question:
             target = st.number_input("Leaves with the right label, %", 1.0, 99.9, 90.0, 1.0, format="%g", **linked("wish-labels"))
     with right:
         steps = (50, 80, 90, 95)
-        sureness = st.select_slider("In so many trees of 100", steps, 90, help=_SURE, **linked("sure"))
-    return Question(name, _ALONG[name], Goal(measure, target / 100, sureness / 100))
+        reliability = st.select_slider("In so many trees of 100", steps, 90, help=_SURE, **linked("sure"))
+    return Question(name, _ALONG[name], Goal(measure, target / 100, reliability / 100))
 
 
 _SURE = "You get one tree. Higher: surer that yours is among those that reach it."

@@ -1,52 +1,43 @@
-"""What one epsilon means three times over: accuracy, what may be learned of one row, how many poisoned rows it withstands.
+"""Three consequences of an epsilon: accuracy, what can be inferred about one row, and how many poisoned rows a tree withstands.
 
-Accuracy and protection are measured on one training set and one test set of the world, held fixed while the noise varies: that
-is what the poisoning certificate speaks of (`evaluation/robustness/poisoning.py`).
+Accuracy and protection refer to one training set and one test set of the world, held fixed while the noise varies, as the
+poisoning certificate does (`evaluation/robustness/poisoning.py`).
 
-Attack models. *Fair prior*: is this row in or out, even odds before; at most e^eps / (1 + e^eps) of the guesses are right. *One
+Attack models. *Fair prior*: guess whether a row was used, at even odds; at most e^eps / (1 + e^eps) of guesses are right. *One
 of n*: the attacker knows all rows, and that one of n people was left out, but not which; at most 1 / (1 + (n - 1) e^-eps).
-Source of the second: Lee & Clifton 2011, "How much is enough?", its bound at the largest ratio of sensitivities, 1. For n = 2 it
-is the first.
+Source of the second: Lee & Clifton 2011, "How much is enough?", its bound at the largest ratio of sensitivities, 1. For n = 2 the
+two agree.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.errors import ParameterError
+from dpviz.evaluation.checks import require_count
 from dpviz.evaluation.plan.planner import EPSILONS, Setup
 from dpviz.evaluation.plan.simulate import World
 from dpviz.evaluation.robustness.poisoning import PoisoningTable, certify
+from dpviz.progress import Progress, Stop, steps
 from dpviz.randomness import seed_from
 
-#: Shares of the outcomes that a band leaves out at either end.
+#: Share of the outcomes outside a band, at each end.
 TAIL = 0.05
 FAIR = 2
 
 
 def guesses_right(epsilon: float, candidates: int = FAIR) -> float:
-    """Share of guesses that can be right at most, when one of so many candidates is meant and each was as likely before."""
-    if candidates < 2:
-        raise ParameterError("an attack", "candidates", candidates, "at least 2")
+    """The largest share of right guesses when one of this many equally likely candidates is meant."""
+    require_count("an attack", "candidates", candidates, 2)
     return 1 / (1 + (candidates - 1) * math.exp(-epsilon))
 
 
 @dataclass(frozen=True)
 class Consequence:
-    """One epsilon.
-
-    Attributes
-    ----------
-    epsilon : float
-        As asked.
-    accuracies : ndarray, read-only
-        On the test rows, one per draw.
-    certificate : PoisoningTable
-    """
+    """The consequences of one epsilon: accuracy on the test rows, one per draw (read-only), and the poisoning certificate."""
 
     epsilon: float
     accuracies: np.ndarray
@@ -54,28 +45,28 @@ class Consequence:
 
     @property
     def proven(self) -> float:
-        """Epsilon that can be relied on: what is asked where the claim holds, else infinite or what the steps compose to."""
+        """Proved epsilon: the requested one where the claim holds, else infinite or what the steps compose to."""
         bound = self.certificate.bounds[0]
         return math.inf if self.certificate.reason else float(getattr(bound, "epsilon", math.inf))
 
     def accuracy(self, share: float) -> float:
-        """The quantile of the accuracies."""
+        """The quantile of the accuracies at `share`."""
         return float(np.quantile(self.accuracies, share))
 
     def protected(self, above: float) -> int | None:
-        """Poisoned rows with which the mean accuracy provably stays above; None when 0 is too many or nothing is proved."""
+        """The most poisoned rows with which the mean accuracy provably stays above; None when even 0 is too many."""
         return self.certificate.protected_rows(above)
 
 
 @dataclass(frozen=True)
 class Consequences:
-    """A ladder of epsilons for one setup, learned from one training set.
+    """The consequences of a ladder of epsilons for one setup on one training set.
 
     Attributes
     ----------
     setup : Setup
     found : tuple of Consequence
-        By epsilon; fewer than asked after a stop.
+        By epsilon; fewer than asked for after a stop.
     n_train : int
     majority : float
         Accuracy of always predicting the most frequent class.
@@ -98,15 +89,14 @@ class Consequences:
         return next((item.certificate.reason for item in self.found if item.certificate.reason), "")
 
     def at(self, epsilon: float) -> Consequence:
-        """The consequence at the rung closest on a log scale."""
+        """The consequences of the nearest epsilon on a log scale."""
         return min(self.found, key=lambda item: abs(math.log(item.epsilon / epsilon)))
 
     def protecting(self, rows: int, above: float) -> tuple[Consequence, ...]:
-        """Epsilons whose trees provably stay above with so many poisoned rows. Not one end of the ladder: too little epsilon is
-        too inaccurate to begin with, too much proves nothing.
+        """Those whose accuracy provably stays above with this many poisoned rows: often a range in the middle, since a small
+        epsilon is too inaccurate and a large one proves nothing.
         """
-        found = ((item, item.protected(above)) for item in self.found)
-        return tuple(item for item, protected in found if protected is not None and protected >= rows)
+        return tuple(item for item in self.found if (protected := item.protected(above)) is not None and protected >= rows)
 
 
 def consequences(
@@ -118,8 +108,8 @@ def consequences(
     draws: int = 300,
     beta: float = 0.05,
     workers: int = 1,
-    progress: Callable[[float], None] | None = None,
-    stop: Callable[[], bool] | None = None,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
 ) -> Consequences:
     """Accuracy and poisoning certificates along a ladder of epsilons.
 
@@ -131,19 +121,15 @@ def consequences(
         All certificates together fail with at most this probability.
     progress : callable (share in (0, 1]), optional
     stop : callable () -> bool, optional
-        Looked at between epsilons; what is done is kept.
+        Asked between epsilons; those done so far are kept, at least one.
     """
     train, test = world.draw(setup.n_rows, seed=seed_from(seed, 0))
     asked = {name: value for name, value in {**setup.settings, **setup.params}.items() if name != "epsilon"}
-    look = {"draws": draws, "beta": beta / len(epsilons), "workers": workers, "stop": stop, **asked}
+    options = {"draws": draws, "beta": beta / len(epsilons), "workers": workers, "stop": stop, **asked}
     found: list[Consequence] = []
-    for number, epsilon in enumerate(epsilons):
-        if found and stop is not None and stop():
-            break
-        table = certify(setup.learner, [(train, test)], epsilon=epsilon, seed=seed_from(seed, 1 + number), **look)
+    for epsilon in steps(epsilons, progress, stop, at_least=1):
+        table = certify(setup.learner, [(train, test)], epsilon=epsilon, seed=seed_from(seed, 1 + len(found)), **options)
         found.append(Consequence(epsilon, _accuracies(table), table))
-        if progress is not None:
-            progress((number + 1) / len(epsilons))
     return Consequences(setup, tuple(found), train.n_rows, found[0].certificate.majority, beta, draws)
 
 

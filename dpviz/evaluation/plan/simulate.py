@@ -1,7 +1,7 @@
-"""Worlds to plan in: places from which training rows and fresh test rows can be drawn again and again.
+"""Worlds to plan in: sources of training rows and fresh test rows that can be drawn from again and again.
 
-Either rows that may be looked at, split and resampled; or rows simulated from a schema alone, with marginals that are uniform
-or given and a tree planted in them. The second reads no row of anybody, so it may be used before private rows are touched.
+Either public rows, split and resampled; or rows simulated from a schema alone, with uniform or given marginals and a planted
+tree. The second reads no row at all, so it can be used before private rows are touched.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from dpviz.randomness import generator, seed_from
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, Schema
 
-#: Fresh rows an outcome is measured on.
+#: Fresh rows to measure an outcome on.
 TEST_ROWS = 2_000
-#: Share of the rows at hand that is kept aside.
+#: Held-out share of given rows.
 TEST_SHARE = 0.2
 #: A planted rule sends at least this share of its rows to each side.
 LEAST_SIDE = 0.2
-#: Below the root a planted rule sends about this share of its rows to the class its subtree stands for: with equal halves no
-#: rule above would be worth anything by itself (an exclusive or), and no tree grown from the root could find it.
+#: Below the root a planted rule sends about this share of its rows to the class of its subtree: with equal halves the rule above
+#: would be worth nothing by itself (an exclusive or), and no tree grown from the root could find it.
 AIM = 0.7
-#: Up to here any subset of the categories may be planted; of more, the first ones as declared.
+#: Up to this many categories any subset may be planted; of more, the first ones as declared.
 FEW_CATEGORIES = 10
 
 #: Feature name -> weights: of equal-width bins over the declared range, or of the categories. Absent: uniform.
@@ -54,7 +54,7 @@ class World(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Resampled:
-    """Rows at hand. Each draw keeps another fifth aside; more rows than are left are drawn with repetition."""
+    """Given rows. Each draw holds out another fifth; more rows than the rest has are drawn with replacement."""
 
     data: EncodedDataset
 
@@ -65,12 +65,12 @@ class Resampled:
 
     @property
     def schema(self) -> Schema:
-        """Of the rows at hand."""
+        """Of the given rows."""
         return self.data.schema
 
     @property
     def n_rows(self) -> int:
-        """Rows not kept aside."""
+        """Rows that are not held out."""
         return self.data.n_rows - self._n_test
 
     @property
@@ -78,24 +78,23 @@ class Resampled:
         return min(TEST_ROWS, round(self.data.n_rows * TEST_SHARE))
 
     def repeats(self, n_rows: int) -> bool:
-        """True when so many training rows need repetition."""
+        """True when this many training rows need replacement."""
         return n_rows > self.n_rows
 
     def draw(self, n_rows: int | None = None, *, seed: int) -> Split:
-        """A fifth (at most 2,000 rows) is kept aside, the rest trained on: all, fewer, or more with repetition."""
+        """Holds out a fifth (at most 2,000 rows) and trains on the rest: all, fewer, or more with replacement."""
         rng = generator(seed)
         order = rng.permutation(self.data.n_rows)
         test, rest = order[: self._n_test], order[self._n_test :]
         wanted = len(rest) if n_rows is None else n_rows
         train = rest[:wanted] if wanted <= len(rest) else rng.choice(rest, wanted)
-        shares = (len(rows) / self.data.n_rows for rows in (train, test))
-        drawn = (self.data.take(np.sort(rows), share=share) for rows, share in zip((train, test), shares, strict=True))
-        return next(drawn), next(drawn)
+        drawn = [self.data.take(np.sort(rows), share=len(rows) / self.data.n_rows) for rows in (train, test)]
+        return drawn[0], drawn[1]
 
 
 @dataclass(frozen=True, eq=False)
 class Planted:
-    """Rows simulated from a schema: independent features, and a class that follows `rule` with some probability.
+    """Rows simulated from a schema: independent features, and a class that follows a planted tree with some probability.
 
     Attributes
     ----------
@@ -103,8 +102,8 @@ class Planted:
     rule : Tree
         The planted tree.
     follows : float
-        Probability that a row has the class the tree says; otherwise each other class is equally likely. It is the best accuracy
-        anything can reach here, as long as it is at least 1 / n_classes.
+        Probability that a row has the class the tree predicts; the other classes are equally likely. No model can be more
+        accurate, as long as this is at least 1 / n_classes.
     n_rows : int
     marginals : mapping
     """
@@ -117,7 +116,7 @@ class Planted:
 
     @property
     def schema(self) -> Schema:
-        """With the number of training rows as the public one."""
+        """With the number of training rows as the public row count."""
         return replace(self.declared, n_public=self.n_rows, read_from_data=())
 
     def draw(self, n_rows: int | None = None, *, seed: int) -> Split:
@@ -130,14 +129,14 @@ class Planted:
         columns = tuple(_drawn(feature, self.marginals, count, rng) for feature in self.declared.features)
         schema = replace(self.declared, n_public=count, read_from_data=())
         rows = EncodedDataset(schema, columns, np.zeros(count, dtype=np.uint8))
-        said = self.rule.predict(rows)
+        planted = self.rule.predict(rows)
         n_classes = len(schema.classes)
-        other = (said + rng.integers(1, n_classes, count)) % n_classes
-        return replace(rows, target=np.where(rng.random(count) < self.follows, said, other).astype(np.uint8), _binnings={})
+        other = (planted + rng.integers(1, n_classes, count)) % n_classes
+        return replace(rows, target=np.where(rng.random(count) < self.follows, planted, other).astype(np.uint8), _binnings={})
 
     @cached_property
     def most_frequent(self) -> float:
-        """Share of the most frequent class, estimated from many rows: what guessing reaches."""
+        """Share of the most frequent class, estimated from many rows."""
         rows = self._rows(50_000, generator(seed_from(self.n_rows, 7)))
         return float(rows.class_counts().max() / rows.n_rows)
 
@@ -145,7 +144,7 @@ class Planted:
 def plant(
     schema: Schema, *, n_rows: int, strength: float, depth: int = 2, marginals: Marginals | None = None, seed: int
 ) -> Planted:
-    """A world made of a schema alone.
+    """A world made from a schema alone.
 
     Parameters
     ----------
@@ -154,7 +153,7 @@ def plant(
     n_rows : int
         Training rows.
     strength : float
-        0: the class is chance; 1: the planted tree is always right. In between the class follows the tree with probability
+        0: the class is random; 1: the planted tree is always right. The class follows the tree with probability
         1/n_classes + strength (1 - 1/n_classes).
     depth : int
         Levels of the planted tree, fewer where features run out.
@@ -166,7 +165,7 @@ def plant(
     Raises
     ------
     ParameterError, SchemaError
-        For what cannot be simulated.
+        For arguments that cannot be simulated.
     """
     require_classes(schema, "A simulated world")
     for name, value, low, high in (("strength", strength, 0, 1), ("depth", depth, 1, 6), ("n_rows", n_rows, 2, 10**7)):
@@ -186,7 +185,7 @@ def plant(
 
 
 def marginals_of(data: EncodedDataset, bins: int = 20) -> Marginals:
-    """Each feature's own distribution in rows that may be looked at, in so many bins."""
+    """The distribution of each feature in public rows, numbers in equal-width bins."""
     found = {}
     for feature, column in zip(data.schema.features, data.columns, strict=True):
         if isinstance(feature, CategoricalFeature):
@@ -211,13 +210,10 @@ def _drawn(feature: Feature, marginals: Marginals, count: int, rng: np.random.Ge
         n = len(feature.categories)
         codes = rng.integers(n, size=count) if weights is None else _chosen(weights, count, rng)
         return codes.astype(np.uint8 if n <= 256 else np.uint16)
-    values = feature.low + (feature.high - feature.low) * _within(weights or (1.0,), count, rng)
-    return _settled(feature, values)
-
-
-def _within(weights: tuple[float, ...], count: int, rng: np.random.Generator) -> np.ndarray:
-    """Places in [0, 1): a bin by weight, then anywhere in it."""
-    return (_chosen(weights, count, rng) + rng.random(count)) / len(weights)
+    weights = weights or (1.0,)
+    place = (_chosen(weights, count, rng) + rng.random(count)) / len(weights)  # a bin by its weight, then anywhere in it
+    values = feature.low + (feature.high - feature.low) * place
+    return np.clip(np.round(values), np.ceil(feature.low), np.floor(feature.high)) if feature.whole else values
 
 
 def _chosen(weights: tuple[float, ...], count: int, rng: np.random.Generator) -> np.ndarray:
@@ -225,16 +221,10 @@ def _chosen(weights: tuple[float, ...], count: int, rng: np.random.Generator) ->
     return np.minimum(np.searchsorted(edges, rng.random(count), side="right"), len(weights) - 1)
 
 
-def _settled(feature: NumericFeature, values: np.ndarray) -> np.ndarray:
-    if not feature.whole:
-        return values
-    return np.clip(np.round(values), np.ceil(feature.low), np.floor(feature.high))
-
-
 def _planted(
     schema: Schema, marginals: Marginals, depth: int, label: int, used: frozenset[int], rng: np.random.Generator
 ) -> Node:
-    """A subtree whose sibling leaves differ. Most of its rows have the class `label`: its parent's rule is worth finding."""
+    """A subtree whose sibling leaves differ. Most of its rows have the class `label`, so its parent's rule is worth finding."""
     places = [place for place in range(schema.n_features) if place not in used]
     aim = AIM if used else 0.5
     rules = (_rule(schema, marginals, place, aim, rng) for place in rng.permutation(places))
@@ -248,7 +238,7 @@ def _planted(
 
 
 def _rule(schema: Schema, marginals: Marginals, place: int, aim: float, rng: np.random.Generator) -> Rule | None:
-    """A rule on this feature that sends about `aim` of the rows to the left; None when none comes near."""
+    """A rule on this feature that sends about a share `aim` of the rows left; None when no rule comes near."""
     feature = schema.features[int(place)]
     sample = _drawn(feature, marginals, 2_000, rng)
     rules = (
@@ -262,7 +252,7 @@ def _rule(schema: Schema, marginals: Marginals, place: int, aim: float, rng: np.
 
 
 def _subsets(feature: CategoricalFeature, place: int, rng: np.random.Generator) -> list[Rule]:
-    """The first categories of an order: a random one when they are few, the declared one when they are many."""
+    """The first categories in an order, which is random when they are few and the declared one when they are many."""
     count = len(feature.categories)
     order = rng.permutation(count).tolist() if count <= FEW_CATEGORIES else list(range(count))
     return [SubsetRule(place, tuple(sorted(order[:k]))) for k in range(1, count)]

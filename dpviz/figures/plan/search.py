@@ -38,7 +38,7 @@ def place_text(along: Along, place: float) -> str:
 
 def goal_text(goal: Goal) -> str:
     """The goal in words."""
-    return f"in {percent(goal.sureness)} of the trees, {MEASURES[goal.measure]} is at least {percent(goal.target)}"
+    return f"in {percent(goal.reliability)} of the trees, {MEASURES[goal.measure]} is at least {percent(goal.target)}"
 
 
 def answer_headline(answer: Answer, along: Along) -> str:
@@ -92,7 +92,7 @@ def check_sentence(found: Rung, along: Along, goal: Goal) -> str:
     limits = f"between {percent(round(found.low, 3))} and {percent(round(found.high, 3))} with 95 % confidence"
     return (
         f"Checked on {found.n_draws} fresh simulations with {place_text(along, found.place)}: {found.successes} trees reached "
-        f"{percent(goal.target)}, {percent(round(found.share, 3))} ({limits}); {percent(goal.sureness)} was asked. {verdict}"
+        f"{percent(goal.target)}, {percent(round(found.share, 3))} ({limits}); {percent(goal.reliability)} was asked. {verdict}"
     )
 
 
@@ -111,8 +111,8 @@ def search_figure(answer: Answer, along: Along) -> Figure:
             marker=marker(colour, symbol),
             hovertemplate=f"{place_text(along, rung.place)}: {_count(rung)} reached it, {VERDICTS[rung.verdict]}<extra></extra>",
         )
-    asked = {"annotation_text": f"asked: {percent(answer.sureness)}", "annotation_position": "top left"}
-    figure.add_hline(100 * answer.sureness, line={"color": NEUTRAL, "dash": "dot"}, **asked)
+    asked = {"annotation_text": f"asked: {percent(answer.reliability)}", "annotation_position": "top left"}
+    figure.add_hline(100 * answer.reliability, line={"color": NEUTRAL, "dash": "dot"}, **asked)
     return figure
 
 

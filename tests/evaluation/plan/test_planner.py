@@ -6,7 +6,7 @@ from scipy.stats import binom
 
 from dpviz.errors import DpvizError, NeedsClasses, ParameterError
 from dpviz.evaluation.plan.consequences import consequences, guesses_right
-from dpviz.evaluation.plan.planner import DEPTHS, EPSILONS, ROWS, Goal, Setup, check, outcomes, plan, reliability
+from dpviz.evaluation.plan.planner import DEPTHS, EPSILONS, ROWS, Goal, Setup, check, label_accuracy, outcomes, plan
 from dpviz.evaluation.plan.simulate import plant
 from dpviz.learners import fit
 from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
@@ -36,10 +36,10 @@ def test_answers_hold_on_fresh_simulations(along, goal):
     answer = plan(WORLD, SETUP, along, goal, seed=1, ladder=ladder)
     assert answer.reached is not None
     fresh = check(WORLD, SETUP, along, answer.reached.place, goal, seed=2, draws=200)
-    assert fresh.successes >= binom.ppf(0.001, 200, goal.sureness)
+    assert fresh.successes >= binom.ppf(0.001, 200, goal.reliability)
     if answer.missed is not None:
         short = check(WORLD, SETUP, along, answer.missed.place, goal, seed=2, draws=200)
-        assert short.successes <= binom.ppf(0.999, 200, goal.sureness)
+        assert short.successes <= binom.ppf(0.999, 200, goal.reliability)
 
 
 @pytest.mark.slow
@@ -80,7 +80,7 @@ def labelled(left: int, right: int) -> float:
     data = EncodedDataset(schema, (values,), np.array([0, 0, 1, 1, 1, 0, 0], dtype=np.uint8))
     result = fit("pf-tree", data, epsilon=1, depth=1, seed=0)
     object.__setattr__(result, "model", Tree(schema, Branch(ThresholdRule(0, 3.5), Leaf(left), Leaf(right))))
-    return reliability(result, data)
+    return label_accuracy(result, data)
 
 
 def test_a_label_is_right_when_it_is_a_most_frequent_class_there():
@@ -92,13 +92,13 @@ def test_a_vote_has_no_leaf_labels():
     train, _ = WORLD.draw(seed=1)
     result = fit("dpa", train, epsilon=1, seed=0)
     with pytest.raises(DpvizError, match="not a single tree"):
-        reliability(result, train)
+        label_accuracy(result, train)
 
 
 def test_wishes_and_targets_that_make_no_sense_are_refused():
     with pytest.raises(ParameterError, match="'target'"):
         Goal("accuracy", 1.2)
-    with pytest.raises(ParameterError, match="'sureness'"):
+    with pytest.raises(ParameterError, match="'reliability'"):
         Goal("accuracy", 0.8, 1.0)
 
     class Numbers:

@@ -89,7 +89,7 @@ def test_every_rung_has_draws_of_its_own_and_looks_go_on_where_they_were():
     assert [(before, before + count) for _, before, count in seen] == [(0, 30), (30, 80), (80, 200), (200, 500)]
 
 
-@pytest.mark.parametrize("wrong", [{"ladder": ()}, {"sureness": 1.0}, {"confidence": 0.0}])
+@pytest.mark.parametrize("wrong", [{"ladder": ()}, {"reliability": 1.0}, {"confidence": 0.0}])
 def test_wrong_questions_are_refused(wrong):
     with pytest.raises(ParameterError):
         search(**{"ladder": (1.0,), "draw": draws(lambda x: 1.0, 1), "target": 1} | wrong)
