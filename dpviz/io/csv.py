@@ -113,9 +113,8 @@ def _split(text: bytes, delimiter: str, max_rows: int, max_columns: int) -> tupl
         kept = _even(chunk, row, len(names), delimiter)
         rows += len(kept)
         if rows > max_rows:
-            raise CsvError(
-                "too-many-rows", f"There are more than {max_rows:,} rows.", remedy="Keep fewer rows or raise max_rows."
-            )
+            what = f"There are more than {max_rows:,} rows."
+            raise CsvError("too-many-rows", what, remedy="Keep fewer rows or raise max_rows.")
         for pack, cells in zip(packs, zip(*kept, strict=True), strict=False):  # no cells when no row is kept
             pack.append("\0".join(cells))
     packs.reverse()  # columns are popped from the end, first column first
@@ -143,12 +142,8 @@ def _chunks(text: bytes, delimiter: str) -> Iterator[tuple[int, Rows]]:
 
 
 def _open_quote(row: int) -> CsvError:
-    return CsvError(
-        "quotes",
-        "A quoted cell starts here and is never closed, or is longer than 131,072 characters. Row 1 is the header.",
-        row=row,
-        remedy='Close the quote, or write a quote that belongs to the text twice ("").',
-    )
+    what = "A quoted cell starts here and is never closed, or is longer than 131,072 characters. Row 1 is the header."
+    return CsvError("quotes", what, row=row, remedy='Close the quote, or write a quote that belongs to the text twice ("").')
 
 
 def _even(records: Rows, first: int, width: int, delimiter: str) -> Rows:

@@ -93,28 +93,23 @@ def _unpack(raw: bytes, max_bytes: int) -> bytes:
         with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
             data = file.read(max_bytes + 1)
     except (OSError, EOFError, zlib.error) as error:
-        raise CsvError(
-            "gzip", f"The gzip file is damaged or cut short ({error}).", remedy="Download or compress the file again."
-        ) from error
+        what = f"The gzip file is damaged or cut short ({error})."
+        raise CsvError("gzip", what, remedy="Download or compress the file again.") from error
     if len(data) > max_bytes:
         raise _too_big("The unpacked file", max_bytes)
     return data
 
 
 def _too_big(which: str, max_bytes: int) -> CsvError:
-    return CsvError(
-        "too-many-bytes",
-        f"{which} is larger than {max_bytes / 1e6:,.4g} MB.",
-        remedy="Keep fewer rows or columns, or raise max_bytes.",
-    )
+    what = f"{which} is larger than {max_bytes / 1e6:,.4g} MB."
+    return CsvError("too-many-bytes", what, remedy="Keep fewer rows or columns, or raise max_bytes.")
 
 
 def _refuse_other_kinds(raw: bytes) -> None:
     for start, kind in _OTHER_KINDS.items():
         if raw.startswith(start):
-            raise CsvError(
-                "not-csv", f"This is {kind}, not a CSV file.", remedy="Open it in its own program and save the table as CSV."
-            )
+            remedy = "Open it in its own program and save the table as CSV."
+            raise CsvError("not-csv", f"This is {kind}, not a CSV file.", remedy=remedy)
 
 
 def _to_utf8(raw: bytes) -> tuple[bytes, tuple[str, ...]]:
@@ -174,20 +169,15 @@ def _is_damaged_utf8(raw: bytes, bad: int) -> bool:
 def _refuse_nul(text: bytes) -> None:
     place = text.find(b"\0")
     if place >= 0:
-        raise CsvError(
-            "nul-bytes",
-            "There is a NUL byte, which no text contains: this is a binary file, or UTF-16 without its mark.",
-            row=_row_at(text, place),
-            remedy=_AS_UTF8,
-        )
+        what = "There is a NUL byte, which no text contains: this is a binary file, or UTF-16 without its mark."
+        raise CsvError("nul-bytes", what, row=_row_at(text, place), remedy=_AS_UTF8)
 
 
 def _undecodable(text: bytes, place: int | None, encoding: str) -> CsvError:
     found = "" if place is None or place >= len(text) else f" (byte 0x{text[place]:02x})"
     row = None if place is None else _row_at(text, place)
-    return CsvError(
-        "undecodable", f"A letter cannot be read as {encoding}{found}. Row 1 is the header.", row=row, remedy=_AS_UTF8
-    )
+    what = f"A letter cannot be read as {encoding}{found}. Row 1 is the header."
+    return CsvError("undecodable", what, row=row, remedy=_AS_UTF8)
 
 
 def _row_at(text: bytes, place: int) -> int:

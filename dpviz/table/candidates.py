@@ -100,10 +100,8 @@ class CandidateGrid:
 
     def __post_init__(self) -> None:
         if not self.n_candidates:
-            raise SchemaError(
-                "No feature can be split: every feature has a single category.",
-                remedy="Declare at least one feature with a range or with two categories.",
-            )
+            what = "No feature can be split: every feature has a single category."
+            raise SchemaError(what, remedy="Declare at least one feature with a range or with two categories.")
 
     @cached_property
     def offsets(self) -> np.ndarray:

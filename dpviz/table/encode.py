@@ -98,11 +98,8 @@ def _column(table: RawTable, name: str) -> RawColumn:
     if name in table.names:
         return table.column(name)
     shown = ", ".join(map(repr, table.names[:20])) + (", ..." if len(table.names) > 20 else "")
-    raise SchemaError(
-        f"{table.source} has no column {name!r}; it has {shown}.",
-        field=name,
-        remedy="Leave the column out of the schema, or choose the file the schema was made for.",
-    )
+    remedy = "Leave the column out of the schema, or choose the file the schema was made for."
+    raise SchemaError(f"{table.source} has no column {name!r}; it has {shown}.", field=name, remedy=remedy)
 
 
 def _lookup(column: RawColumn, declared: NumericFeature | CategoricalFeature | ClassTarget | NumericTarget) -> _Lookup:
@@ -203,7 +200,5 @@ def _no_row_left(rows_read: int, dropped: Dropped) -> SchemaError:
     reasons = [
         f"{missing:,} missing and {unknown:,} unknown in {name!r}" for name, (missing, unknown) in dropped if missing + unknown
     ]
-    return SchemaError(
-        f"None of {rows_read:,} rows can be used. Dropped: {'; '.join(reasons)}.",
-        remedy="Compare the declared categories, classes and kinds with the file, or declare missing_as and unknown_as.",
-    )
+    remedy = "Compare the declared categories, classes and kinds with the file, or declare missing_as and unknown_as."
+    return SchemaError(f"None of {rows_read:,} rows can be used. Dropped: {'; '.join(reasons)}.", remedy=remedy)

@@ -74,7 +74,7 @@ class NumericFeature(Sourced):
         _settle_numbers(self, "low", "high", "missing_as")
         _require_range(self.name, self.low, self.high)
         if self.whole and math.ceil(self.low) > math.floor(self.high):
-            what = f"The range [{self.low:g}, {self.high:g}] holds no whole number."
+            what = f"The range [{self.low:g}, {self.high:g}] contains no whole number."
             raise SchemaError(what, field=self.name, remedy="Widen the range, or do not mark the column as whole numbers.")
         if self.missing_as is not None and not self.low <= self.missing_as <= self.high:
             what = f"missing_as = {self.missing_as:g} lies outside [{self.low:g}, {self.high:g}]."

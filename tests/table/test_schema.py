@@ -72,7 +72,7 @@ def test_equal_numbers_make_equal_schemas_that_print_alike():
         (lambda: NumericFeature("x", "0", 1), "low = '0' is not a number"),
         (lambda: NumericFeature("x", 0, True), "high = True is not a number"),
         (lambda: NumericFeature("x", 0, 10**400), "high is too large"),
-        (lambda: NumericFeature("x", 0.2, 0.8, whole=True), "holds no whole number"),
+        (lambda: NumericFeature("x", 0.2, 0.8, whole=True), "contains no whole number"),
         (lambda: NumericFeature("x", 0, 1, missing_as=2), "missing_as = 2 lies outside"),
         (lambda: CategoricalFeature("x", ()), "at least one category"),
         (lambda: CategoricalFeature("x", ("a", "a")), "appears twice"),
