@@ -13,6 +13,7 @@ import streamlit as st
 from dpviz.app import frame
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
+from dpviz.figures.wording import counted
 from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Provenance, Schema
@@ -84,8 +85,7 @@ def data_line(loaded: Loaded) -> None:
         st.markdown(f"**{plain(loaded.title)}** · {_shape_text(loaded)}", width="content")
         read = len(loaded.schema.read_fields())
         if read:
-            values = "value" if read == 1 else "values"
-            st.badge(f"{read:,} {values} read from data", color="orange", icon=":material/visibility:")
+            st.badge(f"{counted(read, 'value')} read from data", color="orange", icon=":material/visibility:")
 
 
 def _shape_text(loaded: Loaded) -> str:

@@ -13,7 +13,7 @@ from dpviz.app.work.cached import HeldOut, HeldOutNumber, Screen, Trained, regro
 from dpviz.app.work.jobs import Job
 from dpviz.errors import DpvizError
 from dpviz.figures.compare.measure_text import measure_text
-from dpviz.figures.guarantee_text import Kind, verdict
+from dpviz.figures.guarantee_text import verdict
 from dpviz.learners import get_learner
 from dpviz.models.tree import format_value
 from dpviz.table.role import DataRole
@@ -26,11 +26,6 @@ _LOOK = {
     "none": (st.info, ":material/lock_open:"),
 }
 _EVERY = 0.3
-
-
-def look_of(kind: Kind) -> str:
-    """The icon of a verdict; each kind has its own, as it has its own colour and words."""
-    return _LOOK[kind][1]
 
 
 def verdict_box(result: FitResult, *, reason: bool = True) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 
-def counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str, plural: str = "") -> str:
     """As in "1 row", "12,000 rows"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def capital(text: str) -> str:

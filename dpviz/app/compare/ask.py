@@ -14,6 +14,7 @@ from dpviz.app.widgets import learner_title, linked
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
 from dpviz.evaluation.compare.grid import SweepGrid
 from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.wording import capital
 from dpviz.randomness import random_128_bits
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
@@ -104,13 +105,8 @@ def _suffix(loaded: Loaded) -> str:
 
 def _ask_measure(loaded: Loaded) -> str:
     suffix = _suffix(loaded)
-    look = {"format_func": _capital, "help": _MEASURE[suffix], **linked(f"measure{suffix}")}
+    look = {"format_func": lambda metric: capital(METRICS[metric]), "help": _MEASURE[suffix], **linked(f"measure{suffix}")}
     return str(st.selectbox("Measure", metrics_for(loaded.schema), **look))
-
-
-def _capital(metric: str) -> str:
-    words = METRICS[metric]
-    return words[:1].upper() + words[1:]
 
 
 def _first(names: tuple[str, ...], loaded: Loaded) -> list[str]:

@@ -14,6 +14,7 @@ from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.publish.release import history_rows
+from dpviz.figures.wording import counted
 from dpviz.io.csv_text import csv_text
 from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.files import is_file_with
@@ -76,7 +77,7 @@ def _explorations(book: ReleaseRegister, loaded: Loaded) -> None:
     if not found:
         return
     looks = sum(item.times for item in found)
-    fits = "1 fit" if looks == 1 else f"{looks:,} fits"
+    fits = counted(looks, "fit")
     with st.expander(f"Explorations of these rows ({fits}): {found[0].status}", icon=":material/visibility_lock:"):
         st.warning("What was explored is covered by no guarantee. Keep it to yourself.", icon=":material/lock:")
         rows = [

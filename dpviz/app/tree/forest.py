@@ -12,6 +12,7 @@ from dpviz.app.state import Loaded
 from dpviz.app.tree_view import tree_view
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import rule_list
+from dpviz.figures.wording import counted
 from dpviz.models.importance import importance
 from dpviz.models.packed_forest import PackedForest
 from dpviz.models.tree import Tree
@@ -39,7 +40,7 @@ def one_tree(trees: Sequence[Tree], say: Callable[[int], str]) -> None:
     """Choose a tree and draw it, with its text twin; `say` ends the line below the choice, by the number of the tree."""
     number = st.number_input(f"Tree, of {len(trees):,}", 1, len(trees), key="member", bind="query-params")
     tree = trees[number - 1].merged()
-    leaves = "1 leaf" if tree.n_leaves == 1 else f"{tree.n_leaves:,} leaves"
+    leaves = counted(tree.n_leaves, "leaf", "leaves")
     st.caption(f"Equal sides merged: {leaves}, depth {tree.depth}. {say(number)}")
     if tree.n_leaves > MOST_DRAWN:
         st.info(f"More than {MOST_DRAWN} leaves are not drawn.", icon=":material/info:")

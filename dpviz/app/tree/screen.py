@@ -19,6 +19,7 @@ from dpviz.app.work.cached import Trained, finished_redraws
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import node_in_short, rule_list
+from dpviz.figures.wording import counted
 from dpviz.learners import get_learner
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.tree import Tree
@@ -96,8 +97,7 @@ def _nearest_kept(node_id: str, ids: Mapping[str, str]) -> str:
 
 
 def _title(trained: Trained, shown: Tree) -> str:
-    leaves = "1 leaf" if shown.n_leaves == 1 else f"{shown.n_leaves} leaves"
-    return f"{get_learner(trained.result.learner).title}, depth {shown.depth}, {leaves}"
+    return f"{get_learner(trained.result.learner).title}, depth {shown.depth}, {counted(shown.n_leaves, 'leaf', 'leaves')}"
 
 
 def _marks(trained: Trained, loaded: Loaded, shown: Tree) -> dict[str, str]:

@@ -16,6 +16,7 @@ from dpviz.evaluation.audit.findings import WorstPair
 from dpviz.figures.audit.separating_output import short_value
 from dpviz.figures.audit.text import BADGES, AuditLine
 from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.wording import counted
 
 #: Column -> what it says to someone who does not know it.
 COLUMNS = {
@@ -82,9 +83,9 @@ def extra_row(pair: WorstPair) -> Row:
 def pair_tables(pair: WorstPair) -> str:
     """Both data sets side by side, the extra row last, marked by a sign, a word and a colour. Many equal rows are counted."""
     columns = _merged_columns(pair)
-    counted = len(pair.second) > MOST_ROWS
-    first = _data_table("Without the row", columns, [(row, False) for row in pair.first], counted)
-    second = _data_table("With the row", columns, [*((row, False) for row in pair.first), (extra_row(pair), True)], counted)
+    grouped = len(pair.second) > MOST_ROWS
+    first = _data_table("Without the row", columns, [(row, False) for row in pair.first], grouped)
+    second = _data_table("With the row", columns, [*((row, False) for row in pair.first), (extra_row(pair), True)], grouped)
     return f'<div class="dpa-pair">{first}{second}</div>'
 
 
@@ -101,13 +102,12 @@ def _heading(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]} (identical)"
 
 
-def _data_table(title: str, columns: list[tuple[str, int]], rows: list[tuple[Row, bool]], counted: bool) -> str:
-    count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
+def _data_table(title: str, columns: list[tuple[str, int]], rows: list[tuple[Row, bool]], grouped: bool) -> str:
     heads = "".join(f'<th scope="col">{escape(heading)}</th>' for heading, _ in columns)
-    lines = list(Counter(rows).items()) if counted else [(line, 1) for line in rows]
+    lines = list(Counter(rows).items()) if grouped else [(line, 1) for line in rows]
     body = "".join(_data_row(columns, row, extra, times) for (row, extra), times in lines)
     empty = f'<tr><td colspan="{len(columns) + 1}" class="dpa-empty">no rows</td></tr>'
-    caption = f"<caption>{title} <span>({count})</span></caption>"
+    caption = f"<caption>{title} <span>({counted(len(rows), 'row')})</span></caption>"
     head = f'<thead><tr>{heads}<th scope="col"><span class="dpa-hidden">mark</span></th></tr></thead>'
     return f'<table class="dpa-data">{caption}{head}<tbody>{body or empty}</tbody></table>'
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -54,22 +55,14 @@ class Certified:
 
     def published_rows(self, above: float) -> int | None:
         """The most rows with which the published bound stays above an accuracy; None when none does."""
-        return _most_rows(self.table.published, above, self.table.n_train)
+        published, every = self.table.published, range(1, self.table.n_train + 1)
+        if not published(0) > above:
+            return None
+        return bisect_left(every, True, key=lambda rows: not published(rows) > above)  # the bound only falls
 
     def share(self, rows: int) -> float:
         """Rows as a share of the training rows."""
         return rows / max(1, self.table.n_train)
-
-
-def _most_rows(bound: Callable[[int], float], above: float, most: int) -> int | None:
-    """The most rows with which a decreasing bound stays above an accuracy; None when none does."""
-    if not bound(0) > above:
-        return None
-    few, many = 0, most + 1
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (middle, many) if bound(middle) > above else (few, middle)
-    return few
 
 
 def majority_of(found: Sequence[Certified]) -> float:

@@ -11,6 +11,7 @@ from dpviz.figures.charts import NAMES, Figure, Rows, chart
 from dpviz.figures.theme import BLUE, translucent
 from dpviz.figures.tree.labels import visible
 from dpviz.figures.tree.text import path_in_words
+from dpviz.figures.wording import counted
 from dpviz.models.tree import Tree, rule_in_words
 from dpviz.table.schema import Schema
 
@@ -128,9 +129,8 @@ def draw_words(schema: Schema, drawn: Redraws, number: int) -> str:
     head = f"Draw {number + 1} of {drawn.n_done}"
     if not isinstance(model, Tree) or not hasattr(model.root, "rule"):
         return f"{head}: one label for everybody"
-    leaves = "1 leaf" if model.n_leaves == 1 else f"{model.n_leaves} leaves"
-    times = dict(drawn.root_rules())[model.root.rule]
-    return f"{head}: {leaves}; begins with “{rule_in_words(schema, model.root.rule)}”, as {times} of {drawn.n_done} do"
+    rule, times = rule_in_words(schema, model.root.rule), dict(drawn.root_rules())[model.root.rule]
+    return f"{head}: {counted(model.n_leaves, 'leaf', 'leaves')}; begins with “{rule}”, as {times} of {drawn.n_done} do"
 
 
 def _where(tree: Tree, region: Region) -> str:

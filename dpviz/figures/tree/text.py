@@ -1,4 +1,4 @@
-"""The text twin of a tree: its rules one by one, its nodes as a table, a path as a sentence.
+"""A tree in words: its rules one by one, a node in short, a path as a sentence.
 
 Names are made `visible` as in the drawing, but not escaped: whoever puts the text into Markdown or HTML does that.
 """
@@ -6,12 +6,23 @@ Names are made `visible` as in the drawing, but not escaped: whoever puts the te
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from dpviz.figures.tree.labels import visible
-from dpviz.models.tree import Branch, End, Node, Rule, ThresholdRule, Tree, format_number, leaf_in_words, rule_in_words
-from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
+from dpviz.models.tree import (
+    Branch,
+    End,
+    Node,
+    Rule,
+    SubsetRule,
+    ThresholdRule,
+    Tree,
+    format_number,
+    leaf_in_words,
+    rule_in_words,
+)
+from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,26 +53,9 @@ class RuleLine:
         return f"{conditions} → {self.label}" + ("" if self.possible else " (no row can get here)")
 
 
-@dataclass(slots=True)
-class _Bounds:
-    """What a path has asked of one feature: an interval (low, high], or the category codes left."""
-
-    low: float = -math.inf
-    high: float = math.inf
-    codes: set[int] = field(default_factory=set)
-
-
 def rule_list(tree: Tree) -> tuple[RuleLine, ...]:
     """One line per leaf, left to right, with the conditions on one feature merged into one."""
     return tuple(_line(tree, placed.path, placed.node) for placed in tree.nodes() if not isinstance(placed.node, Branch))
-
-
-def node_table(tree: Tree, spent: Mapping[int, float]) -> list[dict[str, str | int | float]]:
-    """One row per node, parents first: `id`, `depth`, `rule` (or "→ class", "→ number"), `epsilon` spent at its depth."""
-    return [
-        {"id": node.id, "depth": node.depth, "rule": node_in_short(tree, node.node), "epsilon": spent.get(node.depth, 0.0)}
-        for node in tree.nodes()
-    ]
 
 
 def path_in_words(tree: Tree, path: str) -> str:
@@ -86,45 +80,35 @@ def _questions(tree: Tree, path: str) -> Iterator[tuple[Rule, str]]:
 
 
 def _line(tree: Tree, path: str, leaf: End) -> RuleLine:
-    asked: dict[int, _Bounds] = {}
+    asked: dict[int, list[tuple[Rule, bool]]] = {}
     for rule, step in _questions(tree, path):
-        bounds = asked.setdefault(rule.feature, _start(tree.schema, rule.feature))
-        _narrow(bounds, rule, yes=step == "L")
-    conditions = tuple(visible(_condition(tree.schema, feature, bounds)) for feature, bounds in asked.items())
-    possible = all(_is_possible(tree.schema.features[feature], bounds) for feature, bounds in asked.items())
-    return RuleLine(path, conditions, visible(leaf_in_words(tree.schema, leaf)), possible)
+        asked.setdefault(rule.feature, []).append((rule, step == "L"))
+    found = [_condition(tree.schema.features[feature], answers) for feature, answers in asked.items()]
+    conditions = tuple(visible(words) for words, _ in found)
+    return RuleLine(path, conditions, visible(leaf_in_words(tree.schema, leaf)), all(possible for _, possible in found))
 
 
-def _is_possible(column: NumericFeature | CategoricalFeature, bounds: _Bounds) -> bool:
-    return bool(bounds.codes) if isinstance(column, CategoricalFeature) else bounds.low < bounds.high
-
-
-def _start(schema: Schema, feature: int) -> _Bounds:
-    column = schema.features[feature]
-    return _Bounds(codes=set(range(len(column.categories)))) if isinstance(column, CategoricalFeature) else _Bounds()
-
-
-def _narrow(bounds: _Bounds, rule: Rule, *, yes: bool) -> None:
-    if isinstance(rule, ThresholdRule):
-        bounds.high = min(bounds.high, rule.threshold) if yes else bounds.high
-        bounds.low = bounds.low if yes else max(bounds.low, rule.threshold)
-    elif yes:
-        bounds.codes &= set(rule.codes)
-    else:
-        bounds.codes -= set(rule.codes)
-
-
-def _condition(schema: Schema, feature: int, bounds: _Bounds) -> str:
-    column = schema.features[feature]
+def _condition(column: Feature, answers: list[tuple[Rule, bool]]) -> tuple[str, bool]:
+    """What all rules on one feature ask together, in words, and whether any value meets it."""
     if isinstance(column, CategoricalFeature):
-        return _categories_in_words(column, bounds.codes)
+        codes = set(range(len(column.categories)))
+        for rule, yes in answers:
+            held = set(rule.codes) if isinstance(rule, SubsetRule) else set()
+            codes = codes & held if yes else codes - held
+        return _categories_in_words(column, codes), bool(codes)
+    thresholds = [(rule.threshold, yes) for rule, yes in answers if isinstance(rule, ThresholdRule)]
+    low = max((threshold for threshold, yes in thresholds if not yes), default=-math.inf)
+    high = min((threshold for threshold, yes in thresholds if yes), default=math.inf)
+    return _range_in_words(column, low, high), low < high
+
+
+def _range_in_words(column: NumericFeature, low: float, high: float) -> str:
     unit = f" {column.unit}" if column.unit else ""
-    low, high = format_number(bounds.low), format_number(bounds.high)
-    if math.isinf(bounds.low):
-        return f"{column.name} ≤ {high}{unit}"
-    if math.isinf(bounds.high):
-        return f"{column.name} > {low}{unit}"
-    return f"{low} < {column.name} ≤ {high}{unit}"
+    if math.isinf(low):
+        return f"{column.name} ≤ {format_number(high)}{unit}"
+    if math.isinf(high):
+        return f"{column.name} > {format_number(low)}{unit}"
+    return f"{format_number(low)} < {column.name} ≤ {format_number(high)}{unit}"
 
 
 def _categories_in_words(column: CategoricalFeature, codes: set[int]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dpviz.figures.tree.text import node_table, path_in_words, rule_list
+from dpviz.figures.tree.text import node_in_short, path_in_words, rule_list
 from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 
@@ -42,12 +42,9 @@ def test_one_rule_per_leaf(complete: Callable[[int], Tree]) -> None:
     assert len(rule_list(complete(5))) == 32
 
 
-def test_the_table_has_every_node_and_what_its_level_spent(small_tree: Tree) -> None:
-    table = node_table(small_tree, {0: 0.01, 1: 0.03})
-    assert [row["id"] for row in table] == [placed.id for placed in small_tree.nodes()]
-    assert table[0] == {"id": "root", "depth": 0, "rule": "age ≤ 37.5 years", "epsilon": 0.01}
-    assert table[-1] == {"id": "root.R", "depth": 1, "rule": "→ yes", "epsilon": 0.03}
-    assert table[2]["epsilon"] == 0.0
+def test_a_node_in_short_is_its_rule_or_its_class(small_tree: Tree) -> None:
+    assert node_in_short(small_tree, small_tree.root) == "age ≤ 37.5 years"
+    assert node_in_short(small_tree, small_tree.node("R")) == "→ yes"
 
 
 def test_a_path_is_the_answers_on_the_way(small_tree: Tree) -> None:
@@ -67,10 +64,10 @@ def test_names_are_made_visible() -> None:
     )
     tree = Tree(schema, Branch(SubsetRule(0, (0,)), Leaf(0), Leaf(1)))
     assert rule_list(tree)[0].text == "a is x → c"
-    assert node_table(tree, {})[0]["rule"] == "a is x"
+    assert node_in_short(tree, tree.root) == "a is x"
     assert path_in_words(tree, "L") == "a is x: yes"
 
 
 def test_leaves_with_numbers_say_them(rents):
     assert [line.text for line in rule_list(rents)] == ["area ≤ 30 m² → 480", "30 < area ≤ 50 m² → 725.5", "area > 50 m² → 1250"]
-    assert node_table(rents, {})[-1]["rule"] == "→ 1250"
+    assert node_in_short(rents, rents.node("R")) == "→ 1250"
