@@ -86,7 +86,7 @@ class UnknownName(DpvizError):
         close = get_close_matches(str(name), self.known, n=1)
         listed = ", ".join(self.known[:_MOST_LISTED]) + (", ..." if len(self.known) > _MOST_LISTED else "")
         hint = f"Did you mean {close[0]!r}?" if close else f"Known: {listed or 'none'}."
-        super().__init__(f"There is no {kind} called {name!r}.", remedy=hint)
+        super().__init__(f"There is no {kind} called {name!r:.80}.", remedy=hint)
 
 
 class WrongTask(DpvizError):

@@ -1,7 +1,7 @@
 """Tables as CSV text that a spreadsheet shows and does not run.
 
 A spreadsheet takes a cell that starts with =, +, -, @, a tab or a line break for a formula. Names in our tables come from
-strangers' files, so such a text gets an apostrophe before it; numbers stay numbers.
+untrusted files, so such a text gets an apostrophe before it; numbers stay numbers.
 Source: OWASP, "CSV Injection".
 """
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from dpviz.errors import DocumentError, DpvizError
+from dpviz.errors import DocumentError, UnknownName
 from dpviz.learners import get_learner
 from dpviz.models.document import model_from_json
 from dpviz.table.role import DataRole
@@ -33,24 +33,28 @@ _CELLS: dict[Cell, Cell] = {"infinity": math.inf, "-infinity": -math.inf, None: 
 
 @dataclass(frozen=True)
 class Choices:
-    """What the sidebar says: a learner, `fit`'s settings, the learner's own parameters, and the number of the draw.
+    """What the sidebar says: a learner, `fit`'s settings, the learner's own parameters, and the seed of the noise.
 
-    `draw` is None for private rows. Raises UnknownName and ParameterError for what no learner takes.
+    `draw` is None for private rows. Raises UnknownName and ParameterError for what the learner does not take.
     """
 
     learner: str
     settings: Mapping[str, Any]
-    params: Mapping[str, Any]
-    draw: int | None
+    params: Mapping[str, PlainValue]
+    draw: int | None = None
 
     def __post_init__(self) -> None:
+        known = [item.name for item in fields(Settings)]
+        for name in self.settings:
+            if name not in known:
+                raise UnknownName("setting", name, known)
         Settings(**self.settings)
         make_params(get_learner(self.learner).Params, self.learner, dict(self.params))
 
 
 @dataclass(frozen=True)
 class Curves:
-    """A table of fits, and what it is about: whatever its page needs to show it again, as plain JSON."""
+    """A table of fits; `about` is whatever its page needs to show it again, as plain JSON."""
 
     about: Mapping[str, Any]
     columns: tuple[str, ...]
@@ -67,7 +71,7 @@ class Session:
     title : str
         Of the table; empty for private rows.
     sample : str or None
-        The bundled sample; None for a table the file does not bring along.
+        The bundled sample; None for a table that is not part of the file.
     schema : Schema
     choices : Choices or None
     models : tuple of str
@@ -114,49 +118,34 @@ def _without_nan(rows: Sequence[Sequence[Cell]]) -> list[list[Cell]]:
 
 
 @dataclass(frozen=True)
-class _Choices:
-    learner: str
-    settings: dict[str, Any]
-    params: dict[str, PlainValue]
-    draw: int | None = None
-
-
-@dataclass(frozen=True)
 class _Document:
     role: DataRole
     schema: Any
     title: str = ""
     sample: str | None = None
-    choices: _Choices | None = None
+    choices: Choices | None = None
     models: Annotated[tuple[dict[str, Any], ...], Meta(max_length=50)] = ()
     curves: Annotated[tuple[Curves, ...], Meta(max_length=20)] = ()
 
 
 def session_from_json(text: str | bytes) -> Session:
-    """Read a session file. Raises DocumentError naming the place, or what the schema, a model or a learner has to say."""
+    """Read a session file. Raises DocumentError naming the place, SchemaError for a schema that contradicts itself."""
     document = parse_json(text)
     require_format(document, FORMAT)
-    found = read(_Document, document)
+    try:
+        found = read(_Document, document)
+    except UnknownName as error:
+        raise DocumentError(error.what, where="choices", remedy=error.remedy) from error
     session = Session(
         found.role,
         found.title,
         found.sample,
         schema_from_dict(found.schema, path="schema"),
-        None if found.choices is None else _choices(found.choices),
+        found.choices,
         tuple(_model(model, f"models[{place}]") for place, model in enumerate(found.models)),
         tuple(_curves(curves, f"curves[{place}]") for place, curves in enumerate(found.curves)),
     )
     return session.shareable()
-
-
-def _choices(found: _Choices) -> Choices:
-    unknown = sorted(set(found.settings) - {item.name for item in fields(Settings)})
-    if unknown:
-        raise wrong(f"There is no setting {unknown[0]!r:.60}.", "choices.settings")
-    try:
-        return Choices(found.learner, found.settings, found.params, found.draw)
-    except DpvizError as error:  # what the learner says, with the place in the file
-        raise DocumentError(error.what, where="choices", remedy=error.remedy) from error
 
 
 def _model(document: dict[str, Any], path: str) -> str:

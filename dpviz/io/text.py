@@ -61,7 +61,7 @@ def read_text(source: Source, *, max_bytes: int) -> tuple[bytes, tuple[str, ...]
 def _read(source: Any, max_bytes: int) -> bytes:
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _limited(bytes(source), max_bytes)
-    if hasattr(source, "getvalue"):  # a buffer or an upload: read it whole, wherever its cursor stands
+    if hasattr(source, "getvalue"):  # a buffer or an upload: read it whole, wherever its cursor is
         return _limited(source.getvalue(), max_bytes)
     if not isinstance(source, (str, Path)) and not hasattr(source, "read"):
         raise ParameterError("read_csv", "source", source, "a path, bytes, or a file opened in binary mode")

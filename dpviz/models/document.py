@@ -80,7 +80,7 @@ def model_body(model: Model) -> dict[str, Any]:
 
 
 def _noise(source: str, seed: int | None, warning: str | None) -> dict[str, Any]:
-    """What is no release says so, even when its noise was exact or nobody may know its seed."""
+    """Anything but a release says so, even when its noise was exact or its seed is secret."""
     known = {} if seed is None else {"seed": seed}
     if warning is None:
         return {"source": source}

@@ -51,7 +51,7 @@ def _side(feature: NumericFeature | CategoricalFeature) -> tuple[float, float]:
 
 
 def is_cut_between(feature: NumericFeature | CategoricalFeature) -> bool:
-    """True for whole numbers that are told apart: they are cut between two of them."""
+    """True for whole numbers that doubles can distinguish: thresholds lie between two of them."""
     return isinstance(feature, NumericFeature) and feature.whole and feature.high - feature.low < 2**53
 
 

@@ -27,7 +27,7 @@ class PackedTrees:
     Attributes
     ----------
     tree : ndarray of shape (n_nodes,), int32
-        Which tree each node belongs to, increasing. Within a tree, nodes stand breadth first; the root comes first.
+        Which tree each node belongs to, increasing. Within a tree, nodes are in breadth-first order, the root first.
     feature : ndarray of shape (n_nodes,), int16
         Position of the feature that is asked for, LEAF at a leaf.
     threshold : ndarray of shape (n_nodes,), float64

@@ -39,7 +39,7 @@ _LEAF = re.compile(r"(\d{1,9})(?::(-?\d{1,40}(?:,-?\d{1,40})*))?")
 
 
 def packed_body(forest: PackedForest) -> dict[str, Any]:
-    """What the document of a packed forest says beside the schema."""
+    """The document of a packed forest without its schema."""
     labels = [f"={label}" for label in forest.labels.tolist()]
     if forest.tallies is not None:
         tallies = forest.tallies.tolist()
@@ -48,15 +48,15 @@ def packed_body(forest: PackedForest) -> dict[str, Any]:
 
 
 def boosted_body(model: BoostedTrees) -> dict[str, Any]:
-    """What the document of boosted trees says beside the schema."""
+    """The document of boosted trees without their schema."""
     trees = _trees_text(model.splits, [f"={value!r}" for value in model.values.tolist()])
     return {"score": _score_in_words(model.schema), "form": BOOSTED_FORM, "initial": model.initial, "trees": trees}
 
 
 def refuse_hashed(forest: HashedForest) -> dict[str, Any]:
-    """Raise: such a forest is not written down."""
+    """Raises DpvizError: such a forest is never written to a file."""
     raise DpvizError(
-        "This forest has too many leaves to be written down, and a list of those that held rows would say where rows are.",
+        "This forest has too many leaves to be written down, and a list of those that held rows would reveal where rows are.",
         remedy="Train a forest that is small enough to publish (a smaller depth, or publishable=True).",
     )
 

@@ -71,7 +71,7 @@ Node = Leaf | NumberLeaf | Branch
 
 @dataclass(frozen=True, slots=True)
 class PlacedNode:
-    """A node and where it stands: `path` is "" for the root, then L and R; depth = len(path)."""
+    """A node and its place: `path` is "" for the root, then L and R; depth = len(path)."""
 
     path: str
     node: Node

@@ -104,7 +104,7 @@ class EncodedDataset:
         return digest.hexdigest()
 
     def with_cached_counts(self) -> EncodedDataset:
-        """The same rows, on which many fits share what they count. For sweeps; one fit alone always counts anew."""
+        """The same rows for many fits, as in a sweep, which share their counts. A single fit always counts for itself."""
         return replace(self, caches_counts=True, _binnings={})
 
     def binning(self, key: Hashable, make: Callable[[], T]) -> T:

@@ -1,4 +1,4 @@
-"""A first schema for a table, for somebody who may look at it: kinds, ranges, categories and classes read from the data.
+"""A first schema for a table that its reader may look at: kinds, ranges, categories and classes read from the data.
 
 Every such value is marked as read from the data. None of it is private; declaring the values replaces the marks.
 """

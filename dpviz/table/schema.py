@@ -1,6 +1,6 @@
 """What is publicly known about a table: ranges, categories, classes, a public row count.
 
-A learner may use all of it without spending privacy. Every value is marked as declared by somebody or as read from the data,
+A learner may use all of it without spending privacy. Every value is marked as declared or as read from the data,
 which makes it a disclosure. Schemas are immutable: changing one returns a new one.
 """
 
@@ -39,7 +39,7 @@ class Sourced:
         return Provenance.READ if field in self.read_from_data else Provenance.DECLARED
 
     def declare(self, **values: Any) -> Any:
-        """A copy with these fields declared by somebody who knows them; the kind of the column counts as declared too."""
+        """A copy in which these fields are declared; the kind of the column counts as declared too."""
         known = {field.name for field in fields(self) if field.name not in ("name", "read_from_data")}  # type: ignore[arg-type]
         for given in values:
             if given not in known:
@@ -170,7 +170,7 @@ class Schema:
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", tuple(self.features))
         if not self.features:
-            raise SchemaError("There is no feature.", remedy="Keep at least one column besides the target.")
+            raise SchemaError("There are no features.", remedy="Keep at least one column besides the target.")
         _require_names("schema", "column", (*self.feature_names, self.target.name))
         if self.n_public is not None and not _is_row_count(self.n_public):
             what = f"n_public = {self.n_public!r} is not a row count."

@@ -32,7 +32,7 @@ def schema_from_json(text: str | bytes) -> Schema:
 
 
 def schema_from_dict(document: Any, *, path: str = "") -> Schema:
-    """The schema in parsed JSON; `path` says where `document` stands inside a larger one, for error texts."""
+    """The schema in parsed JSON; `path` is its place in a larger document, for error texts."""
     require_format(document, FORMAT, path)
     found = read(_Document, document, path)
     _require_known(found.read_from_data, ("n_public",), path)

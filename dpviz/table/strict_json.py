@@ -83,7 +83,7 @@ def _require_storable(value: Any, path: str = "") -> None:
 
 
 def read(kind: type[T], value: Any, path: str = "") -> T:
-    """Parsed JSON as a `kind`, usually a dataclass; `path` says where `value` stands in a larger document."""
+    """Parsed JSON as a `kind`, usually a dataclass; `path` is its place in a larger document."""
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
@@ -100,7 +100,7 @@ def _located(message: str, path: str) -> DocumentError:
     for theirs, ours in _PHRASES.items():
         said = said.replace(theirs, ours)
     said = re.sub("`(.*?)`", lambda found: _WORDS.get(found[1], found[1]), said)
-    return wrong(f"{said[:300]}.", place)
+    return wrong(f"{said[:300].rstrip('.')}.", place)
 
 
 def wrong(what: str, path: str) -> DocumentError:

@@ -75,7 +75,7 @@ def test_no_release_seed_can_be_in_it():
         (("schema",), {}, "schema.format: This entry is missing"),
         (("choices", "learner"), "pf-treee", "choices: There is no learner called 'pf-treee'. Did you mean 'pf-tree'?"),
         (("choices", "settings", "epsilon"), -1, "The 'epsilon' parameter of fit must be a number in"),
-        (("choices", "settings", "epsilonn"), 1, "choices.settings: There is no setting 'epsilonn'"),
+        (("choices", "settings", "epsilonn"), 1, "choices: There is no setting called 'epsilonn'. Did you mean 'epsilon'?"),
         (("choices", "params"), {"level_shares": "many"}, "The 'level_shares' parameter of pf-tree must be None or"),
         (("choices", "params"), [], "choices.params: This must be an object"),
         (("choices", "draw"), 1.5, "choices.draw: This must be a whole number"),

@@ -82,7 +82,7 @@ def test_equal_numbers_make_equal_schemas_that_print_alike():
         (lambda: ClassTarget("x", ("a",)), "at least two classes; got 1"),
         (lambda: ClassTarget("x", tuple(map(str, range(101)))), "101 classes"),
         (lambda: NumericTarget("x", 2, 1), "empty or not finite"),
-        (lambda: Schema((), ClassTarget("y", ("a", "b"))), "no feature"),
+        (lambda: Schema((), ClassTarget("y", ("a", "b"))), "no features"),
         (lambda: Schema((AGE,), ClassTarget("age", ("a", "b"))), "'age' appears twice"),
         (lambda: Schema((AGE,), ClassTarget("y", ("a", "b")), 0), "n_public = 0"),
         (lambda: Schema((AGE,), ClassTarget("y", ("a", "b")), 2.5), "n_public = 2.5"),

@@ -1,4 +1,4 @@
-"""Golden rows: rows on thresholds, just beside them, outside the range, of every category, missing and unknown, with the
+"""Golden rows: rows on thresholds, next to them, outside the range, of every category, missing and unknown, with the
 prediction of the model itself. An export is offered only when it predicts all of them in its own target.
 
 For every split of the model there are rows that reach it (where any can) and then differ in the cell it tests.
@@ -26,7 +26,7 @@ from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, NumericTarget, Schema
 
-#: Rows with one random cell per column, beside those made for the splits.
+#: Random rows, in addition to those made for the splits.
 RANDOM_ROWS = 100
 #: Splits that get rows of their own; of more, an even selection does.
 MOST_SPLITS = 150
@@ -123,10 +123,10 @@ def _about_splits(model: Model, rng: np.random.Generator) -> tuple[list[Row], bo
 def _has_value(schema: Schema, row: Row) -> bool:
     """False where `encode` would drop the row: a missing or unknown cell that the schema has no stand-in for."""
     pairs = zip(schema.features, row, strict=True)
-    return all(_stands(feature, cell) for feature, cell in pairs)
+    return all(_is_encoded(feature, cell) for feature, cell in pairs)
 
 
-def _stands(feature: Feature, cell: Cell) -> bool:
+def _is_encoded(feature: Feature, cell: Cell) -> bool:
     if cell is None:
         return feature.missing_as is not None
     return isinstance(feature, NumericFeature) or cell in feature.categories or feature.unknown_as is not None

@@ -137,7 +137,7 @@ class _Numbered:
 
 
 def _of_additive(model: AdditiveModel) -> Function:
-    """Each feature's table of values as a tree of its own; a missing cell takes the last value, as it goes right everywhere."""
+    """One tree per feature, from its table of values; a missing cell takes the last value, as it goes right everywhere."""
     terms = zip(model.schema.features, model.cuts, model.values, strict=True)
     trees = tuple(_term(model.schema, place, cuts, values) for place, (_, cuts, values) in enumerate(terms))
     return Function(model.schema, trees, "sign", (model.offset,))

@@ -1,4 +1,4 @@
-"""Names from strangers' files in the texts of exports: spelled so that they stay on their line and nobody mistakes them."""
+"""Names from untrusted files in exported texts: spelled so that they stay on one line and cannot be taken for anything else."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable
 
-#: Words of the conditions that names stand in.
+#: Words used in conditions around names.
 _WORDS = frozenset(("is", "not", "one", "of", "or", "and", "missing", "given", "if", "then"))
 _UNSEEN = ("Cc", "Cf", "Zl", "Zp", "Cs", "Co", "Cn")
 

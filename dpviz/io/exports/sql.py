@@ -42,7 +42,7 @@ def _select(given: Exportable, number: Number) -> str:
     function = given.function
     _require_names(function)
     writer = _Writer(function, number)
-    head = [*(f"-- {fact}" for fact in given.facts), f"-- Put your table in the place of {TABLE}. NULL is a missing cell.", ""]
+    head = [*(f"-- {fact}" for fact in given.facts), f"-- Replace {TABLE} by your table. NULL is a missing cell.", ""]
     return "\n".join([*head, *writer.lines()]) + "\n"
 
 
