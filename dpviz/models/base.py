@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Protocol, runtime_checkable
+from dataclasses import fields
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -26,6 +27,27 @@ class Model(Protocol):
 
     def predict(self, data: EncodedDataset) -> np.ndarray:
         """Class codes (or numbers) of shape (n_rows,), in the units of `data.target`."""
+
+
+class OfArrays:
+    """Mixin for dataclasses that hold arrays: these become read-only, and two objects are equal when all their fields are."""
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        pairs = ((getattr(self, item.name), getattr(other, item.name)) for item in fields(self))  # type: ignore[arg-type]
+        return all(map(_equal, *zip(*pairs, strict=True)))
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+    return one is other if one is None or other is None else bool(one == other)
 
 
 class Voting:

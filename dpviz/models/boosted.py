@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpviz.models.base import classes_by, n_scores, require_same_columns
+from dpviz.models.base import OfArrays, classes_by, n_scores, require_same_columns
 from dpviz.models.packed_forest import LEAF, PackedTrees, UnpackedTrees, values_of
 from dpviz.models.tree import NumberLeaf, Tree
 from dpviz.table.dataset import EncodedDataset
@@ -20,7 +20,7 @@ from dpviz.table.schema import CategoricalFeature, NumericTarget, Schema
 
 
 @dataclass(frozen=True, eq=False)
-class BoostedTrees:
+class BoostedTrees(OfArrays):
     """Packed trees with a value at every leaf; the values of the leaves that a row reaches add up.
 
     Attributes
@@ -41,18 +41,12 @@ class BoostedTrees:
     def __post_init__(self) -> None:
         if self.values.shape != (len(self.splits.leaves),):
             raise ValueError(f"{len(self.splits.leaves)} leaves need as many values, not {self.values.shape}")
-        self.values.flags.writeable = False
+        super().__post_init__()
 
     @property
     def schema(self) -> Schema:
         """What its features and target are."""
         return self.splits.schema
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BoostedTrees):
-            return NotImplemented
-        same = self.splits == other.splits and self.initial == other.initial
-        return same and np.array_equal(self.values, other.values)
 
     @property
     def n_scores(self) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.models.base import Voting, require_same_columns
+from dpviz.models.base import OfArrays, Voting, require_same_columns
 from dpviz.models.packed_forest import values_of
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
@@ -101,7 +101,7 @@ class _Falling:
 
 
 @dataclass(frozen=True, eq=False)
-class HashedForest(Voting):
+class HashedForest(OfArrays, Voting):
     """Random trees by their keys; each has one vote.
 
     Attributes
@@ -122,10 +122,6 @@ class HashedForest(Voting):
     label_key: int
 
     kind = "hashed-forest"
-
-    def __post_init__(self) -> None:
-        for array in (self.keys, self.leaves, self.labels):
-            array.flags.writeable = False
 
     def votes(self, data: EncodedDataset) -> np.ndarray:
         """Trees that choose each class: int64 of shape (n_rows, n_classes)."""

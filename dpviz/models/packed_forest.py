@@ -6,13 +6,13 @@ A categorical feature may split into one child per category here; `trees` shows 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, overload
 
 import numpy as np
 
-from dpviz.models.base import Voting, require_same_columns
+from dpviz.models.base import OfArrays, Voting, require_same_columns
 from dpviz.models.tree import Branch, End, Leaf, Node, SubsetRule, ThresholdRule, Tree
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
@@ -21,7 +21,7 @@ LEAF = -1
 
 
 @dataclass(frozen=True, eq=False)
-class PackedTrees:
+class PackedTrees(OfArrays):
     """Splits of many trees over the columns of `schema`, without labels.
 
     Attributes
@@ -42,20 +42,6 @@ class PackedTrees:
     feature: np.ndarray
     threshold: np.ndarray
     first_child: np.ndarray
-
-    def __post_init__(self) -> None:
-        for array in self._arrays:
-            array.flags.writeable = False
-
-    @property
-    def _arrays(self) -> tuple[np.ndarray, ...]:
-        return self.tree, self.feature, self.threshold, self.first_child
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PackedTrees):
-            return NotImplemented
-        same = (self.schema, self.n_trees) == (other.schema, other.n_trees)
-        return same and all(map(_equal, self._arrays, other._arrays))
 
     @cached_property
     def roots(self) -> np.ndarray:
@@ -92,19 +78,13 @@ class PackedTrees:
         return self.leaf_number[node]
 
 
-def _equal(one: np.ndarray | None, other: np.ndarray | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
-
-
 def values_of(data: EncodedDataset) -> np.ndarray:
     """Columns side by side, float64 of shape (n_rows, n_features)."""
     return np.column_stack([column.astype(np.float64) for column in data.columns])
 
 
 @dataclass(frozen=True, eq=False)
-class PackedForest(Voting):
+class PackedForest(OfArrays, Voting):
     """Packed trees with a label at every leaf; each tree has one vote.
 
     Attributes
@@ -122,21 +102,10 @@ class PackedForest(Voting):
 
     kind = "packed-forest"
 
-    def __post_init__(self) -> None:
-        self.labels.flags.writeable = False
-        if self.tallies is not None:
-            self.tallies.flags.writeable = False
-
     @property
     def schema(self) -> Schema:
         """What its features and target are."""
         return self.splits.schema
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PackedForest):
-            return NotImplemented
-        pairs = ((getattr(self, item.name), getattr(other, item.name)) for item in fields(self) if item.name != "splits")
-        return self.splits == other.splits and all(_equal(one, two) for one, two in pairs)
 
     def votes(self, data: EncodedDataset) -> np.ndarray:
         """Trees that choose each class, or the sum of noisy counts: int64 of shape (n_rows, n_classes)."""

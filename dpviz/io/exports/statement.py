@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from dpviz.accounting.claim import Claim, Disclosure
@@ -50,31 +50,20 @@ def statement_of(document: Any) -> Statement:
     return found
 
 
-@dataclass(frozen=True)
-class _Learner:
-    name: str = "unknown"
-
-
-@dataclass(frozen=True)
-class _Versions:
-    dpviz: str = "unknown"
-
-
-@dataclass(frozen=True)
-class _Origin:
-    learner: _Learner = field(default_factory=_Learner)
-    versions: _Versions = field(default_factory=_Versions)
-
-
 def facts(document: Any, target: str) -> list[str]:
     """What every export carries: who made it, what is guaranteed, what is not covered. A sentence or two each."""
-    origin, statement = read(_Origin, document), statement_of(document)
+    learner, version, statement = _text(document, "learner", "name"), _text(document, "versions", "dpviz"), statement_of(document)
     return [
-        f"Predicts {target!r}. Learner {origin.learner.name}, dpviz {origin.versions.dpviz}.",
+        f"Predicts {target!r}. Learner {learner}, dpviz {version}.",
         _guarantee(statement),
         *([statement.noise.warning] if statement.noise.warning else []),
         *_uncovered(statement.disclosures),
     ]
+
+
+def _text(document: Any, part: str, name: str) -> str:
+    found = read(dict, read(dict, document).get(part, {}), part).get(name, "unknown")
+    return read(str, found, f"{part}.{name}")
 
 
 def _guarantee(statement: Statement) -> str:
