@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 else:
     Figure = Any
 
-#: A chart as a table; everything is written out, so that ∞ can stand beside numbers.
+#: A chart as a table; everything is written out, since ∞ appears among the numbers.
 Rows = list[dict[str, str]]
 Style = dict[str, Any]
 

@@ -18,13 +18,13 @@ STYLES: dict[Rule, tuple[str, str, str, str]] = {
     "global": ("global", NEUTRAL, "dot", "square"),
     "permute-and-flip": ("permute-and-flip", BLUE, "solid", "circle"),
 }
-#: Chances below this and losses above so many epsilons are drawn at the edge: the difference means nothing to a reader.
+#: Chances below this and losses above this many epsilons are drawn at the edge: the difference means nothing to a reader.
 _LEAST_CHANCE, _MOST_LOSS = 1e-6, 100.0
 _MOST_MARKERS = 12
 
 
 def gaps_to_show(epsilon: float) -> int:
-    """So many gaps that the first broken promise stands well inside."""
+    """How many gaps to draw, so that the first broken promise is well inside the chart."""
     broken = first_violation("smooth", epsilon)
     return max(8, math.ceil(1.6 * broken)) if broken is not None else 8
 

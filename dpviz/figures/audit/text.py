@@ -29,7 +29,7 @@ class Badge:
     tone: str
 
 
-#: Every verdict of a search, and "not searched" for a learner whose laws could not be listed.
+#: Every verdict of a search, and "not searched" for a learner whose output distributions could not be listed.
 BADGES = {
     "holds": Badge("✓", "holds", "green"),
     "unproven": Badge("?", "unproven", "orange"),

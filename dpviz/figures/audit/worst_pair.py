@@ -97,7 +97,7 @@ def _add_bar(figure: Figure, name: str, length: float, words: str, style: Style)
 
 
 def ratio_words(name: str, epsilon: float) -> str:
-    """What stands at the end of a bar: "1.25: 3.5 times"; infinite ones say what that means."""
+    """The words at the end of a bar: "1.25: 3.5 times"; infinite ones say what that means."""
     if math.isinf(epsilon):
         endless = {"found": "possible here,<br>impossible there", "claimed": "nothing is claimed", "composed": "no bound"}
         return f"∞: {endless[name]}"

@@ -38,7 +38,7 @@ def rounds_rows(rounds: np.ndarray, epsilons: np.ndarray) -> Rows:
 
 
 def losses_figure(found: IndividualLosses) -> Figure:
-    """Every row's own loss, rows in order of it, with and without the filter, and the bound for everybody."""
+    """Every row's own loss, rows in order of it, with and without the filter, and the bound for all."""
     across = {"title": "rows, least affected first", "tickformat": ".0%", "range": [0, 1]}
     up = {"title": "own ε", "range": [0, 1.15 * max(found.bound, float(found.plain.max(initial=0.0)))]}
     figure = chart(340, top=36, legend=LEGEND_ABOVE, xaxis=across, yaxis=up)

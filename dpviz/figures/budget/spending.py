@@ -1,4 +1,4 @@
-"""Where epsilon went: the split as the paper counts it and as one row pays it, per level, and claimed beside composed.
+"""Where epsilon went: the split as the paper counts it and as one row pays it, per level, and claimed next to composed.
 
 Parts differ by colour *and* hatching; what is infinite is an open, hatched bar with ∞ and words.
 """

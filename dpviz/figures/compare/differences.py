@@ -11,7 +11,7 @@ from dpviz.figures.compare.style import LineStyle
 from dpviz.figures.theme import NEUTRAL
 from dpviz.learners import get_learner
 
-#: What the probability means, to the letter. Shown beside it.
+#: What the probability means; shown with it.
 MEANING = (
     "Take one of the splits at random and let each learner draw its noise once, independently: the probability that the "
     "first does better on the rows held out there. A tie counts half. The range in brackets (95 %) is for the number of "

@@ -58,7 +58,7 @@ def scale_of(values: Sequence[float], width: int) -> Scale:
 
 
 def stacked(dots: Sequence[float], scale: Scale, radius: float) -> list[tuple[float, int]]:
-    """(x, place in its stack) of each dot: dots nearer than a diameter to the first of a stack stand on it, at their mean x.
+    """(x, place in its stack) of each dot: dots nearer than a diameter to the first of a stack join it, at their mean x.
 
     Source: Wilkinson, Dot plots, The American Statistician 53 (1999).
     """

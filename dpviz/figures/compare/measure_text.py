@@ -8,7 +8,7 @@ _PERCENT = ("accuracy", "balanced_accuracy")
 _IN_UNITS = ("rmse",)
 #: What the line that needs no model is called.
 LEVELS = {"accuracy": "Majority class", "r2": "Mean", "rmse": "Mean"}
-#: A draw of an R² below this is drawn at the edge: nobody compares how much worse than the mean it is.
+#: A draw of an R² below this is drawn at the edge: how much worse than the mean does not matter.
 LEAST_R2 = -0.5
 
 

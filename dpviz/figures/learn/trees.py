@@ -8,6 +8,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.learn.growing import Grown
 from dpviz.evaluation.learn.lessons import PoisonedStump
+from dpviz.figures.audit.text import is_beyond
 from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Figure, Rows, chart, filled, line
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.theme import BLUE, NEUTRAL, ORANGE
@@ -26,7 +27,7 @@ def adding_figure(found: AuditResult) -> Figure:
     values = {CLAIMED: found.claimed, FOUND: found.log_ratio, COMPOSED: found.composed}
     axis = {"title": f"ε ({NEIGHBOURS})", "range": [0, 1.15 * max(values.values())]}
     figure = chart(210, showlegend=False, xaxis=axis, yaxis=NAMES)
-    broken = found.log_ratio > found.claimed * (1 + 1e-9)
+    broken = is_beyond(found)
     figure.add_bar(
         y=list(values),
         x=list(values.values()),

@@ -79,7 +79,7 @@ def _poison_sentence(item: Consequence, found: Consequences, above: float) -> st
 
 
 def protecting_sentence(found: Consequences, rows: int, above: float) -> tuple[str, str]:
-    """(headline, explanation) of which epsilons withstand so many poisoned rows."""
+    """(headline, explanation) of which epsilons withstand this many poisoned rows."""
     if found.reason:
         return "No guarantee", found.reason
     good, what = found.protecting(rows, above), counted(rows, "poisoned row")

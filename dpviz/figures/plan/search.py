@@ -127,7 +127,7 @@ def ladder_axis(along: Along, ladder: Sequence[float]) -> Style:
 
 
 def search_rows(answer: Answer, along: Along) -> Rows:
-    """Every place that was looked at, as a table."""
+    """Every place that was tried, as a table."""
     return [
         {
             AXES[along]: number_text(rung.place),

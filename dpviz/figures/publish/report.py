@@ -1,6 +1,6 @@
 """A model on one HTML page: tree, guarantee, budget, curve, and in plain words what is and is not promised.
 
-The page stands alone: no script runs, nothing is fetched, everything from a file is escaped, and it prints. The whole
+The page is self-contained: no script runs, nothing is fetched, everything from a file is escaped, and it prints. The whole
 `dpviz-tree/1` document lies inside as data, so that the page can be checked against the model and read back.
 """
 

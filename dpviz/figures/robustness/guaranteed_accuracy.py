@@ -89,7 +89,7 @@ def _add(figure: Figure, item: Certified, up_to: float, unit: Unit, style: Style
             crosses = {"symbol": "x-thin", "size": 7, "maxdisplayed": 12, "line": {"color": NEUTRAL, "width": 1.5}}
             struck = about | {"mode": "lines+markers", "marker": crosses, "line": line(NEUTRAL, 1.5, "dot")}
             figure.add_scatter(**struck, y=published, name=f"<s>{name}</s>: published, refused")
-        case "silent":  # nothing is claimed or proved: where the learner stands without poison
+        case "silent":  # nothing is claimed or proved: its accuracy without poison
             hover = f"<b>{name}</b><br>without poison %{{y:.1%}}, no guarantee<extra></extra>"
             point = {"mode": "markers", "marker": marker(NEUTRAL, "circle-open", 11), "hovertemplate": hover}
             figure.add_scatter(x=[0], y=[table.accuracy], name=f"{item.title}: no guarantee", **point)
@@ -104,32 +104,6 @@ def _hover(certified: Certified, rows: int) -> str:
         return f"{head}published, but refused: {table.published(rows):.1%}"
     proved = f"proved: {table.tight(rows):.1%}, with {1 - table.beta:.0%} confidence {table.low(rows):.1%}"
     return f"{head}{proved}<br>published: {table.published(rows):.1%}"
-
-
-def _add_refused(figure: Figure, certified: Certified, rows: tuple[int, ...], x: list[float]) -> None:
-    """The published curve, struck through: grey, dotted, crossed out, and said so."""
-    figure.add_scatter(
-        x=x,
-        y=[certified.table.published(k) for k in rows],
-        name=f"<s>{certified.name}</s>: published, refused",
-        mode="lines+markers",
-        line={"color": NEUTRAL, "width": 1.5, "dash": "dot"},
-        marker={"symbol": "x-thin", "size": 7, "maxdisplayed": 12, "line": {"color": NEUTRAL, "width": 1.5}},
-        customdata=[_hover(certified, k) for k in rows],
-        hovertemplate="%{customdata}<extra></extra>",
-    )
-
-
-def _add_silent(figure: Figure, certified: Certified) -> None:
-    """Nothing is claimed or proved: where the learner stands without poison."""
-    figure.add_scatter(
-        x=[0],
-        y=[certified.table.accuracy],
-        name=f"{certified.title}: no guarantee",
-        mode="markers",
-        marker={"symbol": "circle-open", "size": 11, "color": NEUTRAL, "line": {"color": NEUTRAL, "width": 2}},
-        hovertemplate=f"<b>{certified.name}</b><br>without poison %{{y:.1%}}, no guarantee<extra></extra>",
-    )
 
 
 def _add_attacks(figure: Figure, item: Certified, attacks: pd.DataFrame, unit: Unit, colour: str) -> None:

@@ -36,7 +36,7 @@ def guarantee_frame(found: Sequence[Certified], up_to: float) -> pd.DataFrame:
 
 
 def guarantee_rows(found: Sequence[Certified], up_to: float) -> Rows:
-    """The figure as a table, at eleven numbers of rows at most."""
+    """The figure as a table, at most eleven lines per curve."""
     rows = []
     for item in found:
         every = curve_rows(item.table.n_train, up_to)

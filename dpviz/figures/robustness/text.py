@@ -23,7 +23,7 @@ def level_text(found: Sequence[Certified], wanted: float | None) -> str:
 
 
 def best_of(found: Sequence[Certified], wanted: float | None) -> Certified | None:
-    """The private learner that provably stands most poisoned rows, else the best by vote; None when none stands any."""
+    """The private learner proved to withstand the most poisoned rows, else the best by vote; None when none withstands any."""
     ranked = [(rows, item.kind == "proved", item) for item in found if (rows := item.table.protected_rows(wanted)) is not None]
     private = [entry for entry in ranked if entry[1]]
     return max(private or ranked, key=lambda entry: entry[0])[2] if ranked else None
@@ -54,11 +54,11 @@ def verdict_text(item: Certified, wanted: float | None) -> str:
         shown = f"{table.low(0):.1%}" if is_noisy(item) else f"{table.accuracy:.1%}"
         above = table.majority if wanted is None else wanted
         return f"no protection shown: without poison {shown} is certain, which is not above {above:.1%}"
-    beside = ""
+    published = ""
     if is_noisy(item):
         rows = item.published_rows(table.majority if wanted is None else wanted)
-        beside = "; by the published bound none" if rows is None else f"; by the published bound {rows:,}"
-    return f"{protects_text(item, wanted)}{beside}"
+        published = "; by the published bound none" if rows is None else f"; by the published bound {rows:,}"
+    return f"{protects_text(item, wanted)}{published}"
 
 
 def struck_text(item: Certified, wanted: float | None) -> str:

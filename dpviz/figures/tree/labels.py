@@ -1,6 +1,6 @@
 """Text in boxes: what of a name can be shown, how wide it is, and where to cut it.
 
-Names come from files nobody has checked. `visible` removes what could reorder, hide or break the text around it; cutting
+Names come from unchecked files. `visible` removes what could reorder, hide or break the text around it; cutting
 works on what a reader sees as one character (a base and its marks stay together).
 """
 
@@ -78,7 +78,7 @@ def fitted_pair(name: str, rest: str, width: float, size: float, *, keep: float)
 
 
 def rule_parts(schema: Schema, rule: Rule) -> tuple[str, str]:
-    """The rule in words, in two parts: the feature's name and what is asked of it ("age", "≤ 37.5 years")."""
+    """The rule in words, in two parts: the feature's name and the condition on it ("age", "≤ 37.5 years")."""
     name = schema.features[rule.feature].name
     return visible(name), visible(rule_in_words(schema, rule)[len(name) :])
 

@@ -87,21 +87,20 @@ def _fan_levels(tree: Tree, card: float) -> int:
 
 def _spare_card(tree: Tree, levels: int, least_card: float) -> float:
     """The card width at which the fan fills a page."""
-    columns = _columns(tree.root, levels)
     narrowest = _fan_width(tree.root, levels, least_card)
-    return least_card + (PAGE_WIDTH - narrowest) // columns
+    return least_card + (PAGE_WIDTH - narrowest) // len(_columns(tree.root, levels))
 
 
-def _columns(node: Node, levels: int) -> int:
+def _columns(node: Node, levels: int) -> list[Node]:
+    """The nodes side by side at the lower end of the fan."""
     if not isinstance(node, Branch) or levels == 0:
-        return 1
-    return _columns(node.left, levels - 1) + _columns(node.right, levels - 1)
+        return [node]
+    return [*_columns(node.left, levels - 1), *_columns(node.right, levels - 1)]
 
 
 def _fan_width(node: Node, levels: int, card: float) -> float:
-    if not isinstance(node, Branch) or levels == 0:
-        return card + INDENT * _height(node)
-    return _fan_width(node.left, levels - 1, card) + GAP + _fan_width(node.right, levels - 1, card)
+    columns = _columns(node, levels)
+    return sum(card + INDENT * _height(column) for column in columns) + GAP * (len(columns) - 1)
 
 
 def _height(node: Node) -> int:

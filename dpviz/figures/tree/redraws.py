@@ -1,4 +1,4 @@
-"""Fresh draws in pictures: which rule stands at the root, which features are asked at which depth, where the draws agree."""
+"""Fresh draws in pictures: which rule is at the root, which features are used at which depth, where the draws agree."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The style sheet inside every tree drawing.
 
-Each colour stands twice: first as the light theme's plain value, for viewers that know no custom properties, then as a
+Each colour is written twice: first as the light theme's plain value, for viewers that know no custom properties, then as a
 property that follows the dashboard or, in a file of its own, the reader's light or dark preference.
 """
 
@@ -29,7 +29,7 @@ _LAYOUT = f"""
 
 @cache
 def tree_css(*, numbers: bool = False) -> str:
-    """The style sheet as text. Names start with `dp-` or stand below `.dp-tree`, so it can live in a page.
+    """The style sheet as text. Names start with `dp-` or are inside `.dp-tree`, so it can live in a page.
 
     `numbers` adds what leaves with numbers need.
     """
@@ -76,7 +76,7 @@ def _classes() -> list[str]:
 
 
 def _steps() -> list[str]:
-    """A leaf's gauge: an outline, filled from below as far as its number stands between the lowest and the highest leaf."""
+    """A leaf's gauge: an outline, filled from below as far as its number lies between the lowest and the highest leaf."""
     rules = [".dp-tree .gauge{fill:none;stroke-width:1.25px}"]
     for index, colour in enumerate(LIGHT.steps):
         variable = f"var(--dp-step-{index})"
