@@ -1,11 +1,11 @@
-"""One of several owners of rows who boost together: it keeps its rows, and sends masked sums with its share of the noise.
+"""One of several data owners who train together: it keeps its rows, and sends masked sums with its share of the noise.
 
-An owner draws the trees from the public seed like everybody else, adds up its own rows (and keeps their accounts where the
-individual filter is on), adds its share of the noise and its masks, and learns the total of all. `python -m
-dpviz.owners.data_owner` is an owner in a process of its own: one line of JSON in, one line out.
+An owner draws the trees from the public seed like all others, sums over its own rows (keeping their accounts if the individual
+filter is on), adds its share of the noise and its masks, and learns the total. `python -m dpviz.owners.data_owner` is an owner in
+its own process: one line of JSON in, one line out.
 
-It answers every round once, in order, and only among owners it has met: two answers about the same sums behind different masks
-could give the sums away.
+It answers every round once, in order, and only with owners it has met: two answers with the same sums behind different masks
+could reveal the sums.
 
 Source: Kirschte et al. 2023, Algorithm 9 (which averages leaf values; sums are shared here).
 """
@@ -32,7 +32,7 @@ from dpviz.training.boosting.rounds import Rounds
 
 
 class DataOwner:
-    """An owner: rows, keys, and how far training is."""
+    """An owner's rows, keys, and progress of training."""
 
     def __init__(self, number: int, data: EncodedDataset, terms: Terms, source: NoiseSource) -> None:
         self.number, self.terms, self.source = number, terms, source
@@ -44,7 +44,7 @@ class DataOwner:
 
     @property
     def public_key(self) -> int:
-        """For the other owners, by way of the one who adds up."""
+        """For the other owners, relayed by the aggregator."""
         return self._pair.public
 
     def meet(self, public_keys: Mapping[int, int]) -> None:
@@ -82,12 +82,12 @@ class DataOwner:
         return np.column_stack(noisy).ravel()
 
     def learn(self, total: np.ndarray | None) -> None:
-        """Move this owner's scores by what all have released; None: the round was void."""
+        """Update this owner's scores with the released total; None: the round was void."""
         self._rounds.learn(self._cells, self.terms.values(self._tree, total))
 
 
 def rows_to_text(data: EncodedDataset) -> str:
-    """Columns and target of rows as text, for the owner's process."""
+    """Columns and target as text, for the owner's process."""
     with io.BytesIO() as buffer:
         np.savez(buffer, *data.columns, data.target)
         return base64.b64encode(buffer.getvalue()).decode()
@@ -100,7 +100,7 @@ def _rows_from_text(text: str, terms: Terms) -> EncodedDataset:
 
 
 def serve(asked: TextIO, said: TextIO) -> None:
-    """Answer line by line until there is nothing more to answer; what cannot be used is said, and ends it."""
+    """Answer line by line until the last round; an error is reported and ends it."""
     owner: DataOwner | None = None
     for line in asked:
         request = json.loads(line)
@@ -139,5 +139,5 @@ def _answer(owner: DataOwner, request: dict[str, Any]) -> dict[str, Any] | None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asked
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started it
     serve(sys.stdin, sys.stdout)

@@ -1,26 +1,26 @@
-"""S-GBDT by several owners of rows, none of whom shows its rows to anybody: every owner a process of its own.
+"""S-GBDT trained by several owners of rows, each in its own process, without showing their rows to anybody.
 
-Splits come from a public seed. In every round each owner sends the sums of its own rows, with a share of the noise, behind masks
-that cancel in the sum (`secure_sum`); whoever adds up sees the total, which is what one trainer with all rows would release. The
-model therefore follows the law of `s-gbdt` on all rows together, started from 0 (`initial_share=0`), and costs the same.
+Splits come from a public seed. In every round each owner sends the sums over its own rows, with a share of the noise, behind
+masks that cancel in the sum (`secure_sum`). The aggregator sees the total, which is what one trainer with all rows would release.
+So the model has the distribution of `s-gbdt` on all rows together, started from 0 (`initial_share=0`), and costs the same.
 
-What holds. *Everybody is honest but curious*: the total carries the noise of the ledger, and nothing else is seen. *Owners
-collude*: up to `colluding` of them may pool their rows, their noise and their masks with the one who adds up; the noise of the
-others is then still that of the ledger, and the total carries more from the start. With more of them see `epsilon_when_pooled`.
-*An owner goes*: the round is void (its tree says 0 everywhere), nobody reveals a mask to rescue it, and the others go on without
-that owner, their shares topped up. Should its message arrive late, it opens one total with all of its noise: a round that was
-paid for, since void rounds count. *An owner lies*: a message of the wrong length is refused and nothing is added up; made-up
-numbers are not noticed, and neither is noise left out: to the others such an owner colludes. *The one who adds up lies*: naming
-owners who have gone makes shares of noise smaller, and masks that do not cancel; owners it invents count as colluding.
+What is guaranteed. *Everybody is honest but curious*: the total carries the noise of the ledger, and nothing else is visible.
+*Owners collude*: up to `colluding` of them may pool their rows, noise and masks with the aggregator; the noise of the others is
+still that of the ledger, so the total carries more from the start. For more of them see `epsilon_when_pooled`. *An owner leaves*:
+the round is void (its tree predicts 0 everywhere), nobody reveals a mask to rescue it, and the others go on with larger shares
+of the noise. If the missing message arrives late, it reveals one total with all its noise: a round already paid for, since void
+rounds count. *An owner lies*: a message of the wrong length is refused and nothing is added up; invented numbers go unnoticed,
+and so does missing noise: for the others such an owner colludes. *The aggregator lies*: naming owners who have left makes shares
+of noise smaller, but then the masks do not cancel; owners it invents count as colluding.
 
-This is a simulation in one respect: the process that starts the owners hands them their rows, and forgets nothing.
+This is a simulation in one respect: the process that starts the owners gives them their rows, and so knows them all.
 
 Source: Kirschte et al. 2023, Algorithm 9; Bonawitz et al. 2017.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
@@ -30,12 +30,13 @@ import numpy as np
 from dpviz.accounting.events import GaussianRounds
 from dpviz.accounting.gaussian import covers
 from dpviz.accounting.ledger import Ledger
-from dpviz.errors import Cancelled, FederationError, ParameterError
+from dpviz.errors import FederationError, ParameterError
 from dpviz.learners.ours import s_gbdt
 from dpviz.models.boosted import BoostedTrees
 from dpviz.owners.owner_process import OwnerProcess, introduce
 from dpviz.owners.secure_sum import read_message, sum_of
 from dpviz.owners.terms import Terms
+from dpviz.progress import Progress, Stop, all_steps
 from dpviz.randomness import child_seeds
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
@@ -46,7 +47,7 @@ from dpviz.training.params import Settings, make_params
 
 @dataclass(frozen=True)
 class FederatedResult:
-    """What several owners trained together.
+    """A model that several owners trained together.
 
     Attributes
     ----------
@@ -56,9 +57,9 @@ class FederatedResult:
     terms : Terms
         Public.
     void : tuple of int
-        Trees whose round somebody missed; they say 0 everywhere.
+        Trees whose round somebody missed; they predict 0 everywhere.
     gone : tuple of int
-        Owners who went.
+        Owners who left.
     """
 
     model: BoostedTrees
@@ -79,8 +80,8 @@ def train_federated(
     seed: int | None,
     colluding: int = 0,
     leaving: Mapping[int, int] | None = None,
-    progress: Callable[[float], None] | None = None,
-    stop: Callable[[], bool] | None = None,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
     **params: Any,
 ) -> FederatedResult:
     """Train `s-gbdt` on the rows of several owners, each in a process of its own.
@@ -88,31 +89,31 @@ def train_federated(
     Parameters
     ----------
     parts : sequence of EncodedDataset
-        The rows of every owner, disjoint; private. Features and target are the same, `n_public` are added up.
+        The rows of every owner, disjoint; private. Features and target agree, `n_public` are added up.
     epsilon, delta : float
-        Privacy loss of all rounds under add/remove one row of any owner. `delta` 0 is the learner's usual one.
+        Privacy loss of all rounds under add/remove one row of any owner. `delta` 0 is the learner's default.
     public_seed : int
-        Splits come from it. Owners agree on it by rolling dice together; whoever knows it learns nothing of any row.
+        For the splits. Owners agree on it, say by rolling dice together; it reveals nothing about any row.
     seed : int or None
         Simulates the owners' noise; None: every owner draws its share with exact samplers.
     colluding : int
-        Owners who may pool what they know without harm to the others.
+        How many owners may pool what they know without harm to the others.
     leaving : mapping of int to int, optional
-        Owner -> tree at which its process ends. For trying out.
+        Owner -> tree at which its process ends, to try out what happens.
     progress : callable (share in (0, 1]), optional
-    stop : callable () -> bool, optional
-        Looked at between rounds.
+    stop : callable () -> bool, or threading.Event, optional
+        Asked between rounds.
     **params
         Those of `s-gbdt`; `initial_share` is 0.
 
     Raises
     ------
     ParameterError, SchemaError
-        For what was asked.
+        For invalid arguments.
     FederationError
-        When owners do not agree, send what does not fit, or too few are left.
+        When owners disagree, send a malformed message, or too few are left.
     Cancelled
-        When `stop` says so.
+        When stopped.
     """
     for number in leaving or {}:
         if number not in range(len(parts)):
@@ -123,26 +124,22 @@ def train_federated(
     owners = {number: OwnerProcess() for number in range(len(parts))}
     try:
         introduce(owners, parts, terms, seeds)
-        adding = Adding(terms)
-        for tree in range(terms.recipe.rounds):
-            if stop is not None and stop():
-                raise Cancelled
+        aggregator = Aggregator(terms)
+        for tree in all_steps(range(terms.recipe.rounds), progress, stop):
             for number, when in (leaving or {}).items():
                 if when == tree:
                     owners[number].end()
-            adding.add(tree, _round(owners, adding, tree))
-            if progress is not None:
-                progress((tree + 1) / terms.recipe.rounds)
+            aggregator.add(tree, _round(owners, aggregator, tree))
     finally:
         for owner in owners.values():
             owner.end()
-    return FederatedResult(adding.model(), Ledger(event), terms, tuple(adding.void), tuple(adding.gone))
+    return FederatedResult(aggregator.model(), Ledger(event), terms, tuple(aggregator.void), tuple(aggregator.gone))
 
 
 def agreed(
     schema: Schema, owners: int, settings: Settings, params: Mapping[str, Any], *, public_seed: int, colluding: int = 0
 ) -> tuple[Terms, GaussianRounds]:
-    """What the owners agree on, and what it costs: from public things alone. Raises ParameterError, SchemaError."""
+    """The terms and their cost, from public values alone. Raises ParameterError, SchemaError."""
     if owners < 2:
         raise ParameterError("train_federated", "parts", owners, "the rows of at least two owners")
     if not 0 <= colluding <= owners - 1:
@@ -170,7 +167,7 @@ def agreed(
 
 
 def epsilon_when_pooled(event: GaussianRounds, terms: Terms, pooled: int) -> float:
-    """The epsilon (add/remove one row, at the event's delta) that is left to others when `pooled` owners collude.
+    """The epsilon (add/remove one row, at the event's delta) of the other owners when `pooled` owners collude.
 
     Raises ParameterError when nobody is left to protect.
     """
@@ -191,8 +188,8 @@ def epsilon_when_pooled(event: GaussianRounds, terms: Terms, pooled: int) -> flo
     return high
 
 
-class Adding:
-    """The one who adds up: sees masked messages, learns totals."""
+class Aggregator:
+    """Sees masked messages, learns totals."""
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
@@ -202,9 +199,9 @@ class Adding:
         self.totals: list[np.ndarray | None] = []
 
     def add(self, tree: int, sent: Mapping[int, Any]) -> np.ndarray | None:
-        """The total of one round from what owners sent; None, and on without them, when somebody's message is missing.
+        """The total of one round; None when a message is missing, after which training goes on without its owner.
 
-        Raises FederationError for a message that does not fit, or when too few owners are left.
+        Raises FederationError for a malformed message, or when too few owners are left.
         """
         length = self.terms.length(tree)
         messages = {owner: read_message(owner, sent[owner], length) for owner in self.taking_part if owner in sent}
@@ -224,7 +221,7 @@ class Adding:
             raise FederationError("few", what, remedy=f"Start again with at least {needed} owners who stay.")
 
     def model(self) -> BoostedTrees:
-        """The model: everybody can make it from the totals."""
+        """The model, which anybody can compute from the totals."""
         values = [self.terms.values(tree, total) for tree, total in enumerate(self.totals)]
         return boosted(self.terms.trees, self.terms.loss, 0.0, values)
 
@@ -242,13 +239,13 @@ def _schema_of(parts: Sequence[EncodedDataset]) -> Schema:
     return replace(first, n_public=sum(known) if len(known) == len(counts) else None)
 
 
-def _round(owners: Mapping[int, OwnerProcess], adding: Adding, tree: int) -> dict[int, Any]:
-    """What those who take part send; whoever has ended is missing."""
-    request: dict[str, Any] = {"tree": tree, "taking_part": adding.taking_part}
+def _round(owners: Mapping[int, OwnerProcess], aggregator: Aggregator, tree: int) -> dict[int, Any]:
+    """The messages of the owners taking part; an owner whose process has ended is missing."""
+    request: dict[str, Any] = {"tree": tree, "taking_part": aggregator.taking_part}
     if tree:
-        before = adding.totals[-1]
+        before = aggregator.totals[-1]
         request["learn"] = None if before is None else before.tolist()
-    for number in adding.taking_part:
+    for number in aggregator.taking_part:
         owners[number].ask(request)
-    answers = {number: owners[number].hear() for number in adding.taking_part}
+    answers = {number: owners[number].hear() for number in aggregator.taking_part}
     return {number: answer["masked"] for number, answer in answers.items() if answer is not None}

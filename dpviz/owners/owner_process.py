@@ -1,6 +1,6 @@
-"""Owners in processes of their own, seen from the one who adds up: starting them, introducing them, asking and hearing them.
+"""Owners in their own processes, as the aggregator sees them: starting, introducing, asking and hearing them.
 
-One line of JSON goes each way. An owner that ends is one that has gone; nothing waits for it.
+One line of JSON goes each way. An owner whose process ends has left; nothing waits for it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HOME = Path(__file__).parents[2]
 
 
 class OwnerProcess:
-    """An owner at the other end of two pipes. What one asks of an owner that has ended goes nowhere, and `hear` says so."""
+    """An owner at the other end of two pipes. A request to an owner that has ended is dropped, and `hear` returns None."""
 
     def __init__(self) -> None:
         paths = os.pathsep.join(filter(None, (str(_HOME), os.environ.get("PYTHONPATH"))))
@@ -47,7 +47,7 @@ class OwnerProcess:
                 self.end()
 
     def hear(self) -> dict[str, Any] | None:
-        """One line; None when the process has ended. Raises FederationError for what it complains about."""
+        """One line; None when the process has ended. Raises FederationError when the owner reports an error."""
         assert self._process.stdout is not None
         line = "" if self._ended else self._process.stdout.readline()
         if not line:
@@ -58,7 +58,7 @@ class OwnerProcess:
         return answer
 
     def end(self) -> None:
-        """Ask no more, upon which the owner ends, and wait for it."""
+        """Close its input, upon which the owner ends, and wait for it."""
         if not self._ended:
             self._ended = True
             self._process.communicate()
@@ -67,7 +67,7 @@ class OwnerProcess:
 def introduce(
     owners: Mapping[int, OwnerProcess], parts: Sequence[EncodedDataset], terms: Terms, seeds: Sequence[int | None]
 ) -> None:
-    """Start every owner, see that all mean the same, and hand round their public keys."""
+    """Send every owner its rows, check that all agree on the terms, and pass round their public keys."""
     document = terms.to_dict()
     for number, owner in owners.items():
         owner.ask({"number": number, "terms": document, "rows": rows_to_text(parts[number]), "seed": seeds[number]})

@@ -1,13 +1,13 @@
-"""Sums of whole-number vectors of several owners that show the one who adds up nothing but the sum.
+"""Sums of integer vectors of several owners that show the aggregator nothing but the sum.
 
-Every two owners agree on a key (Diffie & Hellman 1976, in a public group) and draw from it one mask per round. The owner with
-the smaller number adds the mask, the other takes it off, both modulo 2^64: in the sum of all messages masks cancel. Without one
-of the messages they do not, and the others say nothing.
+Every two owners agree on a key (Diffie & Hellman 1976, in a public group) and derive one mask per round from it. The owner with
+the smaller number adds the mask, the other subtracts it, both modulo 2^64, so masks cancel in the sum of all messages. Without
+one of the messages they do not, and the others reveal nothing.
 
-Were masks ideally random, messages would be uniform among all vectors with that sum: whatever the owners hold, provided it adds
-up to the same, explains them equally well. Masks drawn from keys (SHAKE-256) are so for anybody who cannot break the group or the
-hash. The one who adds up is taken to relay keys honestly: nothing here signs them. Nothing keeps an owner from sending numbers
-it made up, either: length and range are checked, truth cannot be.
+With ideally random masks, messages would be uniform among all vectors with that sum, so they reveal nothing but the sum. Masks
+derived from keys (SHAKE-256) are as good for anybody who cannot break the group or the hash. The aggregator is trusted to relay
+keys honestly, as nothing here signs them. Nor can an owner be kept from sending invented numbers: length and range are checked,
+truth cannot be.
 
 Source: Bonawitz et al. 2017, "Practical secure aggregation for privacy-preserving machine learning", section 4.0.1; RFC 3526.
 """
@@ -46,7 +46,7 @@ class KeyPair:
         self.public = pow(GENERATOR, self._secret, PRIME)
 
     def shared_with(self, owner: int, public: int) -> bytes:
-        """The 32 bytes that this owner and `owner` alone can reckon. Raises FederationError for a key that gives them away."""
+        """The 32 bytes that only this owner and `owner` can compute. Raises FederationError for a key that reveals them."""
         if not 2 <= public <= PRIME - 2:
             what = "Its public key lies outside the group."
             raise FederationError("key", what, owner=owner, remedy="Leave this owner out, or let it make another key.")
@@ -54,13 +54,13 @@ class KeyPair:
 
 
 def mask(key: bytes, round_number: int, length: int) -> np.ndarray:
-    """What two owners with this key hide behind in one round, uint64 of shape (length,)."""
+    """The mask of two owners with this key in one round, uint64 of shape (length,)."""
     stream = shake_256(key + round_number.to_bytes(8, "big")).digest(8 * length)
     return np.frombuffer(stream, dtype="<u8").astype(np.uint64)
 
 
 def masks_of(owner: int, keys: Mapping[int, bytes], round_number: int, length: int) -> np.ndarray:
-    """All that `owner` adds in one round, given its keys with the others who take part, uint64 of shape (length,)."""
+    """The sum of all masks of `owner` in one round, given its keys with the others taking part, uint64 of shape (length,)."""
     total = np.zeros(length, dtype=np.uint64)
     for other, key in keys.items():
         drawn = mask(key, round_number, length)
@@ -74,7 +74,7 @@ def masked(values: np.ndarray, masks: np.ndarray) -> np.ndarray:
 
 
 def sum_of(messages: Mapping[int, np.ndarray], owners: Collection[int]) -> np.ndarray | None:
-    """The sum of all owners' vectors, int64; None when somebody's message is missing: then the others' say nothing."""
+    """The sum of all owners' vectors, int64; None when a message is missing."""
     if set(owners) - set(messages):
         return None
     total = np.zeros_like(next(iter(messages.values())))
@@ -84,7 +84,7 @@ def sum_of(messages: Mapping[int, np.ndarray], owners: Collection[int]) -> np.nd
 
 
 def read_message(owner: int, numbers: Any, length: int) -> np.ndarray:
-    """What an owner sent as uint64 of shape (length,). Raises FederationError for another length, or what is no such number."""
+    """An owner's message as uint64 of shape (length,). Raises FederationError for another length or other values."""
     if not isinstance(numbers, Sequence) or len(numbers) != length:
         sent = f"{len(numbers):,} numbers" if isinstance(numbers, Sequence) else "no vector"
         what = f"It sent {sent} where {length:,} were due."

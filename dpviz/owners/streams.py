@@ -1,18 +1,16 @@
 """Rows that arrive after the regular rounds, from another distribution: what `s-gbdt` can still learn from them.
 
-Four ways. *stop*: nothing; without individual accounts the budget counts as spent. *new rows alone*: more rounds of the same
-noise on the new rows only, who have taken part in nothing; disjoint rows, so no more epsilon. *filter*: more rounds for
-everybody whose own account has something left, old and new. *from the start*: all rows are there from the first round; to
-compare with.
+Four ways. *stop*: nothing; without individual accounts the budget counts as spent. *new rows alone*: more rounds with the same
+noise on the new rows only, which were in no round before; disjoint rows, so no more epsilon. *filter*: more rounds for all rows,
+old and new, with something left in their accounts. *from the start*: all rows are there from the first round, for comparison.
 
-Everything here is computed on rows, held-out errors and accounts included: for the owner's eyes.
+Held-out errors and accounts are computed from exact rows: for the owner of the rows only.
 
 Source: Kirschte et al. 2023, section VIII-E and Figure 7 (*stop* and *filter*; how they cut the stream is not said).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,10 +19,11 @@ import numpy as np
 
 from dpviz.accounting.events import Event, GaussianRounds, Parallel, Sequential
 from dpviz.accounting.ledger import Ledger
-from dpviz.errors import Cancelled, DpvizError, ParameterError
+from dpviz.errors import DpvizError, ParameterError
 from dpviz.learners.ours import s_gbdt
 from dpviz.models.boosted import BoostedTrees
 from dpviz.privacy.source import Simulation
+from dpviz.progress import Progress, Stop, all_steps
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
 from dpviz.training.boosting.filter import BUDGET_UNITS
@@ -39,15 +38,15 @@ GROUPS = ("old", "new", "all")
 
 @dataclass(frozen=True)
 class Stream:
-    """Training rows in the order they come (the old ones first, then all new ones at once), and rows to test on.
+    """Training rows in order of arrival (first the old ones, then all new ones at once), and test rows.
 
     Attributes
     ----------
     train, test : EncodedDataset
     is_new, is_new_test : ndarray of bool
-        Which rows are of the new kind.
+        Which rows are new.
     share : float
-        About how many of the training rows are new. Public.
+        Rough share of new training rows. Public.
     """
 
     train: EncodedDataset
@@ -58,10 +57,9 @@ class Stream:
 
 
 def stream_of(train: EncodedDataset, test: EncodedDataset, feature: str, share: float) -> Stream:
-    """The stream in which rows with the largest values of `feature` come last: about `share` of the training rows.
+    """The stream in which the rows with the largest values of `feature`, about a share `share`, come last.
 
-    A categorical feature is read by its declared order. Raises UnknownName, ParameterError, and DpvizError when one value of the
-    feature holds all rows.
+    Categories count in their declared order. Raises UnknownName, ParameterError, and DpvizError when all rows have one value.
     """
     if not 0 < share < 1:
         raise ParameterError("stream_of", "share", share, "a number between 0 and 1, both excluded")
@@ -77,7 +75,7 @@ def stream_of(train: EncodedDataset, test: EncodedDataset, feature: str, share: 
 
 @dataclass(frozen=True)
 class Course:
-    """What came of a stream.
+    """The result of training on a stream.
 
     Attributes
     ----------
@@ -85,11 +83,11 @@ class Course:
     model : BoostedTrees
     ledger : Ledger
     regular : int
-        Trees that were there when the new rows came.
+        Number of trees when the new rows arrived.
     errors : dict of str to ndarray of shape (n_trees + 1,)
-        By group of test rows ("old", "new", "all"): RMSE, or share of wrong classes, after no tree, one, two, ...
+        By group of test rows ("old", "new", "all"): RMSE, or share of wrong classes, after 0, 1, 2, ... trees.
     left : ndarray of shape (n_rows,)
-        Share of its budget for rounds that each training row has left at the end.
+        Share of the budget for rounds that each training row has left at the end.
     """
 
     way: str
@@ -100,7 +98,7 @@ class Course:
     left: np.ndarray
 
     def before(self, group: str) -> float:
-        """Error when the new rows came."""
+        """Error when the new rows arrived."""
         return float(self.errors[group][self.regular])
 
     def after(self, group: str) -> float:
@@ -116,8 +114,8 @@ def follow(
     delta: float = 0.0,
     max_depth: int = 6,
     seed: int,
-    progress: Callable[[float], None] | None = None,
-    stop: Callable[[], bool] | None = None,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
     **params: Any,
 ) -> Course:
     """Train on a stream in one of WAYS.
@@ -125,38 +123,32 @@ def follow(
     Parameters
     ----------
     epsilon, delta : float
-        What every row, old or new, may lose in all, under add/remove one row. `delta` 0 is the learner's usual one.
+        Total privacy loss of every row, old or new, under add/remove one row. `delta` 0 is the learner's default.
     seed : int
-        Noise is simulated.
+        For simulated noise.
     progress : callable (share in (0, 1]), optional
-    stop : callable () -> bool, optional
-        Looked at between rounds.
+    stop : callable () -> bool, or threading.Event, optional
+        Asked between rounds.
     **params
-        Those of `s-gbdt`; `extra_rounds` follow the regular ones (for new rows alone not more than `rounds`), `filter` is what
-        `way` says.
+        Those of `s-gbdt`; `extra_rounds` follow the regular ones (for new rows alone at most `rounds`), `filter` follows from
+        `way`.
 
     Raises
     ------
     ParameterError, SchemaError, DpvizError
-        For what was asked.
+        For invalid arguments.
     Cancelled
-        When `stop` says so.
+        When stopped.
     """
     training = _Training(stream, way, Settings(epsilon=epsilon, max_depth=max_depth, delta=delta), params, Simulation(seed))
-    values = []
-    for tree in range(training.n_trees):
-        if stop is not None and stop():
-            raise Cancelled
-        values.append(training.run(tree))
-        if progress is not None:
-            progress((tree + 1) / training.n_trees)
+    values = [training.run(tree) for tree in all_steps(range(training.n_trees), progress, stop)]
     model = boosted(training.trees, training.loss, training.initial, values)
     errors = _errors(model, stream, training.loss.n_scores)
     return Course(way, model, Ledger(training.event), training.regular, errors, training.left())
 
 
 class _Training:
-    """Rounds, and who is there in each. Private."""
+    """The rounds, and the rows present in each. Private."""
 
     def __init__(self, stream: Stream, way: str, settings: Settings, given: dict[str, Any], source: Simulation) -> None:
         if way not in WAYS:
@@ -181,21 +173,21 @@ class _Training:
         self.there = there
 
     def run(self, tree: int) -> np.ndarray:
-        """One round among those who are there."""
+        """One round on the rows present."""
         late = self.stream.is_new if self.way == _ALONE else None
         self.rounds.present = self.there if tree < self.regular else late
         return self.rounds.run(tree)
 
     @cached_property
     def event(self) -> Event:
-        """What the rounds cost: new rows alone are rows that the first rounds did not see."""
+        """The cost of the rounds: the new rows alone are disjoint from those of the regular rounds."""
         trees: GaussianRounds | Parallel = self.priced
         if self.way == _ALONE:
             trees = Parallel((self.priced, replace(self.priced)))
         return Sequential((*self.before, trees)) if self.before else trees
 
     def left(self) -> np.ndarray:
-        """Of the budget for rounds: what accounts say, or rounds not taken part in."""
+        """Share of the budget for rounds that is left: by the accounts, or by the number of rounds."""
         if self.rounds.accounts is not None:
             return 1 - self.rounds.accounts.spent / BUDGET_UNITS
         took_part = np.where(self.there, self.regular, self.extra)

@@ -1,9 +1,9 @@
-"""What data owners who boost together agree on before the first round: trees, recipe, who shares the noise. All of it public.
+"""The terms that data owners agree on before the first round: trees, recipe, and shares of the noise. All public.
 
-Noise is shared so that whoever is left out of it changes nothing for the others: with m owners taking part, of whom c may pool
-what they know with the one who adds up, each adds discrete Gaussian noise of variance s^2 / (m - c), where s is what the ledger
-asks for. Sums of such shares follow the discrete Gaussian of the summed variance as closely as the grid is fine (shares of more
-than 10^5 steps: closer than any floating-point number can say).
+The guarantee must hold without the noise of colluding owners: with m owners taking part, of whom c may pool what they know with
+the aggregator, each adds discrete Gaussian noise of variance s^2 / (m - c), where s is the scale in the ledger. The sum of such
+shares is as close to the discrete Gaussian of the summed variance as the grid is fine (for shares of more than 10^5 steps closer
+than floating-point numbers can express).
 
 Source: Kairouz, Liu & Steinke 2021, "The distributed discrete Gaussian mechanism for federated learning with secure aggregation".
 """
@@ -38,7 +38,7 @@ class Terms:
     schema : Schema
         Of all rows together.
     shape, depth, multiscale, numeric_weight, public_seed
-        What trees are drawn from: the same everywhere.
+        They determine the trees, which are the same everywhere.
     newton : bool
     recipe : Recipe
         Its noise is that of the total while all owners take part.
@@ -59,19 +59,19 @@ class Terms:
 
     @cached_property
     def trees(self) -> BoostingTrees:
-        """All trees; no row is looked at."""
+        """All trees, drawn without any row."""
         public = Simulation(self.public_seed)
         how = {"multiscale": self.multiscale, "numeric_weight": self.numeric_weight}
         return draw_boosting_trees(self.schema, self.shape, self.recipe.rounds, self.depth, **how, source=public)
 
     @cached_property
     def loss(self) -> Loss:
-        """What is made smaller."""
+        """The loss to minimise."""
         return loss_of(self.schema, self.newton)
 
     @cached_property
     def fingerprint(self) -> str:
-        """Equal for owners that mean the same: terms and trees, hexadecimal."""
+        """A hash of terms and trees, hexadecimal: equal for owners that agree."""
         splits = self.trees.splits
         digest = sha256(json.dumps(self.to_dict(), sort_keys=True).encode())
         for array in (splits.tree, splits.feature, splits.threshold, splits.first_child, self.trees.cell):
@@ -83,7 +83,7 @@ class Terms:
         return np.rint(np.column_stack([gradients, weights])).astype(np.int64).ravel() << self.recipe.grid.extra_bits
 
     def length(self, tree: int) -> int:
-        """Numbers in a vector about one tree: for every cell a gradient per score, and a weight."""
+        """Length of the vector of one tree: for every cell a gradient per score, and a weight."""
         return int(self.trees.n_cells[tree]) * (self.loss.n_scores + 1)
 
     def share_scales(self, taking_part: int) -> np.ndarray:
@@ -100,13 +100,13 @@ class Terms:
         return leaf_values(self.recipe, self.loss, sums[:, :-1], sums[:, -1])
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON knows it."""
+        """The terms as JSON values."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
         return plain | {"schema": self.schema.to_dict(), "recipe": asdict(self.recipe)}
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Terms:
-        """What `to_dict` gave."""
+        """The terms from `to_dict`."""
         recipe = dict(document["recipe"])
         recipe["filter"] = recipe["filter"] and FilterTerms(**recipe["filter"])
         return cls(**{**document, "schema": schema_from_dict(document["schema"]), "recipe": Recipe(**recipe)})

@@ -1,4 +1,4 @@
-"""Several owners train together: the central model's law, what the noise adds up to, and who may go, lie or listen."""
+"""Several owners train together: the central model's distribution, the sum of the noise, and who may go, lie or listen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy.stats import chi2
 from dpviz.accounting.gaussian import covers
 from dpviz.errors import Cancelled, FederationError, ParameterError
 from dpviz.owners.data_owner import DataOwner, rows_to_text, serve
-from dpviz.owners.federated import Adding, agreed, epsilon_when_pooled, train_federated
+from dpviz.owners.federated import Aggregator, agreed, epsilon_when_pooled, train_federated
 from dpviz.owners.owner_process import OwnerProcess, introduce
 from dpviz.owners.terms import Terms
 from dpviz.privacy.gaussian import GaussianNoise
@@ -77,16 +77,16 @@ def in_process(parts, terms, source_of):
     owners = [DataOwner(number, part, terms, source_of(number)) for number, part in enumerate(parts)]
     for owner in owners:
         owner.meet({other.number: other.public_key for other in owners})
-    return owners, Adding(terms)
+    return owners, Aggregator(terms)
 
 
 def trained_in_process(parts, terms, source_of):
-    owners, adding = in_process(parts, terms, source_of)
+    owners, aggregator = in_process(parts, terms, source_of)
     for tree in range(terms.recipe.rounds):
-        total = adding.add(tree, {o.number: o.message(tree, adding.taking_part).tolist() for o in owners})
+        total = aggregator.add(tree, {o.number: o.message(tree, aggregator.taking_part).tolist() for o in owners})
         for owner in owners:
             owner.learn(total)
-    return adding.model()
+    return aggregator.model()
 
 
 def central(data, terms, source):
@@ -151,10 +151,10 @@ def test_messages_carry_a_share_of_the_noise_each():
     """Owners without rows: what adds up is noise of the recipe's variance."""
     terms, _ = terms_of(NUMBER, rounds=60)
     nobody = [EncodedDataset(NUMBER, (np.empty(0), np.empty(0)), np.empty(0)) for _ in range(3)]
-    owners, adding = in_process(nobody, terms, Simulation)
+    owners, aggregator = in_process(nobody, terms, Simulation)
     wanted, found = np.array(terms.recipe.grid.scales) * terms.recipe.grid.steps, []
     for tree in range(60):
-        total = adding.add(tree, {o.number: o.message(tree, [0, 1, 2]).tolist() for o in owners})
+        total = aggregator.add(tree, {o.number: o.message(tree, [0, 1, 2]).tolist() for o in owners})
         found.append(np.square(total.reshape(-1, 2) / wanted))
     statistic, count = np.concatenate(found).sum(axis=0), len(np.concatenate(found))
     assert (chi2.ppf(1e-4, count) < statistic).all()
@@ -174,12 +174,12 @@ def test_an_owner_who_goes_voids_one_round_and_the_others_go_on():
 def test_a_message_that_arrives_late_opens_one_total_with_all_of_its_noise():
     """The rest were sent once: in the next round masks, noise and keys in use are others."""
     terms, _ = terms_of(NUMBER)
-    owners, adding = in_process(parts_of(numbers()), terms, Simulation)
+    owners, aggregator = in_process(parts_of(numbers()), terms, Simulation)
     sent = {o.number: o.message(0, [0, 1, 2]).tolist() for o in owners}
     late = sent.pop(1)
-    assert adding.add(0, sent) is None
-    assert adding.taking_part == [0, 2]
-    again = Adding(terms)
+    assert aggregator.add(0, sent) is None
+    assert aggregator.taking_part == [0, 2]
+    again = Aggregator(terms)
     other_owners, other = in_process(parts_of(numbers()), terms, Simulation)
     whole = other.add(0, {o.number: o.message(0, [0, 1, 2]).tolist() for o in other_owners})
     np.testing.assert_array_equal(again.add(0, {**sent, 1: late}), whole)
@@ -187,7 +187,7 @@ def test_a_message_that_arrives_late_opens_one_total_with_all_of_its_noise():
         owners[number].learn(None)
         with pytest.raises(FederationError, match="asked about round 1 after round 1"):
             owners[number].message(0, [0, 2])
-    assert adding.add(1, {n: owners[n].message(1, [0, 2]).tolist() for n in (0, 2)}) is not None
+    assert aggregator.add(1, {n: owners[n].message(1, [0, 2]).tolist() for n in (0, 2)}) is not None
 
 
 def test_a_void_round_moves_no_score():
@@ -222,13 +222,13 @@ def test_whoever_was_left_out_never_comes_back():
 
 def test_a_message_of_another_length_is_refused_and_nothing_is_added_up():
     terms, _ = terms_of(NUMBER)
-    owners, adding = in_process(parts_of(numbers()), terms, Simulation)
+    owners, aggregator = in_process(parts_of(numbers()), terms, Simulation)
     sent = {o.number: o.message(0, [0, 1, 2]).tolist() for o in owners}
     sent[2].append(0)
     with pytest.raises(FederationError, match=r"owner 2: It sent \d+ numbers where \d+ were due. Nothing was added up") as caught:
-        adding.add(0, sent)
+        aggregator.add(0, sent)
     assert (caught.value.code, caught.value.owner) == ("length", 2)
-    assert adding.totals == []
+    assert aggregator.totals == []
 
 
 def test_an_owner_whose_process_is_killed_has_gone():
@@ -273,10 +273,10 @@ def test_every_owner_draws_its_own_rows_for_a_round():
         def draw(self, mechanism, values):
             return values if isinstance(mechanism, GaussianNoise) else self.simulation.draw(mechanism, values)
 
-    owners, adding = in_process(parts_of(numbers()), terms, Coins)
+    owners, aggregator = in_process(parts_of(numbers()), terms, Coins)
     drawn = 0.0
     for tree in range(40):
-        total = adding.add(tree, {o.number: o.message(tree, [0, 1, 2]).tolist() for o in owners})
+        total = aggregator.add(tree, {o.number: o.message(tree, [0, 1, 2]).tolist() for o in owners})
         drawn += total.reshape(-1, 2)[:, 1].sum() / terms.recipe.grid.steps
     assert abs(drawn - 0.3 * 400 * 40) < 4 * np.sqrt(400 * 40 * 0.3 * 0.7)
 

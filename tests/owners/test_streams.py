@@ -23,7 +23,7 @@ every_way = pytest.mark.parametrize("way", WAYS)
 
 
 def numbers(n_rows=2000, seed=3):
-    """Where x is large, the number follows another law."""
+    """Where x is large, the number follows another distribution."""
     rng = np.random.default_rng(seed)
     x, z, c = rng.random(n_rows), rng.random(n_rows), rng.integers(0, 3, n_rows).astype(np.uint8)
     target = 10 + 5 * z + np.where(x > 0.6, 15, 5 * x) + rng.normal(0, 1, n_rows)

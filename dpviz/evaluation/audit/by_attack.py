@@ -1,7 +1,7 @@
 """Audit by attack: a lower confidence bound on epsilon from many draws of a learner on two neighbouring data sets.
 
-For learners too large to enumerate. The bound says how much privacy is lost at least, with the stated confidence; a small
-bound shows nothing. One data set has a canary row more: far from the others and of another class.
+For learners too large to enumerate. The bound is the least privacy loss at the stated confidence; a small bound shows nothing.
+One data set has an extra row, the canary: far from the others and of another class.
 """
 
 from __future__ import annotations
@@ -9,38 +9,35 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Generator, Iterator
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from dpviz.accounting.claim import Claim
-from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.accounting.ledger import Ledger
-from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.evaluation.audit.distinguishing import Shown, distinguish, most_that_shows
-from dpviz.evaluation.audit.findings import Finding, judge
+from dpviz.evaluation.audit.findings import Finding, columns_of, judge, rows_in_words
 from dpviz.evaluation.audit.named_pairs import require_neighbours
-from dpviz.evaluation.audit.worst import rows_in_words
-from dpviz.evaluation.workers import spread
-from dpviz.learners import get_learner, require_task
+from dpviz.evaluation.audit.planned import PlannedLearner, spec_of
+from dpviz.evaluation.checks import require_between_0_and_1, require_count
+from dpviz.evaluation.workers import in_chunks
+from dpviz.learners import require_task
 from dpviz.models.base import Model
 from dpviz.models.document import model_body
 from dpviz.privacy.source import Simulation
+from dpviz.progress import Progress, Stop
 from dpviz.randomness import child_seeds
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.table.strict_json import PlainValue
 from dpviz.training.contract import LearnerSpec
-from dpviz.training.params import Settings, make_params
+from dpviz.training.params import Settings
 
-#: Draws between two looks at `stop`.
+#: Draws between two checks of `stop`.
 CHUNK = 50
-#: Cells of the declared range in which a predicted number is read.
+#: Cells of the declared range to which a predicted number is rounded.
 CELLS = 16
 
 Pair = tuple[EncodedDataset, EncodedDataset]
@@ -48,16 +45,16 @@ Pair = tuple[EncodedDataset, EncodedDataset]
 
 @dataclass(frozen=True)
 class AuditedBound:
-    """How much privacy a learner loses at least, under add/remove one row.
+    """The least privacy loss of a learner, under add/remove one row.
 
     Attributes
     ----------
     bound : float
-        Lower bound on epsilon; with confidence `confidence` the truth is not below it.
+        Lower bound on epsilon, with confidence `confidence`.
     largest : float
-        The largest bound that so many draws can show: above it nothing could have been seen.
+        The largest bound that this many draws can show.
     event : str
-        What the attacker looked at.
+        What the attacker observed.
     hits : (int, int)
         How often the event happened on the data set without and with the canary, of `n_tested` draws each.
     n_asked, n_done : int
@@ -67,7 +64,7 @@ class AuditedBound:
     verdict : str
         As for verification; "holds" says only that nothing was found.
     canary : tuple of (str, str)
-        (column, value) of the row that one data set has and the other lacks.
+        (column, value) of the extra row.
     """
 
     learner: str
@@ -100,8 +97,8 @@ def audit(
     max_depth: int = 1,
     delta: float = 0.0,
     workers: int = 1,
-    progress: Callable[[float], None] | None = None,
-    stop: Callable[[], bool] | None = None,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
     **params: Any,
 ) -> AuditedBound:
     """DistinguishingEvent a learner with a canary and bound its epsilon from below.
@@ -116,7 +113,7 @@ def audit(
     pair : (EncodedDataset, EncodedDataset), optional
         Without and with the canary, which is the last row. By default `small_pair()`; see also `canary_pair`.
     draws : int
-        On each data set. Half choose the event, half bound it.
+        On each data set. Half choose the event, half test it.
     beta : float
         The bound is above the truth with at most this probability.
     max_depth : int
@@ -124,36 +121,42 @@ def audit(
     workers : int
         Processes that draw. Only for registered learners.
     progress : callable (share in [0, 1]), optional
-    stop : callable () -> bool, optional
-        Asked between draws; the bound from the draws done so far is returned.
+    stop : callable () -> bool, or threading.Event, optional
+        Asked between chunks of draws; the bound from the draws done so far is returned.
     **params
         The learner's own parameters.
     """
     started = time.perf_counter()
-    if not (isinstance(draws, int) and draws >= 2):
-        raise ParameterError("audit", "draws", draws, "a whole number of at least 2")
-    if not 0 < beta < 1:
-        raise ParameterError("audit", "beta", beta, "a number between 0 and 1, both excluded")
-    task = _Task.ask(learner, pair, Settings(epsilon=epsilon, max_depth=max_depth, depth=max_depth, delta=delta), params)
-    composed = task.composed()
-    shown = _collect(task, child_seeds(seed, 2 * draws), workers, progress, stop)
-    found = distinguish(*shown, beta=beta, delta=max(task.claim.delta, composed.delta))
+    require_count("audit", "draws", draws, 2)
+    require_between_0_and_1("audit", "beta", beta)
+    if workers < 1 or (workers > 1 and not isinstance(learner, str)):
+        raise ParameterError("audit", "workers", workers, "1, or more for a learner given by name")
+    settings = Settings(epsilon=epsilon, max_depth=max_depth, depth=max_depth, delta=delta)
+    task = _Task(learner, settings, params, pair or small_pair(spec_of(learner).tasks[0]))
+    task.check()
+    claim, composed = task.planned.claim, task.planned.composed(*task.pair)
+    seeds = child_seeds(seed, 2 * draws)
+    pairs = list(zip(seeds[::2], seeds[1::2], strict=True))
+    plain = replace(task)  # without what was computed here
+    chunks = in_chunks(plain.show, pairs, CHUNK, workers=workers, progress=progress, stop=stop)
+    first, second = ([shown[side] for chunk in chunks for shown in chunk] for side in (0, 1))
+    found = distinguish(first, second, beta=beta, delta=max(claim.delta, composed.delta))
     return AuditedBound(
-        learner=task.spec.name,
+        learner=task.planned.spec.name,
         epsilon=epsilon,
         params=params,
         bound=found.bound,
         confidence=1 - beta,
-        largest=most_that_shows(found.n_draws, beta=beta, delta=task.claim.delta),
+        largest=most_that_shows(found.n_draws, beta=beta, delta=claim.delta),
         event=found.observed,
         hits=found.hits,
         n_tested=found.n_draws,
         n_asked=draws,
-        n_done=len(shown[0]),
-        claimed=task.claim.epsilon,
+        n_done=len(first),
+        claimed=claim.epsilon,
         composed=composed.epsilon,
-        verdict=judge(found.bound, task.claim, composed),
-        because=task.claim.because,
+        verdict=judge(found.bound, claim, composed),
+        because=claim.because,
         canary=task.canary_in_words,
         seconds=time.perf_counter() - started,
     )
@@ -162,7 +165,7 @@ def audit(
 def small_pair(task: str = "classes") -> Pair:
     """Three equal rows, and the same with a canary at the other end of both features and of the target.
 
-    Few rows and few candidate splits: a learner then shows the canary best.
+    With few rows and few candidate splits a learner reveals the canary most clearly.
     """
     features = (NumericFeature("number", 0, 1, whole=True), CategoricalFeature("category", ("a", "b")))
     target = ClassTarget("class", ("usual", "canary")) if task == "classes" else NumericTarget("value", 0, 1)
@@ -173,7 +176,7 @@ def small_pair(task: str = "classes") -> Pair:
 
 
 def canary_pair(data: EncodedDataset) -> Pair:
-    """`data`, and `data` with one row more: the rarest category or the farther end of each range, and the rarest class."""
+    """`data`, and `data` with a canary: the rarest category or the farther end of each range, and the rarest class."""
     columns = tuple(np.append(column, _outlying(feature, column)).astype(column.dtype) for feature, column in _parts(data))
     target = np.append(data.target, _outlying(data.schema.target, data.target)).astype(data.target.dtype)
     return data, EncodedDataset(data.schema, columns, target)
@@ -200,35 +203,17 @@ class _Task:
     given: dict[str, Any]
     pair: Pair
 
-    @classmethod
-    def ask(cls, learner: str | LearnerSpec, pair: Pair | None, settings: Settings, given: dict[str, Any]) -> _Task:
-        spec = get_learner(learner) if isinstance(learner, str) else learner
-        first, second = pair or small_pair(spec.tasks[0])
-        require_task(spec, first.schema)
+    def check(self) -> None:
+        """Raise WrongTask or DpvizError for a pair that is unfit for this learner."""
+        first, second = self.pair
+        require_task(self.planned.spec, first.schema)
         require_neighbours(first, second)
         if second.n_rows < first.n_rows:
             raise DpvizError("The canary must be the last row of the second data set.", remedy="Swap the two data sets.")
-        return cls(learner, settings, given, (first, second))
 
     @cached_property
-    def spec(self) -> LearnerSpec:
-        return get_learner(self.learner) if isinstance(self.learner, str) else self.learner
-
-    @cached_property
-    def params(self) -> Any:
-        return make_params(self.spec.Params, self.spec.name, self.given)
-
-    @cached_property
-    def plan(self) -> BudgetPlan:
-        return self.spec.plan(self.pair[0].schema, self.settings, self.params)
-
-    @cached_property
-    def claim(self) -> Claim:
-        return self.spec.claim(self.plan, self.params, self.pair[0].schema)
-
-    def composed(self) -> PrivacyLoss:
-        losses = [Ledger(self._fit(data, 0)[1]).guarantee for data in self.pair]
-        return max(losses, key=lambda loss: loss.epsilon)
+    def planned(self) -> PlannedLearner:
+        return PlannedLearner(spec_of(self.learner), self.settings, self.given, self.pair[0].schema)
 
     @cached_property
     def canary(self) -> EncodedDataset:
@@ -236,20 +221,15 @@ class _Task:
 
     @property
     def canary_in_words(self) -> tuple[tuple[str, str], ...]:
-        schema = self.canary.schema
-        return tuple(zip((*schema.feature_names, schema.target.name), rows_in_words(self.canary)[0], strict=True))
+        return tuple(zip(columns_of(self.canary.schema), rows_in_words(self.canary)[0], strict=True))
 
-    def _fit(self, data: EncodedDataset, seed: int) -> tuple[Model, Any]:
-        grown = self.spec.fit(data, self.plan, self.params, Simulation(seed))
-        return grown.model, grown.event
-
-    def show(self, seeds: list[int]) -> list[tuple[Shown, Shown]]:
-        """What draws show, on the first and the second data set, for each two seeds."""
-        pairs = zip(seeds[::2], seeds[1::2], strict=True)
-        return [(self._shown(self.pair[0], one), self._shown(self.pair[1], other)) for one, other in pairs]
+    def show(self, seeds: Sequence[tuple[int, int]]) -> list[tuple[Shown, Shown]]:
+        """What draws on the first and on the second data set show, for pairs of seeds."""
+        first, second = self.pair
+        return [(self._shown(first, one), self._shown(second, other)) for one, other in seeds]
 
     def _shown(self, data: EncodedDataset, seed: int) -> Shown:
-        model = self._fit(data, seed)[0]
+        model = self.planned.fit(data, Simulation(seed)).model
         body = model_body(model)
         label = self._label(model)
         root = json.dumps({key: value for key, value in body.get("root", {}).items() if key not in ("left", "right")})
@@ -267,30 +247,3 @@ class _Task:
             return int(predicted)
         share = (float(predicted) - target.low) / (target.high - target.low)
         return math.floor(min(max(share, 0.0), 1.0) * CELLS)
-
-
-def _collect(
-    task: _Task, seeds: list[int], workers: int, progress: Callable[[float], None] | None, stop: Callable[[], bool] | None
-) -> tuple[list[Shown], list[Shown]]:
-    """What all draws show, or those done before a stop."""
-    first: list[Shown] = []
-    second: list[Shown] = []
-    chunks = [seeds[start : start + 2 * CHUNK] for start in range(0, len(seeds), 2 * CHUNK)]
-    with closing(_chunks_done(task, chunks, workers)) as done:
-        while (stop is None or not stop()) and (shown := next(done, None)) is not None:
-            first += [one for one, _ in shown]
-            second += [other for _, other in shown]
-            if progress is not None:
-                progress(2 * len(first) / len(seeds))
-    return first, second
-
-
-def _chunks_done(task: _Task, chunks: list[list[int]], workers: int) -> Generator[list[tuple[Shown, Shown]], None, None]:
-    """In the order of the seeds, whoever draws them."""
-    if workers == 1:
-        yield from map(task.show, chunks)
-        return
-    if workers < 1 or not isinstance(task.learner, str):
-        raise ParameterError("audit", "workers", workers, "1, or more for a learner given by name")
-    plain = _Task(task.learner, task.settings, task.given, task.pair)  # without what was looked up here
-    yield from spread(plain.show, chunks, workers)

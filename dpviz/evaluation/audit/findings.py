@@ -1,15 +1,19 @@
-"""What verification finds: a number, a verdict, and the pair of data sets that shows it."""
+"""The result of verification: a log ratio, a verdict, and the pair of data sets that shows it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
 from dpviz.table.strict_json import PlainValue
 
-#: What verification says. "holds" speaks of what was searched only; "ledger violated" is a bug in dpviz.
+#: A verdict. "holds" is about what was searched only; "ledger violated" is a bug in dpviz.
 Finding = Literal["holds", "unproven", "violated", "ledger violated", "none"]
 
 #: How bad each is.
@@ -21,7 +25,7 @@ SLACK = 1e-9
 
 @dataclass(frozen=True)
 class WorstPair:
-    """Two neighbouring data sets (rows in words, the second has one row more) and how likely each makes the output.
+    """Two neighbouring data sets (rows in words; the second has one more) and the probability of the output on each.
 
     Where noise was cut off, the likelier probability is a lower bound and the other an upper one.
     """
@@ -31,10 +35,15 @@ class WorstPair:
     second: tuple[tuple[str, ...], ...]
     probabilities: tuple[float, float]
 
+    @classmethod
+    def of(cls, first: EncodedDataset, second: EncodedDataset, probabilities: tuple[float, float]) -> WorstPair:
+        """The pair in words."""
+        return cls(columns_of(first.schema), rows_in_words(first), rows_in_words(second), probabilities)
+
 
 @dataclass(frozen=True)
 class AuditResult:
-    """What was found about a learner (or a bare mechanism) at one epsilon, under add/remove one row.
+    """The result for a learner (or a bare mechanism) at one epsilon, under add/remove one row.
 
     Attributes
     ----------
@@ -53,9 +62,9 @@ class AuditResult:
     worst_pair : WorstPair or None
         None where nothing could be certified.
     output : dict
-        The model body that separates the pair.
+        The model body with that ratio.
     searched : str
-        The universe (or pair) in words; `n_sets` data sets and `n_pairs` neighbouring pairs in it.
+        The universe (or pair) in words, with `n_sets` data sets and `n_pairs` neighbouring pairs.
     """
 
     learner: str
@@ -76,7 +85,7 @@ class AuditResult:
 
 @dataclass(frozen=True)
 class Separation:
-    """The output that separates a pair best: its log ratio, its body, and the pair with both probabilities."""
+    """The output with the largest log ratio, and the pair it belongs to."""
 
     log_ratio: float
     output: dict[str, Any]
@@ -102,3 +111,22 @@ def exceeds(ratio: float, bound: float) -> bool:
 def worst_of(results: list[AuditResult]) -> AuditResult:
     """The most severe of them; among equals the largest ratio."""
     return max(results, key=lambda result: (SEVERITY[result.verdict], result.log_ratio))
+
+
+def columns_of(schema: Schema) -> tuple[str, ...]:
+    """The names of the features and the target."""
+    return (*schema.feature_names, schema.target.name)
+
+
+def rows_in_words(data: EncodedDataset) -> tuple[tuple[str, ...], ...]:
+    """Every row as texts: features, then class or number."""
+    declared = (*data.schema.features, data.schema.target)
+    return tuple(zip(*map(_words, declared, (*data.columns, data.target)), strict=True))
+
+
+def _words(declared: Feature | Target, column: np.ndarray) -> list[str]:
+    if isinstance(declared, CategoricalFeature):
+        return [declared.categories[code] for code in column]
+    if isinstance(declared, ClassTarget):
+        return [declared.classes[code] for code in column]
+    return [f"{value:g}" for value in column]

@@ -21,7 +21,6 @@ from dpviz.evaluation.audit.distributions import node_distribution, outcome_of, 
 from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.evaluation.audit.findings import AuditResult, Separation, WorstPair
 from dpviz.evaluation.audit.planned import PlannedLearner
-from dpviz.evaluation.audit.worst import rows_in_words
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Node, Rule, Tree
 from dpviz.table.dataset import EncodedDataset
@@ -117,12 +116,7 @@ def verify_pair(
     shrinks = search(planned, smaller, larger)
     best = grows if grows.log_ratio >= shrinks.log_ratio else shrinks
     likely, unlikely = math.exp(best.likely), math.exp(best.unlikely)
-    pair = WorstPair(
-        (*smaller.schema.feature_names, smaller.schema.target.name),
-        rows_in_words(smaller),
-        rows_in_words(larger),
-        (unlikely, likely) if best is grows else (likely, unlikely),
-    )
+    pair = WorstPair.of(smaller, larger, (unlikely, likely) if best is grows else (likely, unlikely))
     found = Separation(best.log_ratio, best.body(smaller.schema), pair)
     return planned.result(found, planned.composed(smaller, larger), searched=title, n_sets=2, n_pairs=1)
 

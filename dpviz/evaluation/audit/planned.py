@@ -1,9 +1,10 @@
-"""What is asked: a learner, its settings and a schema. Answers come from the learner's own code."""
+"""A learner, its settings and a schema: what an audit runs. Everything comes from the learner's own code."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from dpviz.accounting.claim import Claim
@@ -25,49 +26,53 @@ from dpviz.training.params import Settings, make_params
 EPSILONS = (0.001, 20.0)
 
 
+def spec_of(learner: str | LearnerSpec) -> LearnerSpec:
+    """The learner itself, or the registered one of this name."""
+    return get_learner(learner) if isinstance(learner, str) else learner
+
+
 @dataclass(frozen=True)
 class PlannedLearner:
-    """A learner at one epsilon on one schema.
-
-    Attributes
-    ----------
-    given : dict
-        The learner's own parameters, as the caller gave them.
-    plan : BudgetPlan
-    params : the learner's Params
-    """
+    """A learner with its settings on one schema; `given` holds its own parameters as the caller gave them."""
 
     spec: LearnerSpec
-    epsilon: float
+    settings: Settings
     given: dict[str, Any]
     schema: Schema
-    plan: BudgetPlan
-    params: Any
     started: float = field(default_factory=time.perf_counter, compare=False)
 
     @classmethod
     def of(
         cls, learner: str | LearnerSpec, schema: Schema, *, epsilon: float, depth: int, given: dict[str, Any]
     ) -> PlannedLearner:
-        """Plan it. Raises NotEnumerable where the learner cannot be verified on this schema, ParameterError for bad settings."""
-        spec = get_learner(learner) if isinstance(learner, str) else learner
+        """For listing its outputs. Raises NotEnumerable where that is impossible on this schema, ParameterError."""
+        spec = spec_of(learner)
         if not EPSILONS[0] <= epsilon <= EPSILONS[1]:
             raise ParameterError("verify", "epsilon", epsilon, f"a number in [{EPSILONS[0]:g}, {EPSILONS[1]:g}]")
         if isinstance(schema.target, NumericTarget) or "classes" not in spec.tasks:
             raise NotEnumerable(f"{spec.title} predicts numbers; only classes are listed.", remedy="Audit it by sampling.")
-        params = make_params(spec.Params, spec.name, given)
+        planned = cls(spec, Settings(epsilon=epsilon, max_depth=depth, depth=depth), given, schema)
         try:
-            plan = spec.plan(schema, Settings(epsilon=epsilon, max_depth=depth, depth=depth), params)
+            has_delta = planned.claim.delta > 0
         except SchemaError as reason:
             raise NotEnumerable(f"{spec.title} cannot be trained on this universe.", remedy=str(reason)) from reason
-        planned = cls(spec, epsilon, given, schema, plan, params)
-        if planned.claim.delta:
+        if has_delta:
             raise NotEnumerable("A claim with delta is not decided by a log ratio.", remedy="Audit it by sampling.")
         return planned
 
-    @property
+    @cached_property
+    def params(self) -> Any:
+        """The learner's Params."""
+        return make_params(self.spec.Params, self.spec.name, self.given)
+
+    @cached_property
+    def plan(self) -> BudgetPlan:
+        """How its epsilon is to be spent."""
+        return self.spec.plan(self.schema, self.settings, self.params)
+
+    @cached_property
     def claim(self) -> Claim:
-        """What the paper says for this plan."""
+        """The paper's claim for this plan."""
         return self.spec.claim(self.plan, self.params, self.schema)
 
     def fit(self, data: EncodedDataset, source: NoiseSource) -> FitOutput:
@@ -75,7 +80,7 @@ class PlannedLearner:
         return self.spec.fit(data, self.plan, self.params, source)
 
     def prepare(self, data: EncodedDataset, source: Enumeration) -> TreeRecipe:
-        """What is about to be grown; raises NotEnumerable when noise was drawn or rows were read before growing."""
+        """The tree about to be grown; raises NotEnumerable when noise was drawn or rows were read before."""
         if self.spec.prepare is None:
             raise NotEnumerable(f"{self.spec.title} does not grow one tree.", remedy="List it whole.")
         growth = self.spec.prepare(data, self.plan, self.params, source)
@@ -87,15 +92,15 @@ class PlannedLearner:
         return growth
 
     def composed(self, *trained_on: EncodedDataset) -> PrivacyLoss:
-        """The largest loss that the ledgers of simulated runs compose to."""
+        """The largest loss that the ledgers of simulated fits compose to."""
         losses = [Ledger(self.fit(data, Simulation(0)).event).guarantee for data in trained_on]
         return max(losses, key=lambda loss: loss.epsilon)
 
     def result(self, found: Separation, composed: PrivacyLoss, *, searched: str, n_sets: int, n_pairs: int) -> AuditResult:
-        """What was found, judged."""
+        """The result with its verdict."""
         return AuditResult(
             learner=self.spec.name,
-            epsilon=self.epsilon,
+            epsilon=self.settings.epsilon,
             params=self.given,
             log_ratio=max(0.0, found.log_ratio),
             claimed=self.claim.epsilon,

@@ -1,44 +1,27 @@
-"""Exhaustive verification: the exact distribution of whole outputs on every data set of small universes, against the claim.
+"""Exhaustive verification: the exact distribution of outputs on every data set of small universes, against the claim.
 
-How the largest log ratio is found stands in `worst.py` (universes) and `named_pairs.py` (chosen pairs).
+The largest log ratio is found in `worst.py` (universes) and `named_pairs.py` (chosen pairs).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from dpviz.errors import Cancelled, NotEnumerable
 from dpviz.evaluation.audit.distributions import Tick, level_distributions
-from dpviz.evaluation.audit.findings import AuditResult, Finding, Separation, WorstPair, judge, worst_of
+from dpviz.evaluation.audit.findings import AuditResult, worst_of
 from dpviz.evaluation.audit.named_pairs import NAMED_PAIRS, NamedPair, verify_pair
-from dpviz.evaluation.audit.planned import PlannedLearner
+from dpviz.evaluation.audit.planned import PlannedLearner, spec_of
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.worst import separation
-from dpviz.learners import get_learner
+from dpviz.progress import Progress, Stop, is_stopped, part_of
 from dpviz.training.contract import LearnerSpec
 
-__all__ = [
-    "AuditResult",
-    "Finding",
-    "NAMED_PAIRS",
-    "Place",
-    "QUICK_UNIVERSES",
-    "Separation",
-    "UNIVERSES",
-    "Universe",
-    "WorstPair",
-    "judge",
-    "verify",
-    "verify_each",
-    "verify_pair",
-]
-
-#: Where a learner is searched.
+#: Where to search.
 Place = Universe | NamedPair
 
-#: Where learners are searched, quickest first.
+#: The default universes, quickest first.
 UNIVERSES = (
     Universe((2, 2), depth=1, max_rows=5),
     Universe((2, 2), depth=2, max_rows=4),
@@ -49,7 +32,7 @@ UNIVERSES = (
     Universe((2, 2), copies=4, depth=1, max_rows=4),
 )
 
-#: Small ones, for a check at every change.
+#: Smaller ones, for quick checks.
 QUICK_UNIVERSES = (
     Universe((2, 2), depth=1, max_rows=3),
     Universe((2, 2), depth=2, max_rows=3),
@@ -62,8 +45,8 @@ def verify(
     *,
     epsilon: float = 1.0,
     universes: tuple[Place, ...] | None = None,
-    progress: Callable[[float], None] | None = None,
-    stop: Callable[[], bool] | None = None,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
     **params: Any,
 ) -> AuditResult:
     """Search every data set of small universes and return the worst that was found.
@@ -95,17 +78,17 @@ def verify_each(
     *,
     epsilon: float = 1.0,
     universes: tuple[Place, ...] | None = None,
-    progress: Callable[[float], None] | None = None,
-    stop: Callable[[], bool] | None = None,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
     **params: Any,
 ) -> list[AuditResult]:
     """As `verify`, one result per universe or pair that could be searched."""
-    spec = get_learner(learner) if isinstance(learner, str) else learner
+    spec = spec_of(learner)
     places = universes or (*UNIVERSES, *NAMED_PAIRS)
     results: list[AuditResult] = []
     refused: list[NotEnumerable] = []
     for number, place in enumerate(places):
-        tick = partial(_tick, progress, stop, number, len(places))
+        tick = partial(_tick, part_of(progress, number, len(places)), stop)
         tick(0.0)
         try:
             results.append(_search(spec, epsilon, place, params, tick))
@@ -118,13 +101,11 @@ def verify_each(
     return results
 
 
-def _tick(
-    progress: Callable[[float], None] | None, stop: Callable[[], bool] | None, number: int, places: int, share: float
-) -> None:
-    if stop is not None and stop():
+def _tick(progress: Progress | None, stop: Stop | None, share: float) -> None:
+    if is_stopped(stop):
         raise Cancelled
     if progress is not None:
-        progress((number + share) / places)
+        progress(share)
 
 
 def _search(spec: LearnerSpec, epsilon: float, place: Place, given: dict[str, Any], tick: Tick) -> AuditResult:

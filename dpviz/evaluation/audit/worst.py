@@ -21,8 +21,6 @@ from dpviz.evaluation.audit.findings import Separation, WorstPair
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Node, Tree
-from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Target
 
 
 def separation(universe: Universe, distributions: list[LevelDistribution]) -> Separation:
@@ -33,7 +31,9 @@ def separation(universe: Universe, distributions: list[LevelDistribution]) -> Se
     trace = _Trace(universe, distributions, ratios[grows], grows)
     output, low, high = trace.follow(0, smaller, kind)
     probabilities = (math.exp(high), math.exp(low)) if grows else (math.exp(low), math.exp(high))
-    return Separation(float(ratios[grows][0][smaller, kind]), output, _pair_in_words(universe, smaller, kind, probabilities))
+    larger = int(universe.plus_one[smaller, kind])
+    pair = WorstPair.of(universe.dataset(smaller), universe.dataset(larger), probabilities)
+    return Separation(float(ratios[grows][0][smaller, kind]), output, pair)
 
 
 def _fewest_rows(universe: Universe, ratios: np.ndarray) -> tuple[int, int]:
@@ -130,24 +130,3 @@ class _Trace:
         left, left_chance = self._likeliest(level + 1, int(self.universe.part(outcome.goes_left)[index]))
         right, right_chance = self._likeliest(level + 1, int(self.universe.part(~outcome.goes_left)[index]))
         return Branch(outcome.rule, left, right), chance + left_chance + right_chance  # type: ignore[arg-type]
-
-
-def _pair_in_words(universe: Universe, smaller: int, kind: int, probabilities: tuple[float, float]) -> WorstPair:
-    larger = int(universe.plus_one[smaller, kind])
-    columns = (*universe.schema.feature_names, universe.schema.target.name)
-    first, second = (rows_in_words(universe.dataset(index)) for index in (smaller, larger))
-    return WorstPair(columns, first, second, probabilities)
-
-
-def rows_in_words(data: EncodedDataset) -> tuple[tuple[str, ...], ...]:
-    """Every row as texts: features, then class or number."""
-    declared = (*data.schema.features, data.schema.target)
-    return tuple(zip(*map(_words, declared, (*data.columns, data.target)), strict=True))
-
-
-def _words(declared: Feature | Target, column: np.ndarray) -> list[str]:
-    if isinstance(declared, CategoricalFeature):
-        return [declared.categories[code] for code in column]
-    if isinstance(declared, ClassTarget):
-        return [declared.classes[code] for code in column]
-    return [f"{value:g}" for value in column]
