@@ -34,7 +34,6 @@ PART_STYLES = {
 _OTHER = (NEUTRAL, "\\")
 #: Between pieces of one bar.
 _SEAM = {"line": {"color": translucent(WHITE, 0.7), "width": 1}}
-_GROUPS = {"": "all features"}
 Spent = Mapping[tuple[str, int | None], float]
 
 
@@ -199,19 +198,18 @@ def _stacked(segments: tuple[Segment, ...], height: int, *, horizontal: bool, **
 
 def share_rows(plan: BudgetPlan) -> list[dict[str, Any]]:
     """The plan as a table: one line per share, with who set it. Infinite and whole numbers are written out as text."""
-    return [_share_row(share, plan.depth) for share in plan.shares]
-
-
-def _share_row(share: Share, depth: int) -> dict[str, Any]:
-    return {
-        "for": share.part,
-        "where": _level_title(share.level, depth).replace("<br>", " "),
-        "features": share.group or _GROUPS[""],
-        "ε each": number_text(share.epsilon),
-        "times a row meets it": share.n_compositions,
-        "ε one row pays": number_text(share.composed),
-        "set by": share.set_by,
-    }
+    return [
+        {
+            "for": share.part,
+            "where": _level_title(share.level, plan.depth).replace("<br>", " "),
+            "features": share.group or "all features",
+            "ε each": number_text(share.epsilon),
+            "times a row meets it": share.n_compositions,
+            "ε one row pays": number_text(share.composed),
+            "set by": share.set_by,
+        }
+        for share in plan.shares
+    ]
 
 
 def claim_rows(claim: Claim, guarantee: PrivacyLoss) -> Rows:

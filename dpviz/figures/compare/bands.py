@@ -176,7 +176,7 @@ def curve_rows(curves: Sequence[Curve], *, along: str, metric: str) -> Rows:
         {
             "learner": styles[curve.learner].title,
             "claim": "none made" if curve.verdict == "none" else curve.verdict,
-            AXES[along]: _place_cell(along, point.x),
+            AXES[along]: number_text(point.x) if along == "epsilon" else f"{point.x:,.0f}",
             COMPOSED_AXIS: number_text(point.composed),
             f"median {METRICS[metric]}": measure_text(point.median, metric),
             "5 %": measure_text(point.low, metric),
@@ -186,7 +186,3 @@ def curve_rows(curves: Sequence[Curve], *, along: str, metric: str) -> Rows:
         for curve in curves
         for point in curve.points
     ]
-
-
-def _place_cell(along: str, x: float) -> str:
-    return number_text(x) if along == "epsilon" else f"{x:,.0f}"

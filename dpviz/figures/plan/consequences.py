@@ -108,11 +108,7 @@ def consequence_rows(found: Consequences, *, candidates: int, above: float) -> R
             "median": f"{item.accuracy(0.5):.1%}",
             "95 %": f"{item.accuracy(1 - TAIL):.1%}",
             "right guesses of 100": number_text(100 * guesses_right(item.proven, candidates)),
-            "poisoned rows withstood": _rows_cell(item.protected(above)),
+            "poisoned rows withstood": "none shown" if (rows := item.protected(above)) is None else f"{rows:,}",
         }
         for item in found.found
     ]
-
-
-def _rows_cell(rows: int | None) -> str:
-    return "none shown" if rows is None else f"{rows:,}"

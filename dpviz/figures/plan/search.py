@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import median_high
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.plan.planner import Along, Goal, Setup
@@ -63,7 +64,7 @@ def answer_sentence(answer: Answer, along: Along, goal: Goal) -> str:
     if missed is not None:
         said.append(f"With {place_text(along, missed.place)}, {_count(missed)} did: shown not to be enough.")
         if reached is None:
-            said.append(f"The middle tree there had {percent(_median(missed))}.")
+            said.append(f"The middle tree there had {percent(median_high(missed.outcomes))}.")
     elif reached is not None:
         said.append(f"Nothing looked at was shown not to be enough, down to {place_text(along, answer.rungs[0].place)}.")
     between = [rung for rung in answer.rungs if rung.verdict == "open"]
@@ -75,11 +76,6 @@ def answer_sentence(answer: Answer, along: Along, goal: Goal) -> str:
 
 def _count(rung: Rung) -> str:
     return f"{rung.successes} of {rung.n_draws}"
-
-
-def _median(rung: Rung) -> float:
-    ordered = sorted(rung.outcomes)
-    return float(ordered[len(ordered) // 2])
 
 
 def check_sentence(found: Rung, along: Along, goal: Goal) -> str:

@@ -38,14 +38,14 @@ def promised(statement: Statement) -> list[str]:
     found = verdict(statement.claim, statement.guarantee)
     if not found.proven.is_finite:
         return ["Nothing. Whoever sees this model may learn anything about one row of the data it was trained on."]
-    sure = "Whoever sees this model, and knows every other row, learns little about whether any one row was used."
-    but = (
-        f"Except with probability δ = {number_text(found.proven.delta)}, which is spent in full once."
-        if found.proven.delta
-        else ""
-    )
-    lines = [sure, f"{epsilon_text(found.proven)}: {found.odds}", "This holds whatever else they know, now or later."]
-    return [*lines, but] if but else lines
+    lines = [
+        "Whoever sees this model, and knows every other row, learns little about whether any one row was used.",
+        f"{epsilon_text(found.proven)}: {found.odds}",
+        "This holds whatever else they know, now or later.",
+    ]
+    if found.proven.delta:
+        lines.append(f"Except with probability δ = {number_text(found.proven.delta)}, which is spent in full once.")
+    return lines
 
 
 def not_promised(statement: Statement) -> list[str]:
@@ -75,11 +75,8 @@ def budget_table(statement: Statement) -> str:
         groups.setdefault((step.part, step.level, step.mechanism or step.kind), []).append(step.epsilon)
     largest = max((max(costs) for costs in groups.values() if math.isfinite(max(costs))), default=0.0)
     rows = "".join(_budget_row(*key, costs, largest) for key, costs in groups.items())
-    names = ("For", "Depth", "Mechanism")
-    head = (
-        "".join(f"<th>{name}</th>" for name in names)
-        + "<th class=number>Steps</th><th class=number>ε of one</th><th class=bar-cell></th>"
-    )
+    head = "<th>For</th><th>Depth</th><th>Mechanism</th>"
+    head += "<th class=number>Steps</th><th class=number>ε of one</th><th class=bar-cell></th>"
     note = f"Steps on disjoint rows do not add up: the costliest counts. Every ε: {NEIGHBOURS}."
     return f'<div class="table"><table><tr>{head}</tr>{rows}</table></div><p class="note">{note}</p>'
 

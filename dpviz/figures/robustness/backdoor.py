@@ -32,11 +32,7 @@ def _width(curves: pd.DataFrame, epsilon: float) -> float:
 
 def _series(title: str, epsilon: float, frame: pd.DataFrame) -> str:
     """Title, and epsilon where one is spent."""
-    return f"{title}, ε = {number_text(epsilon)}" if _spends(frame) else title
-
-
-def _spends(frame: pd.DataFrame) -> bool:
-    return bool(frame.published.notna().any())
+    return f"{title}, ε = {number_text(epsilon)}" if frame.published.notna().any() else title
 
 
 def _add_success(figure: Figure, style: LineStyle, epsilon: float, frame: pd.DataFrame, width: float) -> None:

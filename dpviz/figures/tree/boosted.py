@@ -99,14 +99,10 @@ def _signed(value: float) -> str:
 
 def asked_rows(model: BoostedTrees) -> Rows:
     """How many of the rules ask for each feature, most first; of released rules, so it costs nothing."""
-    counts = np.bincount(_asked(model), minlength=model.schema.n_features)
+    asked = model.splits.feature[model.splits.feature != LEAF].astype(np.int64)
+    counts = np.bincount(asked, minlength=model.schema.n_features)
     shares = sorted(zip(model.schema.feature_names, counts.tolist(), strict=True), key=lambda item: -item[1])
     return [{"feature": name, "rules": f"{count:,}", "share": f"{count / max(1, counts.sum()):.1%}"} for name, count in shares]
-
-
-def _asked(model: BoostedTrees) -> np.ndarray:
-    feature = model.splits.feature
-    return feature[feature != LEAF].astype(np.int64)
 
 
 def scores_in_words(model: BoostedTrees, scores: Sequence[float]) -> Iterator[str]:
