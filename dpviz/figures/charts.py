@@ -35,11 +35,11 @@ def chart(height: int, *, top: int = 8, right: int = 12, **layout: Any) -> Figur
     return Figure(layout=_sized(height, top, right) | layout)
 
 
-def panels(count: int, height: int, *, top: int = 8, spacing: float, layout: Style | None = None, **look: Any) -> Figure:
-    """Empty figures one below the other over one horizontal axis; `look` goes to plotly's `make_subplots`."""
+def panels(count: int, height: int, *, top: int = 8, spacing: float, layout: Style | None = None, **subplots: Any) -> Figure:
+    """Empty figures one below the other over one horizontal axis; `subplots` goes to plotly's `make_subplots`."""
     from plotly.subplots import make_subplots
 
-    figure = make_subplots(rows=count, cols=1, shared_xaxes=True, vertical_spacing=spacing, **look)
+    figure = make_subplots(rows=count, cols=1, shared_xaxes=True, vertical_spacing=spacing, **subplots)
     return figure.update_layout(_sized(height, top, 12) | (layout or {}))
 
 

@@ -86,8 +86,8 @@ def split_figure(plan: BudgetPlan, spent: Spent) -> Figure:
     figure = _stacked(segments, 90 + 64 * len(totals), horizontal=True, xaxis=along, yaxis=NAMES)
     ends = _by_part((segment.bar, _length(segment.epsilon, most)) for segment in segments)
     words = [f"  ∞ ({endless})" if math.isinf(total) else f"  {number_text(total)}" for total in totals.values()]
-    look = {"mode": "text", "textposition": "middle right", "cliponaxis": False, **SILENT}
-    figure.add_scatter(x=list(ends.values()), y=list(ends), text=words, **look)
+    ink = {"mode": "text", "textposition": "middle right", "cliponaxis": False, **SILENT}
+    figure.add_scatter(x=list(ends.values()), y=list(ends), text=words, **ink)
     return figure
 
 
