@@ -37,5 +37,15 @@ def golden_text() -> str:
     return frame.to_csv(index=False, float_format="%.10g", lineterminator="\n")
 
 
+def distance(first: EncodedDataset, second: EncodedDataset) -> int:
+    """Rows to add and remove to get from one table to the other, whatever their order."""
+    tables = [np.column_stack([*table.columns, table.target]).astype(np.float64) for table in (first, second)]
+    _, kind = np.unique(np.concatenate(tables), axis=0, return_inverse=True)
+    kinds = kind.ravel()
+    size = int(kinds.max(initial=-1)) + 1
+    counts = [np.bincount(part, minlength=size) for part in (kinds[: first.n_rows], kinds[first.n_rows :])]
+    return int(np.abs(counts[0] - counts[1]).sum())
+
+
 if __name__ == "__main__":
     GOLDEN.write_text(golden_text(), encoding="utf-8")

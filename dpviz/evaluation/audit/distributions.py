@@ -8,8 +8,10 @@ what each level does with each small data set. Any other learner is listed whole
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -71,126 +73,92 @@ class LevelDistribution:
         return any(outcome.ends is None for outcome in self.outcomes)
 
 
-@dataclass
-class _Table:
-    """Outcomes met so far, and for each data set the probability of each."""
-
-    outcomes: list[Outcome] = field(default_factory=list)
-    _number: dict[Any, int] = field(default_factory=dict)
-    _rows: list[dict[int, float]] = field(default_factory=list)
-    _cut: list[float] = field(default_factory=list)
-
-    def add(self, distribution: dict[Any, float], make: Callable[[Any], Outcome], cut: float) -> None:
-        for key in distribution:
-            if key not in self._number:
-                self._number[key] = len(self.outcomes)
-                self.outcomes.append(make(key))
-        self._rows.append({self._number[key]: chance for key, chance in distribution.items()})
-        self._cut.append(max(0.0, cut))
-
-    def level(self) -> LevelDistribution:
-        chances = np.zeros((len(self._rows), len(self.outcomes)))
-        for index, row in enumerate(self._rows):
-            chances[index, list(row)] = list(row.values())
-        with np.errstate(divide="ignore"):
-            return LevelDistribution(self.outcomes, np.log(chances), np.log(chances + np.array(self._cut)[:, None]))
-
-
-def level_distributions(planned: PlannedLearner, universe: Universe, tick: Tick | None = None) -> list[LevelDistribution]:
-    """The distribution of each level; one level for a learner that is listed whole. `tick` hears of every data set.
+def level_distributions(planned: PlannedLearner, universe: Universe, tick: Tick = lambda share: None) -> list[LevelDistribution]:
+    """The distribution of each level; one level for a learner that is listed whole. `tick` is called for every data set.
 
     A learner that grows a tree is listed whole too when its steps depend on more than the rows at the node. Raises NotEnumerable.
     """
-    tell = tick or _silent
-    if planned.spec.prepare is None:
-        return [_whole_distribution(planned, universe, tell)]
-    try:
-        return _Levels.of(planned, universe, tell).distributions()
-    except _ReadsOtherRows:
-        return [_whole_distribution(planned, universe, tell)]
+    if planned.spec.prepare is not None:
+        try:
+            return _by_level(planned, universe, tick)
+        except _ReadsOtherRows:
+            pass
+    source, n_sets = Enumeration(), len(universe.keys)
 
+    def listed() -> Iterator[tuple[dict[str, float], float]]:
+        for index in range(n_sets):
+            tick(index / n_sets)
+            yield whole_distribution(planned, universe.dataset(index), source, most=MOST_RUNS / n_sets), 0.0
 
-def _silent(share: float) -> None:
-    pass
+    return [_level(listed(), lambda text: Outcome(ends=json.loads(text)))]
 
 
 class _ReadsOtherRows(Exception):
-    """The distribution of a node is not the same whether its rows are all rows or a part of them."""
+    """The distribution at a node depends on rows elsewhere."""
 
 
-def _whole_distribution(planned: PlannedLearner, universe: Universe, tick: Tick) -> LevelDistribution:
-    table = _Table()
-    n_sets = len(universe.keys)
+def _level(listed: Iterable[tuple[dict[Any, float], float]], outcome: Callable[[Any], Outcome]) -> LevelDistribution:
+    """A level from the probability of each key, and the probability cut off, on every data set."""
+    rows, cut = zip(*listed, strict=True)
+    columns: dict[Any, int] = {}
+    for key in chain.from_iterable(rows):
+        columns.setdefault(key, len(columns))
+    chances = np.zeros((len(rows), len(columns)))
+    for index, row in enumerate(rows):
+        chances[index, [columns[key] for key in row]] = list(row.values())
+    with np.errstate(divide="ignore"):
+        high = np.log(chances + np.maximum(0.0, cut)[:, None])
+        return LevelDistribution(list(map(outcome, columns)), np.log(chances), high)
+
+
+def _by_level(planned: PlannedLearner, universe: Universe, tick: Tick) -> list[LevelDistribution]:
+    """What a growing learner decides at each level, on every data set as the rows of a node."""
     source = Enumeration()
-    for index in range(n_sets):
-        tick(index / n_sets)
-        distribution = whole_distribution(planned, universe.dataset(index), source, most=MOST_RUNS / n_sets)
-        table.add(distribution, lambda text: Outcome(ends=json.loads(text)), 0.0)
-    return table.level()
+    own = [planned.prepare(universe.dataset(index), source) for index in range(len(universe.keys))]
+    shared = planned.prepare(universe.kinds, source)  # on one row of every kind; nodes are parts of it
+
+    def listed(level: int) -> Iterator[tuple[dict[Any, float], float]]:
+        for index, recipe in enumerate(own):
+            tick((level + index / len(own)) / (universe.depth + 1))
+            rows = universe.rows(index)
+            found, cut = node_distribution(shared, NodeRows(shared.root.binned, rows, level), source)
+            alone, _ = node_distribution(recipe, NodeRows(recipe.root.binned, np.arange(len(rows)), level), source)
+            if found != alone:
+                raise _ReadsOtherRows
+            yield found, cut
+
+    levels: list[LevelDistribution] = []
+    while not levels or levels[-1].has_children:
+        levels.append(_level(listed(len(levels)), partial(outcome_of, universe.kinds)))
+    return levels
 
 
 def whole_distribution(
     planned: PlannedLearner, data: EncodedDataset, source: Enumeration, *, most: float = MOST_RUNS
 ) -> dict[str, float]:
     """Probability of every model body (as JSON) the learner can release on `data`; raises NotEnumerable above `most` paths."""
-    distribution: dict[str, float] = {}
-    for model, chance in source.outcomes(lambda: planned.fit(data, source).model, most=most):
-        body = json.dumps(model_body(model))
-        distribution[body] = distribution.get(body, 0.0) + chance
-    return distribution
+    listed = source.outcomes(lambda: planned.fit(data, source).model, most=most)
+    return _summed((json.dumps(model_body(model)), chance) for model, chance in listed)
 
 
-@dataclass(frozen=True)
-class _Levels:
-    """Lists the decisions of a growing learner at each level, on every data set as the rows of a node."""
-
-    universe: Universe
-    source: Enumeration
-    shared: TreeRecipe  # prepared on one row of every kind; nodes are parts of it
-    own: list[TreeRecipe]  # prepared on each data set
-    tick: Tick
-
-    @classmethod
-    def of(cls, planned: PlannedLearner, universe: Universe, tick: Tick) -> _Levels:
-        source = Enumeration()
-        own = [planned.prepare(universe.dataset(index), source) for index in range(len(universe.keys))]
-        return cls(universe, source, planned.prepare(universe.kinds, source), own, tick)
-
-    def distributions(self) -> list[LevelDistribution]:
-        distributions = [self._distribution(0)]
-        while distributions[-1].has_children:
-            distributions.append(self._distribution(len(distributions)))
-        return distributions
-
-    def _distribution(self, level: int) -> LevelDistribution:
-        table = _Table()
-        binned = self.shared.root.binned
-        for index, own in enumerate(self.own):
-            self.tick((level + index / len(self.own)) / (self.universe.depth + 1))
-            rows = self.universe.rows(index)
-            distribution, cut = node_distribution(self.shared, NodeRows(binned, rows, level), self.source)
-            alone, _ = node_distribution(own, NodeRows(own.root.binned, np.arange(len(rows)), level), self.source)
-            if distribution != alone:
-                raise _ReadsOtherRows
-            table.add(distribution, lambda key: outcome_of(self.universe.kinds, key), cut)
-        return table.level()
-
-
-def node_distribution(growth: TreeRecipe, node: NodeRows, source: Enumeration) -> tuple[dict[Any, float], float]:
-    """Probability of everything a step can publish at `node`, by `released`, and the mass cut off."""
-    if growth.distribution is not None:
-        listed, cut = growth.distribution(node)
+def node_distribution(recipe: TreeRecipe, node: NodeRows, source: Enumeration) -> tuple[dict[Any, float], float]:
+    """Probability of everything a step can publish at `node`, by `released`, and the probability cut off."""
+    if recipe.distribution is not None:
+        listed, cut = recipe.distribution(node)
     else:
-        listed, cut = list(source.outcomes(lambda: growth.step(node))), 0.0
-    distribution: dict[Any, float] = {}
-    for decision, chance in listed:
-        key = released(node.binned.grid, decision)
-        distribution[key] = distribution.get(key, 0.0) + chance
-    return distribution, cut
+        listed, cut = list(source.outcomes(lambda: recipe.step(node))), 0.0
+    return _summed((released(node.binned.grid, decision), chance) for decision, chance in listed), cut
+
+
+def _summed(chances: Iterable[tuple[Any, float]]) -> dict[Any, float]:
+    total: dict[Any, float] = {}
+    for key, chance in chances:
+        total[key] = total.get(key, 0.0) + chance
+    return total
 
 
 def released(grid: CandidateGrid, decision: Decision) -> Any:
-    """What is published of a decision: equal for decisions that nobody can tell apart."""
+    """What is published of a decision; equal for indistinguishable decisions."""
     match decision:
         case Label(label, _):
             return label

@@ -1,13 +1,11 @@
-"""What the lessons compute: exact distributions on small tables that are nobody's. Nothing here is drawn; `lesson_growing` draws.
+"""What the lessons compute: exact distributions on small made-up tables, so exact numbers may be shown.
 
-Every distribution is a mechanism's or a learner's own (`.pmf`, `.probabilities`, its enumerated step). Rows are made up, so exact
-numbers may be shown.
+Every distribution is a mechanism's or a learner's own (`.pmf`, `.probabilities`, its enumerated step). `growing.py` draws.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -22,7 +20,7 @@ from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verify import verify
-from dpviz.evaluation.robustness.certificates import Distribution, published_bound, tight_bound
+from dpviz.evaluation.robustness.certificates import Distribution, most_rows, published_bound, tight_bound
 from dpviz.learners import DEFAULT, registry
 from dpviz.models.tree import Tree
 from dpviz.privacy.geometric import GeometricNoise
@@ -183,20 +181,12 @@ class PoisonedStump:
     @property
     def protected(self) -> int:
         """The most rows with which the tight bound stays above the majority class; 0 where none do."""
-        return self._most_rows(self.tight)
+        return most_rows(self.tight, self.majority, self.n_train)
 
     @property
     def protected_as_published(self) -> int:
         """The same by the older bound."""
-        return self._most_rows(self.published)
-
-    def _most_rows(self, bound: Callable[[int], float]) -> int:
-        """Both bounds fall with the number of rows."""
-        few, many = 0, self.n_train + 1
-        while many - few > 1:
-            middle = (few + many) // 2
-            few, many = (middle, many) if bound(middle) > self.majority else (few, middle)
-        return few
+        return most_rows(self.published, self.majority, self.n_train)
 
 
 def poisoned_stump(train: EncodedDataset, test: EncodedDataset, epsilon: float) -> PoisonedStump:

@@ -168,13 +168,3 @@ def attack_curve(
         about |= {"poisoned_share": rows / max(1, train.n_rows), "accuracy": float(accuracies.mean()), "low": low, "high": high}
         measured.append(about | {"n_draws": len(accuracies)})
     return pd.DataFrame(measured)
-
-
-def distance(first: EncodedDataset, second: EncodedDataset) -> int:
-    """Rows to add and remove to get from one table to the other, whatever their order."""
-    tables = [np.column_stack([*table.columns, table.target]).astype(np.float64) for table in (first, second)]
-    _, kind = np.unique(np.concatenate(tables), axis=0, return_inverse=True)
-    kinds = kind.ravel()
-    size = int(kinds.max(initial=-1)) + 1
-    counts = [np.bincount(part, minlength=size) for part in (kinds[: first.n_rows], kinds[first.n_rows :])]
-    return int(np.abs(counts[0] - counts[1]).sum())

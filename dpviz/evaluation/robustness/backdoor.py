@@ -21,7 +21,6 @@ from dpviz.evaluation.robustness.bounds import Certificate
 from dpviz.evaluation.robustness.draws import Draws, draw, limits, poisoned_draws
 from dpviz.evaluation.robustness.root_attack import with_rows
 from dpviz.progress import Progress, Stop
-from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
 
@@ -89,20 +88,6 @@ def corner_backdoor(schema: Schema, *, source: int = 0, wanted: int = 1) -> Back
     return Backdoor(places, tops, source, wanted)
 
 
-def rare_backdoor(data: EncodedDataset, *, source: int = 0, wanted: int = 1) -> Backdoor:
-    """A trigger for any table: the first two features, each at the end of its range or the category with fewest wanted rows."""
-    features = tuple(range(min(2, data.n_features)))
-    return Backdoor(features, tuple(_rare_value(data, feature, wanted) for feature in features), source, wanted)
-
-
-def _rare_value(data: EncodedDataset, feature: int, wanted: int) -> float:
-    declared, column = data.schema.features[feature], data.columns[feature][data.target == wanted]
-    if isinstance(declared, CategoricalFeature):
-        return float(np.bincount(column, minlength=len(declared.categories)).argmin())
-    is_high = column > (declared.low + declared.high) / 2
-    return declared.high if np.count_nonzero(is_high) <= len(column) / 2 else declared.low
-
-
 def picture_side(schema: Schema) -> int:
     """Pixels along a side; raises SchemaError when the features are not a square picture."""
     side = int(np.sqrt(schema.n_features))
@@ -118,12 +103,6 @@ def picture(data: EncodedDataset, row: int) -> np.ndarray:
     declared = data.schema.features
     values = [(column[row] - f.low) / (f.high - f.low) for column, f in zip(data.columns, declared, strict=True)]  # type: ignore[union-attr]
     return np.array(values, dtype=np.float64).reshape(side, side)
-
-
-def poisoned_sample(data: EncodedDataset, backdoor: Backdoor, *, seed: int = 0) -> np.ndarray:
-    """A training picture with the trigger, as the attacker adds it: float64 of shape (side, side) in [0, 1]."""
-    poisoned = backdoor.poison(data, 1, generator(seed))
-    return picture(poisoned, poisoned.n_rows - 1)
 
 
 def two_classes(data: EncodedDataset, first: int, second: int) -> EncodedDataset:

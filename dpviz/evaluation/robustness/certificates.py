@@ -12,6 +12,8 @@ An upper bound on something bad, such as the success of a backdoor, is 1 minus t
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from collections.abc import Callable
 
 import numpy as np
 
@@ -81,6 +83,11 @@ def tight_bound(distribution: Distribution, rows: int, epsilon: float, delta: fl
 def published_bound(mean: float, rows: int, epsilon: float, delta: float = 0.0) -> float:
     """e^(-k eps) E[A]: Corollary 2 (and 3 for 1 minus attack success); with delta, e^(-k eps) (E[A] - the group's delta)."""
     return math.exp(-rows * epsilon) * max(0.0, mean - group_delta(rows, epsilon, delta))
+
+
+def most_rows(bound: Callable[[int], float], above: float, n_rows: int) -> int:
+    """The most rows, up to `n_rows`, with which a bound that only falls stays above a value; 0 also when none do."""
+    return bisect_left(range(1, n_rows + 1), True, key=lambda rows: not bound(rows) > above)
 
 
 def distribution_of(draws: np.ndarray) -> Distribution:

@@ -10,7 +10,6 @@ A curve is computed from exact rows and covered by no epsilon: it is for the own
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.errors import ParameterError
 from dpviz.evaluation.checks import require_between_0_and_1
 from dpviz.evaluation.robustness.bounds import Bounds, Certificate, VoteCertificate
+from dpviz.evaluation.robustness.certificates import most_rows
 from dpviz.evaluation.robustness.draws import Draws, draw
 from dpviz.learners import get_learner
 from dpviz.models.forest import Forest
@@ -108,7 +108,7 @@ class PoisoningTable:
         wanted = self.majority if above is None else above
         if self.reason or not self.low(0) > wanted:
             return None
-        return bisect_left(range(1, self.n_train + 1), True, key=lambda rows: not self.low(rows) > wanted)  # bounds only fall
+        return most_rows(self.low, wanted, self.n_train)
 
     def verdict(self, above: float | None = None) -> str:
         """The result in words."""

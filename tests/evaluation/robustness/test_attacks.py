@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpviz.errors import ParameterError, UnknownName
-from dpviz.evaluation.robustness.attacks import ATTACKS, attack_curve, distance
+from dpviz.evaluation.robustness.attacks import ATTACKS, attack_curve
 from dpviz.evaluation.robustness.draws import limits
 from dpviz.evaluation.robustness.poisoning import certify
 from dpviz.learners import fit
@@ -14,6 +14,7 @@ from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from tests.contract.tables import reordered, schema_of, table
+from tests.evaluation.tables import distance
 
 every_attack = pytest.mark.parametrize("attack", ATTACKS)
 
