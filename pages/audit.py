@@ -1,11 +1,10 @@
 """Page "Audit": which learners keep the epsilon they claim, and the pair of data sets that shows which do not."""
 
 from dpviz.app import parts
-from dpviz.app.audit import ask, leaf, results, screen, why
+from dpviz.app.audit import ask, leaf, screen, why
 
 parts.page("Audit", "Do private learners keep the privacy they promise, and how do we know?")
 
-results.take_finished()
 what = screen.known()
 screen.lead(what)
 search = ask.ask(what)

@@ -5,24 +5,22 @@ import streamlit as st
 from dpviz.app import controls, parts, state, tree_parts
 from dpviz.app.budget import lab, rounds
 from dpviz.app.budget import screen as budget_screen
-from dpviz.app.work import cached
 
 parts.page("Budget", "Where does ε go, who decided that, and does the sum keep the promise?")
 
 loaded = state.loaded()
 asked = controls.ask_settings()
 
-screen = cached.tree_now(asked, loaded)
-tree_parts.status(screen)
+trained = tree_parts.tree_on_page(asked, loaded)
 
-if screen.trained is not None:
-    result = screen.trained.result
+if trained is not None:
+    result = trained.result
     tree_parts.verdict_box(result, reason=False)
     budget_screen.claimed_and_composed(result)
     st.divider()
     budget_screen.split(result)
     budget_screen.levels(result)
-    rounds.rounds_screen(screen.trained, loaded)
+    rounds.rounds_screen(trained, loaded)
     st.divider()
     budget_screen.who_decided(result)
     tree_parts.disclosures(result)

@@ -7,7 +7,7 @@ parts.page("Compare", "How accurate is a private tree at this ε, against what y
 
 loaded = state.loaded()
 screen.private_warning(loaded)
-question = ask.ask_question(loaded)
+request = ask.ask_request(loaded)
 
-if question is not None:
-    screen.compare_screen(question, loaded)
+if request is not None:
+    screen.compare_screen(request, loaded)

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from dpviz.app import parts, state
-from dpviz.app.data import choosing, prepared, schema_editor, schema_files, session_screen, using
+from dpviz.app.data import choosing, prepared, schema_editor, schema_files, using
+from dpviz.app.session import screen as session_screen
 
 parts.page("Data", "Whose rows are used, which table, and what is known about it without looking?")
 

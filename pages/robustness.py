@@ -9,16 +9,16 @@ parts.page("Robustness", "How many poisoned rows can this tree stand, provably?"
 
 loaded = state.loaded()
 may_go_on = screen.private_notice(loaded)
-question = ask.ask_question(loaded)
+request = ask.ask_request(loaded)
 
-if question is not None and may_go_on:
+if request is not None and may_go_on:
     verdict = st.container()
-    look = ask.ask_look()
-    found = screen.robustness(question, look, loaded, verdict)
+    view = ask.ask_view()
+    found = screen.robustness(request, view, loaded, verdict)
     st.divider()
-    screen.attacks(question, found, loaded)
+    screen.attacks(request, found, loaded)
     st.divider()
-    cursor.cursor(question, look, loaded)
+    cursor.cursor(request, view, loaded)
 
 st.divider()
 backdoor.backdoor()

@@ -5,26 +5,24 @@ import streamlit as st
 from dpviz.app import controls, parts, state, tree_parts
 from dpviz.app.tree import redraws
 from dpviz.app.tree import screen as tree_screen
-from dpviz.app.work import cached
 
 parts.page("Tree", "Which tree do these settings give, and what may be said about it?")
 
 loaded = state.loaded()
 asked = controls.ask_settings()
 
-screen = cached.tree_now(asked, loaded)
-tree_parts.status(screen)
+trained = tree_parts.tree_on_page(asked, loaded)
 
-if screen.trained is not None:
-    result = screen.trained.result
+if trained is not None:
+    result = trained.result
     tree_parts.verdict_box(result)
-    tree_screen.tree_screen(screen.trained, loaded)
+    tree_screen.tree_screen(trained, loaded)
     st.divider()
     measured, taken = st.columns(2, gap="large")
     with measured:
-        tree_parts.accuracy(screen.trained.held_out)
+        tree_parts.accuracy(trained.held_out)
         tree_parts.disclosures(result)
     with taken:
         tree_parts.noise_line(result, loaded.role)
-        tree_parts.export(screen.trained, loaded.role)
-    redraws.redraws_screen(screen.trained, loaded)
+        tree_parts.export(trained, loaded.role)
+    redraws.redraws_screen(trained, loaded)

@@ -14,13 +14,20 @@ from dpviz.table.role import DataRole
 _PROBLEM = "_exploration_problem"
 
 
-def note_exploration(loaded: Loaded, what: str, learner: str, settings: dict[str, Any], *, times: int = 1) -> None:
-    """Note `times` fits of private rows; nothing for other rows. A problem is kept for the Publish page."""
+def note(loaded: Loaded, what: str, learner: str, settings: dict[str, Any], *, times: int = 1) -> DpvizError | None:
+    """Note `times` fits of private rows, nothing for other rows. Returns why that failed."""
     if loaded.role is not DataRole.PRIVATE:
-        return
+        return None
     try:
         ReleaseRegister().note_exploration(loaded.data.fingerprint, what=what, learner=learner, settings=settings, times=times)
     except DpvizError as problem:
+        return problem
+    return None
+
+
+def keep_unnoted(problem: DpvizError | None) -> None:
+    """Keep for the Publish page that an exploration of this session could not be noted; nothing for None."""
+    if problem is not None:
         st.session_state[_PROBLEM] = problem
 
 

@@ -13,6 +13,7 @@ import streamlit as st
 from dpviz.errors import DpvizError
 from dpviz.io.samples import load_sample, samples
 from dpviz.learners import get_learner, learners_for
+from dpviz.randomness import random_128_bits
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.raw import RawTable
@@ -87,3 +88,12 @@ def write_url() -> None:
         st.query_params.pop(_URL, None)
     elif st.query_params.get(_URL) != sample:
         st.query_params[_URL] = sample
+
+
+def hidden_seed(role: DataRole, key: str) -> int:
+    """0 for rows anyone may see, so that results can be repeated; for private rows a secret of this session, kept under `key`."""
+    if role is not DataRole.PRIVATE:
+        return 0
+    if key not in st.session_state:
+        st.session_state[key] = random_128_bits() >> 65
+    return st.session_state[key]

@@ -7,10 +7,16 @@ import math
 import streamlit as st
 
 from dpviz.accounting.claim import Disclosure
+from dpviz.app.controls import Asked, note_shown
+from dpviz.app.explorations import keep_unnoted
 from dpviz.app.exports import offer_export
+from dpviz.app.held_out import HeldOut, HeldOutNumber
 from dpviz.app.parts import error, literal, plain
-from dpviz.app.work.cached import HeldOut, HeldOutNumber, Screen, Trained, regrow
-from dpviz.app.work.jobs import Job
+from dpviz.app.state import Loaded
+from dpviz.app.trees import Trained, last_tree, tree_task
+from dpviz.app.work.session import Status, begin, begin_unasked
+from dpviz.app.work.tasks import Task
+from dpviz.app.work.watch import watch
 from dpviz.errors import DpvizError
 from dpviz.figures.compare.measure_text import measure_text
 from dpviz.figures.guarantee_text import verdict
@@ -25,7 +31,9 @@ _LOOK = {
     "violated": (st.error, ":material/gpp_bad:"),
     "none": (st.info, ":material/lock_open:"),
 }
-_EVERY = 0.3
+#: A tree that is trained within this many seconds is shown in the same run.
+SHORT = 0.35
+_BEFORE = "The tree below is still the one for the settings before."
 
 
 def verdict_box(result: FitResult, *, reason: bool = True) -> None:
@@ -50,33 +58,34 @@ def noise_line(result: FitResult, role: DataRole = DataRole.SIMULATED) -> None:
         st.caption(f":material/science: Simulation, not a release: draw {result.seed} can be repeated, so it protects nobody.")
 
 
-def status(screen: Screen) -> None:
-    """Why the tree on screen is not the one asked for: it is growing, was stopped, or cannot be grown."""
-    kept = "The tree below is still the one for the settings before." if screen.trained else ""
-    if screen.problem is not None:
-        error(screen.problem, kept=kept)
-    elif screen.job is not None and screen.job.is_stopped:
+def tree_on_page(asked: Asked, loaded: Loaded) -> Trained | None:
+    """Train what is asked for; returns the tree to draw: that one, or until it is there the one before, and says so."""
+    try:
+        task = tree_task(asked, loaded)
+    except DpvizError as problem:
+        before = last_tree(loaded)
+        error(problem, kept=_BEFORE if before else "")
+        return before
+    status = begin_unasked(task, SHORT)
+    trained: Trained | None = status.result
+    if trained is not None and status.is_current:
+        note_shown(asked)
+        keep_unnoted(trained.unnoted)
+        return trained
+    _say_why_not(task, status)
+    return trained
+
+
+def _say_why_not(task: Task, status: Status) -> None:
+    """Why the tree on screen is not the one asked for: that is being trained, was stopped, or cannot be trained."""
+    kept = _BEFORE if status.shown else ""
+    if status.job is not None:
+        watch(task, "Tree for the settings before; the new one is growing" if status.shown else "The tree is growing")
+    elif status.was_stopped:
         st.warning(f"Stopped. {kept}", icon=":material/pause_circle:")
-        st.button("Grow it after all", icon=":material/play_arrow:", on_click=regrow)
-    elif screen.job is not None:
-        words = "Tree for the settings before; the new one is growing" if screen.trained else "The tree is growing"
-        watch(screen.job, words)
-
-
-def watch(job: Job, words: str) -> None:
-    """Progress and Cancel. Looks at the job a few times a second, and draws the page anew once it is done; then it is gone."""
-
-    @st.fragment(run_every=_EVERY)
-    def poll() -> None:
-        if job.is_done:
-            st.rerun()
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.progress(job.share, text=f":material/hourglass_top: {words} …")
-            if st.button("Cancel", key=f"Cancel: {words}"):
-                job.stop()
-                st.rerun()
-
-    poll()
+        st.button("Grow it after all", icon=":material/play_arrow:", on_click=begin, args=(task,))
+    for problem in status.problems:
+        error(problem, kept=kept)
 
 
 def accuracy(kept_aside: HeldOut | HeldOutNumber | None) -> None:

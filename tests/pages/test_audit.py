@@ -11,11 +11,11 @@ from threading import Event
 from typing import Any
 
 import pytest
+from dpviz.app.work.jobs import shared_jobs
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.audit import results as audit_results
 from dpviz.app.prose import prose, sections
-from dpviz.app.work.jobs import shared_jobs
 from dpviz.errors import Cancelled, NotEnumerable
 from dpviz.evaluation.audit.by_attack import AuditedBound
 from dpviz.evaluation.audit.findings import AuditResult

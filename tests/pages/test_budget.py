@@ -1,10 +1,10 @@
 import json
 
 import pytest
+from dpviz.app.work.jobs import long_jobs
 
 from dpviz.app.budget.rounds import LANE
 from dpviz.app.parts import plain
-from dpviz.app.work.jobs import long_jobs
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
 from tests.pages.opened import OF_CLASSES, opened, refusal, said_in_boxes, texts

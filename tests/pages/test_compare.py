@@ -2,10 +2,10 @@ import json
 from dataclasses import replace
 
 import pytest
+from dpviz.app.work.jobs import Job
 
 from dpviz.app.compare import run as compare_run
 from dpviz.app.compare.ask import epsilons_between, row_sizes
-from dpviz.app.work.jobs import Job
 from dpviz.evaluation.compare.grid import FOUND, KEYS
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole

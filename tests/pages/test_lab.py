@@ -1,10 +1,10 @@
 import json
 
 import pytest
+from dpviz.app.work.jobs import long_jobs
 
 from dpviz.app.budget import lab as lab_screen
 from dpviz.app.work import long_work
-from dpviz.app.work.jobs import long_jobs
 from dpviz.evaluation.budget.shares import MovableShares
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole

@@ -3,10 +3,10 @@
 from functools import cache
 
 import pytest
+from dpviz.app.work.cached import HeldOutNumber
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.state import Loaded
-from dpviz.app.work.cached import HeldOutNumber
 from dpviz.figures.tree.boosted import steps_of
 from dpviz.io.samples import load_sample
 from dpviz.learners import get_learner, learners_for

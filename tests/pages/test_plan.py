@@ -2,10 +2,10 @@ import json
 from dataclasses import replace
 
 import pytest
+from dpviz.app.work.jobs import long_jobs
 
 from dpviz.app.plan import screen as plan_screen
 from dpviz.app.work import long_work
-from dpviz.app.work.jobs import long_jobs
 from dpviz.evaluation.plan import consequences as found_by
 from dpviz.evaluation.plan import planner
 from dpviz.evaluation.plan.search import search

@@ -6,12 +6,12 @@ import weakref
 from dataclasses import replace
 
 import pytest
+from dpviz.app.work.jobs import Jobs, long_jobs
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.robustness import run as robustness_run
 from dpviz.app.state import Loaded
 from dpviz.app.work import cached, long_work
-from dpviz.app.work.jobs import Jobs, long_jobs
 from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
 from dpviz.learners import get_learner, learner_names

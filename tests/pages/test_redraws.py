@@ -1,4 +1,5 @@
 from dpviz.app.work.jobs import shared_jobs
+
 from dpviz.table.role import DataRole
 from tests.pages.opened import opened, texts
 

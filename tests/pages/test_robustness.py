@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from dpviz.app.robustness.tiles import Kept, Tile, _working
+from dpviz.app.work.jobs import long_jobs
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.robustness import backdoor as robustness_backdoor
 from dpviz.app.robustness import run as robustness_run
 from dpviz.app.robustness.ask import Cell, Question, first_learners
 from dpviz.app.robustness.screen import ATTACK, CURVES
-from dpviz.app.robustness.tiles import Kept, Tile, _working
 from dpviz.app.work import long_work
-from dpviz.app.work.jobs import long_jobs
 from dpviz.errors import Cancelled, DpvizError
 from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.learners import DEFAULT, get_learner, learner_names

@@ -2,10 +2,10 @@ import json
 from dataclasses import replace
 
 import pytest
+from dpviz.app.work.cached import Trained
 
 from dpviz import model_from_json
 from dpviz.app.parts import plain
-from dpviz.app.work.cached import Trained
 from dpviz.learners import get_learner, learner_names
 from dpviz.table.role import DataRole
 from tests.pages.opened import OF_CLASSES, in_use, opened, refusal, said_in_boxes, texts

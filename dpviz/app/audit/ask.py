@@ -14,9 +14,9 @@ from dpviz.app.audit.view import audit_view, choice_in
 from dpviz.app.audit.why import has_own_text
 from dpviz.app.controls import EPSILONS
 from dpviz.app.parts import error
-from dpviz.app.tree_parts import watch
 from dpviz.app.widgets import learner_title, linked
-from dpviz.errors import Cancelled
+from dpviz.app.work.session import poll
+from dpviz.app.work.watch import watch
 from dpviz.figures.audit.html import verdict_table
 from dpviz.figures.audit.text import AuditLine
 from dpviz.figures.guarantee_text import number_text
@@ -124,12 +124,12 @@ def _ask_place() -> int | None:
 
 def _status() -> None:
     """Progress and Cancel while a search runs; afterwards, why it found nothing."""
-    job = results.running()
-    if job is not None:
-        watch(job, "Searching; what is shown is from before")
+    task = results.last_search()
+    if task is None:
         return
-    problem = results.problem()
-    if isinstance(problem, Cancelled):
+    status = poll(task)
+    watch(task, "Searching; what is shown is from before")
+    if status.was_stopped:
         st.info("Stopped. What is shown is from before.", icon=":material/pause_circle:")
-    elif problem is not None:
+    for problem in status.problems:
         error(problem, kept="What is shown is from before.")

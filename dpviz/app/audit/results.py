@@ -6,16 +6,15 @@ A *subject* is a learner with those of its parameters that differ from the defau
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from threading import Event
+from functools import cached_property, partial
 from typing import Any
 
 import streamlit as st
 
-from dpviz.app.work.jobs import Job, session_name, shared_jobs
-from dpviz.errors import Cancelled, DpvizError
+from dpviz.app.work.session import all_values, begin
+from dpviz.app.work.tasks import Task, in_one
 from dpviz.evaluation.audit.by_attack import AuditedBound
 from dpviz.evaluation.audit.findings import SEVERITY, AuditResult, worst_of
 from dpviz.evaluation.audit.verdicts import StoredRun, stored_run
@@ -27,8 +26,8 @@ from dpviz.training.params import controls_of
 
 #: Everywhere a learner is searched, quickest first; universes, then named pairs.
 PLACES = (*UNIVERSES, *NAMED_PAIRS)
-LANE = "audit"
-_NOW, _ASKED, _PROBLEM = "_audit_now", "_audit_asked", "_audit_problem"
+SLOT = "audit"
+_ASKED = "_audit_asked"
 NOT_STORED = "Not in the stored run: search it below."
 Results = tuple[AuditResult, ...]
 
@@ -121,7 +120,7 @@ def title_of(key: str) -> tuple[str, str]:
 
 def known(*, with_stored: bool = True) -> Known:
     """What can be shown. Raises DpvizError when the stored run is missing or cannot be read."""
-    return Known(stored_run() if with_stored else None, st.session_state.get(_NOW, {}))
+    return Known(stored_run() if with_stored else None, dict(all_values(SLOT)))
 
 
 def audit_lines(what: Known, *, ever: bool = False) -> list[AuditLine]:
@@ -159,47 +158,23 @@ def _line_without_search(what: Known, key: str) -> AuditLine:
     return AuditLine(key, *title_of(key), audit.claimed, audit.composed, None, audit.bound, verdict, why)
 
 
-def running() -> Job | None:
-    """The search under way in this session."""
-    asked = st.session_state.get(_ASKED)
-    return shared_jobs().find(session_name(), LANE, asked.key) if asked else None
+def search_task(search: Search) -> Task:
+    """The search; its value is (subject, results)."""
+    return in_one(SLOT, search.key, partial(_search, search))
+
+
+def _search(search: Search, **how: Any) -> tuple[str, Results]:
+    places = None if search.place is None else (PLACES[search.place],)
+    return search.subject, tuple(verify_each(search.learner, epsilon=search.epsilon, universes=places, **how, **search.params))
 
 
 def start(search: Search) -> None:
     """Search in the background; a search under way is stopped."""
     st.session_state[_ASKED] = search
-    st.session_state.pop(_PROBLEM, None)
-    shared_jobs().submit(session_name(), LANE, search.key, _work(search))
+    begin(search_task(search), again=True)
 
 
-def _work(search: Search) -> Callable[[Callable[[float], None], Event], Results]:
-    places = None if search.place is None else (PLACES[search.place],)
-
-    def work(progress: Callable[[float], None], stop: Event) -> Results:
-        look: dict[str, Any] = {"universes": places, "progress": progress, "stop": stop.is_set}
-        return tuple(verify_each(search.learner, epsilon=search.epsilon, **look, **search.params))
-
-    return work
-
-
-def take_finished() -> None:
-    """Keep what a finished search found, as this session's; or why it found nothing, see `problem`."""
-    asked, job = st.session_state.get(_ASKED), running()
-    if asked is None or job is None or not (job.is_done or job.is_stopped):
-        return
-    try:
-        found = job.result() if job.is_done else _stopped()
-        st.session_state[_NOW] = {**st.session_state.get(_NOW, {}), asked.subject: found}
-    except DpvizError as problem:
-        st.session_state[_PROBLEM] = problem
-    shared_jobs().forget(session_name(), LANE)
-    del st.session_state[_ASKED]
-
-
-def problem() -> DpvizError | None:
-    """Why the last search found nothing; None when it did, or none was asked for."""
-    return st.session_state.get(_PROBLEM)
-
-
-def _stopped() -> Results:
-    raise Cancelled
+def last_search() -> Task | None:
+    """The search begun last in this session; None when there was none."""
+    asked = st.session_state.get(_ASKED)
+    return None if asked is None else search_task(asked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -11,10 +12,11 @@ from dpviz.app.budget.picture_view import choice_in, picture_view
 from dpviz.app.controls import Asked
 from dpviz.app.parts import error, plain
 from dpviz.app.state import Loaded, encoded_sample
+from dpviz.app.trees import canonical_key
 from dpviz.app.widgets import chart, table
-from dpviz.app.work import long_work
-from dpviz.app.work.cached import canonical_key
-from dpviz.app.work.jobs import Work
+from dpviz.app.work import tasks
+from dpviz.app.work.tasks import Task, in_one, in_parts
+from dpviz.app.work.watch import offer, report
 from dpviz.errors import DpvizError
 from dpviz.evaluation.budget.lab import ShareMap, one_step_more, share_map
 from dpviz.evaluation.budget.shares import MovableShares, Shares
@@ -30,7 +32,7 @@ from dpviz.table.schema import ClassTarget
 #: Draws per point; large tables vary less and take longer.
 DRAWS, DRAWS_LARGE, LARGE = 50, 20, 5_000
 GAIN_DRAWS = 200
-MAP, BESIDE, GAINS = "lab", "lab-beside", "lab-gains"
+MAP, GAINS = "lab", "lab-gains"
 _PICTURE = "lab-map"
 _NONE = "nothing"
 _CLOSED = (
@@ -63,23 +65,16 @@ def _lab(movable: MovableShares, asked: Asked, loaded: Loaded) -> None:
         f"Training accuracy of {get_learner(movable.learner).title} at ε = {number_text(movable.settings['epsilon'])} "
         f"({NEIGHBOURS}) when its shares are moved: {parts}."
     )
-    beside = _ask_beside(loaded)
-    key = _key(movable, loaded)
-    here, there = long_work.look(MAP, key), long_work.look(BESIDE, f"{beside} {key}")
     current = asked.params.get(movable.parameter)
-    needed = not here.is_current or (beside != _NONE and not there.is_current)
+    task = _maps_task(movable, loaded, _ask_beside(loaded))
     with st.container(horizontal=True, vertical_alignment="center"):
-        look: dict[str, Any] = {"icon": ":material/play_arrow:", "disabled": not needed or here.job is not None}
-        st.button(
-            f"Draw the map ({_draws(loaded.data)} draws per point)", on_click=_start, args=(movable, loaded, beside), **look
-        )
-        if not needed:
+        status = offer(task, f"Draw the map ({_draws(loaded.data)} draws per point)", ":material/play_arrow:")
+        if status.is_done:
             st.caption(":material/check: Drawn for these settings.")
-    long_work.status(here, "Drawing the map")
-    if beside != _NONE:
-        long_work.status(there, "Drawing the map beside it")
-    _maps(here.result, there.result if beside != _NONE else None, current, loaded.title, beside)
-    if here.result is not None and here.is_current:
+    report(task, "Drawing the map")
+    if status.shown is not None:
+        _maps(status.shown.values, current)
+    if status.is_current:
         st.divider()
         _gains(movable, loaded, current)
 
@@ -102,50 +97,44 @@ def _ask_beside(loaded: Loaded) -> str:
     return st.selectbox("Beside it", names, names.index(farthest), **look, persist_state="session")
 
 
-def _start(movable: MovableShares, loaded: Loaded, beside: str) -> None:
-    key = _key(movable, loaded)
-    if not long_work.look(MAP, key).is_current:
-        long_work.begin(MAP, key, _mapping(movable, loaded.data))
-    if beside != _NONE and not long_work.look(BESIDE, f"{beside} {key}").is_current:
-        long_work.begin(BESIDE, f"{beside} {key}", _mapping_beside(movable, beside))
-
-
 def _draws(data: EncodedDataset) -> int:
     return DRAWS if data.n_rows <= LARGE else DRAWS_LARGE
 
 
-def _mapping(movable: MovableShares, data: EncodedDataset) -> Work:
-    def work(progress: Any, stop: Any) -> ShareMap:
-        return share_map(
-            movable, data, draws=_draws(data), seed=0, workers=long_work.WORKERS, progress=progress, stop=stop.is_set
-        )
+def _maps_task(movable: MovableShares, loaded: Loaded, beside: str) -> Task:
+    """The map of the rows in use and, unless that is nothing, of the sample `beside`; values are (title, map)."""
+    key = _key(movable, loaded)
+    makes = {key: partial(_titled_map, loaded.title, movable, loaded.data)}
+    if beside != _NONE:
+        title = next(sample.title for sample in samples() if sample.name == beside)
+        makes[f"{beside} {key}"] = partial(_titled_map, title, *_shares_of(beside, movable))
+    return in_parts(MAP, makes, about=loaded.data.fingerprint)
 
-    return work
 
-
-def _mapping_beside(movable: MovableShares, name: str) -> Work:
-    """The same map for another table; with levels, of the same depth, so that the maps compare."""
+def _shares_of(name: str, movable: MovableShares) -> tuple[MovableShares, EncodedDataset]:
+    """The same shares for another table; with levels, of the same depth, so that the maps compare."""
     data = encoded_sample(name)
     depth = len(movable.parts) if movable.by_level else movable.settings["depth"]
-    settings = {**movable.settings, "depth": depth}
-    other = MovableShares.of(movable.learner, data.schema, settings, movable.params)
+    other = MovableShares.of(movable.learner, data.schema, {**movable.settings, "depth": depth}, movable.params)
     assert other is not None
-    return _mapping(other, data)
+    return other, data
 
 
-def _maps(here: ShareMap | None, there: ShareMap | None, current: Shares | None, title: str, beside: str) -> None:
-    if here is None:
-        return
-    if there is not None and there.movable.parts != here.movable.parts:
-        there = None
-    if there is not None:
+def _titled_map(title: str, movable: MovableShares, data: EncodedDataset, **how: Any) -> tuple[str, ShareMap]:
+    return title, share_map(movable, data, draws=_draws(data), seed=0, workers=tasks.WORKERS, **how)
+
+
+def _maps(found: tuple[tuple[str, ShareMap], ...], current: Shares | None) -> None:
+    (title, here), *others = found
+    others = [(name, there) for name, there in others if there.movable.parts == here.movable.parts]
+    for _, there in others:
         st.markdown(f"**{plain(map_figures.crossover_sentence(here, there))}**")
-    columns = st.columns(2, gap="large") if there is not None else [st.container()]
+    columns = st.columns(2, gap="large") if others else [st.container()]
     with columns[0]:
         _map(here, current, title, _PICTURE)
-    if there is not None:
+    for name, there in others:
         with columns[1]:
-            _map(there, None, next(sample.title for sample in samples() if sample.name == beside), "lab-map-beside")
+            _map(there, None, name, "lab-map-beside")
 
 
 def _map(found: ShareMap, current: Shares | None, title: str, key: str) -> None:
@@ -200,26 +189,19 @@ def _gains(movable: MovableShares, loaded: Loaded, current: Shares | None) -> No
     """What one step more of each share buys, from the shares in use."""
     st.subheader("What one step more buys", anchor=False)
     start = tuple(current) if current else movable.automatic
-    key = f"{_key(movable, loaded)} {start}"
-    seen = long_work.look(GAINS, key)
+    task = in_one(GAINS, f"{_key(movable, loaded)} {start}", partial(_gains_of, movable, loaded.data, start))
     whose = "the shares you set" if current else "the automatic choice"
     st.markdown(plain(f"From {whose}: {map_figures.shares_words(movable.parts, tuple(s / sum(start) for s in start))}."))
-    args = (movable, loaded.data, start, key)
-    busy = {"icon": ":material/play_arrow:", "disabled": seen.is_current or seen.job is not None}
-    st.button(f"Try one step more of each ({GAIN_DRAWS} draws)", on_click=_start_gains, args=args, **busy)
-    long_work.status(seen, "Trying one step more of each share")
-    if seen.result is None:
+    status = offer(task, f"Try one step more of each ({GAIN_DRAWS} draws)", ":material/play_arrow:")
+    report(task, "Trying one step more of each share")
+    if status.shown is None:
         return
-    of, gains = seen.result
+    of, gains = status.result
     sentence = gain_figures.gains_sentence(gains)
     st.markdown(plain(sentence))
     chart(gain_figures.gains_figure(gains), sentence, key="lab-gains-figure")
     table(gain_figures.gain_rows(of, gains), sentence)
 
 
-def _start_gains(movable: MovableShares, data: EncodedDataset, start: Shares, key: str) -> None:
-    def work(progress: Any, stop: Any) -> Any:
-        look = {"workers": long_work.WORKERS, "progress": progress, "stop": stop.is_set}
-        return movable, one_step_more(movable, data, start, draws=GAIN_DRAWS, seed=1, **look)
-
-    long_work.begin(GAINS, key, work)
+def _gains_of(movable: MovableShares, data: EncodedDataset, start: Shares, **how: Any) -> tuple[MovableShares, Any]:
+    return movable, one_step_more(movable, data, start, draws=GAIN_DRAWS, seed=1, workers=tasks.WORKERS, **how)

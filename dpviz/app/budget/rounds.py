@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from threading import Event
-from typing import Any
+from functools import partial
 
 import streamlit as st
 
 from dpviz.app.state import Loaded
+from dpviz.app.trees import Trained
 from dpviz.app.widgets import chart, table
-from dpviz.app.work import long_work
-from dpviz.app.work.cached import Trained
+from dpviz.app.work.session import begin, poll
+from dpviz.app.work.tasks import in_one
+from dpviz.app.work.watch import report
 from dpviz.evaluation.budget import boosting
 from dpviz.evaluation.budget.boosting import IndividualLosses
 from dpviz.figures.budget import rounds as figures
 from dpviz.table.role import DataRole
 
-LANE = "individual-losses"
+SLOT = "individual-losses"
 
 
 def rounds_screen(trained: Trained, loaded: Loaded) -> None:
@@ -42,13 +42,13 @@ def _own_losses(trained: Trained, loaded: Loaded) -> None:
         "gradients, so it is no guarantee and not to be published about private rows."
     )
     key = f"{loaded.data.fingerprint} {trained.asked}"
-    seen = long_work.look(LANE, key)
-    if not seen.is_current and seen.job is None:
-        asked: dict[str, Any] = {"on_click": long_work.begin, "args": (LANE, key, _work(trained, loaded))}
-        st.button("Measure", icon=":material/speed:", key=LANE, **asked)
-    long_work.status(seen, "Training twice, with every row's account")
-    if isinstance(seen.result, IndividualLosses):
-        _chart(seen.result)
+    task = in_one(SLOT, key, partial(boosting.individual_losses, trained.result, loaded.data))
+    status = poll(task)
+    if status.n_missing and status.job is None:
+        st.button("Measure", icon=":material/speed:", key=SLOT, on_click=begin, args=(task,))
+    report(task, "Training twice, with every row's account")
+    if status.shown is not None:
+        _chart(status.result)
 
 
 def _chart(found: IndividualLosses) -> None:
@@ -56,10 +56,3 @@ def _chart(found: IndividualLosses) -> None:
     st.markdown(f"**{sentence}**")
     chart(figures.losses_figure(found), sentence, key="own-losses")
     table(figures.losses_rows(found), "Own losses of rows, by share of the rows.")
-
-
-def _work(trained: Trained, loaded: Loaded) -> Callable[[Callable[[float], None], Event], Any]:
-    def work(progress: Callable[[float], None], stop: Event) -> IndividualLosses:
-        return boosting.individual_losses(trained.result, loaded.data, progress=progress, stop=stop.is_set)
-
-    return work

@@ -9,13 +9,12 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.controls import AUTO_CAP, DEPTHS, EPSILONS, FIRST_LEARNERS, nearest_step
-from dpviz.app.state import Loaded
+from dpviz.app.state import Loaded, hidden_seed
 from dpviz.app.widgets import learner_title, linked
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
 from dpviz.evaluation.compare.grid import SweepGrid
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.wording import capital
-from dpviz.randomness import random_128_bits
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
 
@@ -32,7 +31,7 @@ _SECRET = "_compare_secret"
 
 
 @dataclass(frozen=True)
-class Question:
+class CompareRequest:
     """What is asked.
 
     Attributes
@@ -64,7 +63,7 @@ class Question:
         return frame.assign(n_rows=frame.n_rows.replace(0, self.n_train)) if self.along == ROWS else frame
 
 
-def ask_question(loaded: Loaded) -> Question | None:
+def ask_request(loaded: Loaded) -> CompareRequest | None:
     """Draw the controls; None when something is missing, which is then said."""
     names = loaded.learners
     sizes = row_sizes(loaded)
@@ -79,8 +78,8 @@ def ask_question(loaded: Loaded) -> Question | None:
     if not chosen:
         st.info("Choose at least one learner in the sidebar.", icon=":material/info:")
         return None
-    grid = SweepGrid(tuple(chosen), **axes, folds=int(folds), repeats=int(repeats), seed=_seed(loaded.role))
-    return Question(along, metric, grid, rounded(grid.train_share * (_public_rows(loaded) or 1)))
+    grid = SweepGrid(tuple(chosen), **axes, folds=int(folds), repeats=int(repeats), seed=hidden_seed(loaded.role, _SECRET))
+    return CompareRequest(along, metric, grid, rounded(grid.train_share * (_public_rows(loaded) or 1)))
 
 
 DRAWS = (3, 5, 10, 20, 30, 50, 100)
@@ -176,12 +175,3 @@ def _public_rows(loaded: Loaded) -> int | None:
 def rounded(number: float) -> int:
     """To two digits."""
     return int(float(f"{number:.1e}"))
-
-
-def _seed(role: DataRole) -> int:
-    """0 for rows anyone may see, so that curves can be repeated; for private rows one that stays in this session."""
-    if role is not DataRole.PRIVATE:
-        return 0
-    if _SECRET not in st.session_state:
-        st.session_state[_SECRET] = random_128_bits() >> 65
-    return st.session_state[_SECRET]

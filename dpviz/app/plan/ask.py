@@ -10,8 +10,8 @@ import streamlit as st
 from dpviz.app.controls import Asked
 from dpviz.app.parts import literal
 from dpviz.app.state import Loaded
+from dpviz.app.trees import canonical_key
 from dpviz.app.widgets import linked
-from dpviz.app.work.cached import canonical_key
 from dpviz.evaluation.plan.planner import Along, Goal, Measure, Setup
 from dpviz.evaluation.plan.simulate import Marginals, Planted, Resampled, World, marginals_of, plant
 from dpviz.figures.wording import percent
@@ -42,8 +42,8 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Question:
-    """What is wanted. `along` and `goal` are None for poisoned rows, which `rows` and `above` are about."""
+class PlanRequest:
+    """What is wanted. `along` and `goal` are None for poisoned rows, which `rows` is about."""
 
     name: str
     along: Along | None = None
@@ -135,7 +135,7 @@ def _ask_weights(loaded: Loaded) -> Marginals:
     return dict(kept)
 
 
-def ask_question(guess: float) -> Question:
+def ask_request(guess: float) -> PlanRequest:
     """Which question, and what is wanted. `guess` is what guessing reaches."""
     look = {"format_func": QUESTIONS.__getitem__, "default": "epsilon", "required": True, **linked("wanted")}
     name = st.segmented_control("What do you want to know?", tuple(QUESTIONS), **look)
@@ -143,7 +143,7 @@ def ask_question(guess: float) -> Question:
     if name == "poison":
         with left:
             rows = st.number_input("Poisoned rows to withstand", 1, 100_000, 10, help=_POISON, **linked("protect"))
-        return Question(name, rows=int(rows))
+        return PlanRequest(name, rows=int(rows))
     measure: Measure = "labels" if name in ("labels", "depth") else "accuracy"
     with left:
         if measure == "accuracy":
@@ -154,7 +154,7 @@ def ask_question(guess: float) -> Question:
     with right:
         steps = (50, 80, 90, 95)
         reliability = st.select_slider("In so many trees of 100", steps, 90, help=_SURE, **linked("sure"))
-    return Question(name, _ALONG[name], Goal(measure, target / 100, reliability / 100))
+    return PlanRequest(name, _ALONG[name], Goal(measure, target / 100, reliability / 100))
 
 
 _SURE = "You get one tree. Higher: surer that yours is among those that reach it."
@@ -166,12 +166,12 @@ def setup_of(asked: Asked) -> Setup:
     return Setup(asked.learner, asked.settings, asked.params)
 
 
-def question_key(place: Place, setup: Setup, question: Question, loaded: Loaded) -> str:
-    """One text per question. What is looked for does not count as a setting."""
+def request_key(place: Place, setup: Setup, request: PlanRequest, loaded: Loaded) -> str:
+    """One text per request. What is looked for does not count as a setting."""
     settings = dict(setup.settings)
-    if question.along == "epsilon" or question.name == "poison":
+    if request.along == "epsilon" or request.name == "poison":
         settings.pop("epsilon")
-    if question.along == "max_depth":
+    if request.along == "max_depth":
         settings = {"epsilon": settings["epsilon"]}
     asked = Asked(setup.learner, settings, dict(setup.params), 0, {})
-    return canonical_key(loaded, asked, world=place.key, question=repr(question))
+    return canonical_key(loaded, asked, world=place.key, request=repr(request))

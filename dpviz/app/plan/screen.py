@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,13 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.controls import Asked
 from dpviz.app.parts import error, needs_classes, plain
-from dpviz.app.plan.ask import Place, Question, ask_question, ask_world, question_key, setup_of
+from dpviz.app.plan.ask import Place, PlanRequest, ask_request, ask_world, request_key, setup_of
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import chart, linked, table
-from dpviz.app.work import long_work
+from dpviz.app.work import tasks
+from dpviz.app.work.session import Status, begin, begin_unasked, poll
+from dpviz.app.work.tasks import Task, in_one
+from dpviz.app.work.watch import offer, report
 from dpviz.errors import DpvizError
 from dpviz.evaluation.plan import planner
 from dpviz.evaluation.plan.consequences import FAIR, Consequences, consequences
@@ -43,10 +47,10 @@ def plan_screen(asked: Asked, loaded: Loaded) -> None:
         return
     setup = setup_of(asked)
     st.divider()
-    curves = _look_at_curves(place, setup, loaded)
-    _ask_backwards(place, setup, loaded, curves)
+    curves = _curves_task(place, setup, loaded)
+    _ask_backwards(place, setup, loaded, _first_curves(curves))
     st.divider()
-    _consequences(place, setup, loaded, curves, asked.settings["epsilon"])
+    _consequences(curves, asked.settings["epsilon"])
 
 
 def _guess(place: Place) -> float:
@@ -60,38 +64,31 @@ def _guess(place: Place) -> float:
 # --- one question
 
 
-def _ask_backwards(place: Place, setup: Setup, loaded: Loaded, curves: long_work.Seen) -> None:
+def _ask_backwards(place: Place, setup: Setup, loaded: Loaded, curves: Status) -> None:
     st.header("Ask the other way round", anchor=False)
-    question = ask_question(_guess(place))
-    if question.name == "poison":
-        _answer_poison(question, curves)
+    request = ask_request(_guess(place))
+    if request.goal is None:
+        _answer_poison(request, curves)
         return
-    st.caption(plain(f"Held fixed: {drawn.setup_text(setup, question.along, get_learner(setup.learner).title)}. {place.title}."))
-    key = question_key(place, setup, question, loaded)
-    seen = long_work.look(ANSWER, key)
-    look: dict[str, Any] = {"icon": ":material/search:", "disabled": seen.is_current or seen.job is not None}
-    st.button("Find the answer", on_click=_start_answer, args=(key, place, setup, question), **look)
-    long_work.status(seen, "Growing trees until the answer is clear")
-    if seen.result is not None:
-        of, how, about, answer = seen.result
-        _answer(of, how, about, answer, key if seen.is_current else "")
+    st.caption(plain(f"Held fixed: {drawn.setup_text(setup, request.along, get_learner(setup.learner).title)}. {place.title}."))
+    key = request_key(place, setup, request, loaded)
+    task = in_one(ANSWER, key, partial(_answer_of, place, setup, request), keep=4)
+    status = offer(task, "Find the answer", ":material/search:")
+    report(task, "Growing trees until the answer is clear")
+    if status.shown is not None:
+        _answer(*status.result, key if status.is_current else "")
 
 
-def _start_answer(key: str, place: Place, setup: Setup, question: Question) -> None:
-    along, goal = question.along, question.goal
-    assert along is not None
-    assert goal is not None
-
-    def work(progress: Any, stop: Any) -> Any:
-        look = {"seed": SEED, "workers": long_work.WORKERS, "progress": progress, "stop": stop.is_set}
-        return place, setup, question, planner.plan(place.world, setup, along, goal, **look)
-
-    long_work.begin(ANSWER, key, work)
+def _answer_of(place: Place, setup: Setup, request: PlanRequest, **how: Any) -> tuple[Place, Setup, PlanRequest, Answer]:
+    assert request.along is not None
+    assert request.goal is not None
+    how |= {"seed": SEED, "workers": tasks.WORKERS}
+    return place, setup, request, planner.plan(place.world, setup, request.along, request.goal, **how)
 
 
-def _answer(place: Place, setup: Setup, question: Question, answer: Answer, key: str) -> None:
+def _answer(place: Place, setup: Setup, request: PlanRequest, answer: Answer, key: str) -> None:
     """The answer in a box, its figure and table, and the check. No key: the answer is stale and cannot be checked."""
-    along, goal = question.along, question.goal
+    along, goal = request.along, request.goal
     assert along is not None
     assert goal is not None
     box = st.success if answer.reached else st.warning if answer.is_refuted else st.info
@@ -103,40 +100,30 @@ def _answer(place: Place, setup: Setup, question: Question, answer: Answer, key:
         chart(drawn.search_figure(answer, along), sentence, key="plan-answer")
         table(drawn.search_rows(answer, along), sentence)
     if answer.reached is not None and key:
-        _check(place, setup, question, answer, key)
+        _check(place, setup, request, answer, key)
 
 
-def _check(place: Place, setup: Setup, question: Question, answer: Answer, key: str) -> None:
+def _check(place: Place, setup: Setup, request: PlanRequest, answer: Answer, key: str) -> None:
     """How often the answer holds on simulations it has not seen."""
     assert answer.reached is not None
-    seen = long_work.look(CHECK, key)
-    look: dict[str, Any] = {"icon": ":material/replay:", "disabled": seen.is_current or seen.job is not None}
-    args = (key, place, setup, question, answer.reached.place)
-    st.button(f"Check it on {planner.CHECK_DRAWS} fresh simulations", on_click=_start_check, args=args, **look)
-    long_work.status(seen, "Growing fresh trees")
-    if seen.is_current and isinstance(seen.result, Rung) and question.along and question.goal:
-        words = drawn.check_sentence(seen.result, question.along, question.goal)
-        st.markdown(f":material/fact_check: {plain(words)}")
+    assert request.along is not None
+    assert request.goal is not None
+    make = partial(planner.check, place.world, setup, request.along, answer.reached.place, request.goal, seed=CHECK_SEED)
+    task = in_one(CHECK, key, partial(make, workers=tasks.WORKERS), keep=4)
+    status = offer(task, f"Check it on {planner.CHECK_DRAWS} fresh simulations", ":material/replay:")
+    report(task, "Growing fresh trees")
+    if status.is_current and isinstance(status.result, Rung):
+        st.markdown(f":material/fact_check: {plain(drawn.check_sentence(status.result, request.along, request.goal))}")
 
 
-def _start_check(key: str, place: Place, setup: Setup, question: Question, reached: float) -> None:
-    def work(progress: Any, stop: Any) -> Any:
-        assert question.along is not None
-        assert question.goal is not None
-        look = {"seed": CHECK_SEED, "workers": long_work.WORKERS, "progress": progress, "stop": stop.is_set}
-        return planner.check(place.world, setup, question.along, reached, question.goal, **look)
-
-    long_work.begin(CHECK, key, work)
-
-
-def _answer_poison(question: Question, curves: long_work.Seen) -> None:
+def _answer_poison(request: PlanRequest, curves: Status) -> None:
     """Read off the certificates of the curves below."""
-    if curves.result is None:
+    if curves.shown is None:
         st.info("The answer is read off the certificates of the consequences below. Compute them first.", icon=":material/south:")
         return
     found: Consequences = curves.result
-    headline, explanation = three.protecting_sentence(found, question.rows, found.majority)
-    reachable = not found.reason and bool(found.protecting(question.rows, found.majority))
+    headline, explanation = three.protecting_sentence(found, request.rows, found.majority)
+    reachable = not found.reason and bool(found.protecting(request.rows, found.majority))
     box = st.success if reachable else st.warning
     stale = "" if curves.is_current else " (For the settings before.)"
     box(f"**{plain(headline)}.**  \n{plain(explanation)}{stale}")
@@ -145,39 +132,27 @@ def _answer_poison(question: Question, curves: long_work.Seen) -> None:
 # --- three consequences
 
 
-def _curves_key(place: Place, setup: Setup, loaded: Loaded) -> str:
-    return question_key(place, setup, Question("poison"), loaded)
+def _curves_task(place: Place, setup: Setup, loaded: Loaded) -> Task:
+    make = partial(consequences, place.world, setup, seed=SEED, workers=tasks.WORKERS)
+    return in_one(CURVES, request_key(place, setup, PlanRequest("poison"), loaded), make, keep=4)
 
 
-def _look_at_curves(place: Place, setup: Setup, loaded: Loaded) -> long_work.Seen:
+def _first_curves(task: Task) -> Status:
     """The curves; the first ones of a session are begun unasked, because they touch no private row."""
-    key = _curves_key(place, setup, loaded)
-    seen = long_work.look(CURVES, key)
-    if seen.result is None and seen.job is None and not st.session_state.get(_STARTED):
-        st.session_state[_STARTED] = True
-        _start_curves(key, place, setup)
-        seen = long_work.look(CURVES, key)
-    return seen
+    if st.session_state.setdefault(_STARTED, task.keys) == task.keys:
+        return begin_unasked(task)
+    return poll(task)
 
 
-def _start_curves(key: str, place: Place, setup: Setup) -> None:
-    def work(progress: Any, stop: Any) -> Consequences:
-        look = {"seed": SEED, "workers": long_work.WORKERS, "progress": progress, "stop": stop.is_set}
-        return consequences(place.world, setup, **look)
-
-    long_work.begin(CURVES, key, work)
-
-
-def _consequences(place: Place, setup: Setup, loaded: Loaded, seen: long_work.Seen, cursor: float) -> None:
+def _consequences(task: Task, cursor: float) -> None:
     st.header("One ε, three consequences", anchor=False)
     st.caption(f"Move ε in the sidebar ({NEIGHBOURS}): the line goes through all three.")
-    key = _curves_key(place, setup, loaded)
-    if not seen.is_current and seen.job is None:
-        args = (key, place, setup)
-        st.button("Compute the three curves", icon=":material/play_arrow:", on_click=_start_curves, args=args)
-    long_work.status(seen, "Growing trees along ε")
-    if seen.result is not None:
-        _three(seen.result, cursor)
+    status = poll(task)
+    if status.n_missing and status.job is None:
+        st.button("Compute the three curves", icon=":material/play_arrow:", on_click=begin, args=(task,))
+    report(task, "Growing trees along ε")
+    if status.shown is not None:
+        _three(status.result, cursor)
 
 
 def _three(found: Consequences, cursor: float) -> None:

@@ -6,7 +6,7 @@ twice, and the work goes on when the page is left.
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import streamlit as st
 
@@ -16,20 +16,23 @@ from dpviz.app.parts import error, why_disabled
 from dpviz.app.publish.check import looks_at
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import chart
-from dpviz.app.work.jobs import Job, session_name, shared_jobs
+from dpviz.app.work.pool import Lane, Progress, Stop
+from dpviz.app.work.session import begin, poll
+from dpviz.app.work.tasks import Task, in_one
+from dpviz.app.work.watch import watch
 from dpviz.errors import DpvizError
 from dpviz.figures.guarantee_text import epsilon_text, number_text
 from dpviz.figures.publish.release import risk_sentence, spent_figure, spent_sentence, statement_rows
 from dpviz.learners import get_learner
 from dpviz.randomness import random_128_bits
 from dpviz.release.publish import Promise, ReleaseRequest, promise, publish
-from dpviz.release.records import Balance, State
+from dpviz.release.records import Balance, Entry, State
 from dpviz.release.register import ReleaseRegister, require_room
+from dpviz.table.dataset import EncodedDataset
 
-LANE = "publish"
+SLOT = "publish"
 _TOKEN, _PROBLEM, _LAST, _FAILED = "_publish_token", "_publish_problem", "_publish_last", "_publish_failed"
 _AGREED = "publish-agreed"
-_EVERY = 0.3
 
 
 def request_of(asked: Asked) -> ReleaseRequest:
@@ -70,13 +73,10 @@ def spent(balance: Balance, made: Promise | None) -> None:
 def ask_release(balance: Balance, made: Promise | None, asked: Asked, loaded: Loaded) -> None:
     """The summary and the button; the work while it is under way; what became of the last release."""
     st.header("Release", anchor=False)
-    job = _under_way()
-    if job is not None and not job.is_done:
-        _watch(job)
+    token = st.session_state.get(_TOKEN)
+    if token:
+        _await_release(_release_task(token, asked, loaded), token)
         return
-    if st.session_state.get(_TOKEN):
-        _take(job)
-        st.rerun()  # the balance above was read while the release was under way: nothing of it may stay on screen
     _say_last()
     problem = st.session_state.pop(_PROBLEM, None)
     if made is None:
@@ -106,36 +106,42 @@ def _summary(balance: Balance, made: Promise, asked: Asked) -> None:
 def _button(made: Promise, asked: Asked, loaded: Loaded) -> None:
     words = f"Spend {epsilon_text(made.loss)} for good, whatever becomes of the file"
     agreed = st.checkbox(words, key=_AGREED)
-    look: dict[str, Any] = {"icon": ":material/publish:", "on_click": begin, "args": (request_of(asked), loaded)}
-    st.button("Release", disabled=not agreed, **look)
+    st.button("Release", icon=":material/publish:", disabled=not agreed, on_click=begin_release, args=(asked, loaded))
     why_disabled("" if agreed else "Tick the box first.")
 
 
-def begin(request: ReleaseRequest, loaded: Loaded) -> None:
+def begin_release(asked: Asked, loaded: Loaded) -> None:
     """Begin one release, unless one is under way or the box was not ticked: a second click does nothing."""
     if not st.session_state.get(_AGREED) or st.session_state.get(_TOKEN):
         return
     token = f"{random_128_bits():032x}"
     st.session_state[_TOKEN], st.session_state[_AGREED] = token, False
-    book, data = ReleaseRegister(), loaded.data
-    shared_jobs().submit(
-        session_name(), LANE, token, lambda progress, stop: publish(book, data, request, token=token, progress=progress)
-    )
+    begin(_release_task(token, asked, loaded))
 
 
-def _under_way() -> Job | None:
-    token = st.session_state.get(_TOKEN)
-    return shared_jobs().find(session_name(), LANE, token) if token else None
+def _release_task(token: str, asked: Asked, loaded: Loaded) -> Task:
+    return in_one(SLOT, token, partial(_publish, ReleaseRegister(), loaded.data, request_of(asked), token), lane=Lane.TREE)
 
 
-def _take(job: Job | None) -> None:
-    """Keep what became of the release: from the job, or from the register where the job is gone."""
-    token, st.session_state[_TOKEN] = st.session_state[_TOKEN], None
-    try:
-        st.session_state[_LAST] = job.result() if job is not None else ReleaseRegister().find(token)
-    except DpvizError as problem:
-        st.session_state[_FAILED] = problem
-    shared_jobs().forget(session_name(), LANE)
+def _publish(
+    book: ReleaseRegister, data: EncodedDataset, request: ReleaseRequest, token: str, *, progress: Progress, stop: Stop
+) -> Entry:
+    """Release; once begun, it is spent and not stopped."""
+    return publish(book, data, request, token=token, progress=progress)
+
+
+def _await_release(task: Task, token: str) -> None:
+    """Progress while it is under way; then keep what became of it, from the register if the work is gone."""
+    status = poll(task)
+    if status.job is not None:
+        watch(task, "Releasing: spent, training, writing", may_stop=False)
+        return
+    st.session_state[_TOKEN] = None
+    if status.problems:
+        st.session_state[_FAILED] = status.problems[0]
+    else:
+        st.session_state[_LAST] = status.values[0] if status.values else ReleaseRegister().find(token)
+    st.rerun()  # the balance above was read while the release was under way: nothing of it may stay on screen
 
 
 def _say_last() -> None:
@@ -147,15 +153,3 @@ def _say_last() -> None:
     if entry is not None and entry.state is State.RELEASED:
         words = f"**Released: number {entry.number}, {epsilon_text(entry.loss)}.** Its file is in the history below."
         st.success(words, icon=":material/verified:")
-
-
-def _watch(job: Job) -> None:
-    """Progress without Cancel: what is begun is spent."""
-
-    @st.fragment(run_every=_EVERY)
-    def poll() -> None:
-        if job.is_done:
-            st.rerun()
-        st.progress(job.share, text=":material/hourglass_top: Releasing: spent, training, writing …")
-
-    poll()

@@ -1,4 +1,4 @@
-"""What the Robustness page asks: which learners, at which epsilons, how many draws; and how the curves are looked at."""
+"""What the Robustness page asks: which learners, at which epsilons, how many draws; and how the curves are drawn."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.controls import AUTO_CAP, DEPTHS, EPSILONS, FIRST_LEARNERS
 from dpviz.app.parts import needs_classes
-from dpviz.app.state import Loaded
+from dpviz.app.state import Loaded, hidden_seed
 from dpviz.app.widgets import learner_title, linked
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness.guaranteed_accuracy import Unit
 from dpviz.learners import get_learner
-from dpviz.randomness import random_128_bits
-from dpviz.table.role import DataRole
 
 DRAWS = (100, 300, 1000, 3000, 10_000)
 SPLITS = (1, 3, 5)
@@ -39,7 +37,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Question:
+class RobustnessRequest:
     """What is computed. `seed` is 0 for rows anyone may see, else a secret of the session."""
 
     learners: tuple[str, ...]
@@ -64,15 +62,15 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Look:
-    """How curves are looked at; nothing is computed anew for it."""
+class View:
+    """How curves are drawn; nothing is computed anew for it."""
 
     unit: Unit
     up_to: float
     wanted: float | None
 
 
-def ask_question(loaded: Loaded) -> Question | None:
+def ask_request(loaded: Loaded) -> RobustnessRequest | None:
     """Draw the sidebar; None when something is missing, which is then said."""
     if needs_classes(loaded, "A poisoning guarantee"):
         return None
@@ -89,7 +87,8 @@ def ask_question(loaded: Loaded) -> Question | None:
     if not learners or not epsilons:
         st.info("Choose at least one learner and one ε in the sidebar.", icon=":material/info:")
         return None
-    return Question(tuple(learners), tuple(sorted(epsilons)), str(depth), int(draws), int(splits), _seed(loaded.role))
+    seed = hidden_seed(loaded.role, _SECRET)
+    return RobustnessRequest(tuple(learners), tuple(sorted(epsilons)), str(depth), int(draws), int(splits), seed)
 
 
 def first_learners(names: tuple[str, ...]) -> list[str]:
@@ -98,7 +97,7 @@ def first_learners(names: tuple[str, ...]) -> list[str]:
     return (private or list(names[:1])) + [name for name in names if get_learner(name).one_voter_per_row]
 
 
-def ask_look() -> Look:
+def ask_view() -> View:
     """Units, range, and the accuracy to stay above."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         format_unit = {"format_func": _UNITS.__getitem__, "required": True, **linked("robust-unit")}
@@ -109,13 +108,4 @@ def ask_look() -> Look:
         percent = None
         if goal == _OWN:
             percent = st.number_input("Accuracy, %", 0.0, 100.0, 80.0, 1.0, format="%g", width=140, **linked("robust-wanted"))
-    return Look(unit, float(up_to), None if percent is None else percent / 100)
-
-
-def _seed(role: DataRole) -> int:
-    """A seed that is repeatable for rows anyone may see; for private rows one that stays in this session."""
-    if role is not DataRole.PRIVATE:
-        return 0
-    if _SECRET not in st.session_state:
-        st.session_state[_SECRET] = random_128_bits() >> 65
-    return st.session_state[_SECRET]
+    return View(unit, float(up_to), None if percent is None else percent / 100)

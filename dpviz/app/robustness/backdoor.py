@@ -9,11 +9,13 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.controls import EPSILONS, FIRST_LEARNERS
-from dpviz.app.parts import error, plain
+from dpviz.app.parts import plain
 from dpviz.app.prose import prose
-from dpviz.app.robustness import run, tiles
+from dpviz.app.robustness import run
 from dpviz.app.robustness.ask import MOST_EPSILONS, Cell
 from dpviz.app.widgets import chart, download, learner_title, linked, table
+from dpviz.app.work.session import poll
+from dpviz.app.work.watch import offer, report
 from dpviz.errors import DpvizError
 from dpviz.evaluation.robustness.backdoor import picture
 from dpviz.figures.guarantee_text import number_text
@@ -22,7 +24,6 @@ from dpviz.figures.robustness.pixels import picture_svg
 from dpviz.io.csv_text import frame_csv
 from dpviz.learners import DEFAULT, get_learner, learner_names, require_task
 
-LANE = "robustness-backdoor"
 DRAWS = 300
 
 
@@ -35,17 +36,13 @@ def backdoor() -> None:
         _pictures()
     with asked:
         cells = _ask()
-    wanted = run.backdoor_tiles(cells, DRAWS)
-    batch = tiles.look(LANE, wanted)
+    task = run.backdoor_task(cells, DRAWS)
+    status = poll(task)
     with asked:
-        args: dict[str, Any] = {"on_click": tiles.begin, "args": (LANE, wanted)}
-        is_free = bool(batch.n_missing) and batch.job is None
-        st.button(f"Plant it ({batch.n_missing:,} curves)", icon=":material/pest_control:", disabled=not is_free, **args)
-        tiles.watch(LANE, wanted, "Planting the backdoor")
-    for problem in (*batch.problems, *((batch.problem,) if batch.problem else ())):
-        error(problem)
-    if batch.values:
-        _draw(batch.values)
+        offer(task, f"Plant it ({status.n_missing:,} curves)", ":material/pest_control:")
+        report(task, "Planting the backdoor")
+    if status.values:
+        _draw(status.values)
 
 
 def _pictures() -> None:

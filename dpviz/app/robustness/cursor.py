@@ -3,47 +3,49 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.parts import error, plain
-from dpviz.app.robustness import run, tiles
-from dpviz.app.robustness.ask import Look, Question
+from dpviz.app.robustness import run
+from dpviz.app.robustness.ask import RobustnessRequest, View
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import chart, learner_title, linked, table
+from dpviz.app.work.session import poll
+from dpviz.app.work.watch import offer, watch
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness import tradeoff as figures
 from dpviz.figures.robustness.certified import Certified
 from dpviz.learners import get_learner
 
-LANE = "robustness-cursor"
+SLOT = "robustness-cursor"
 LADDER = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
-def cursor(question: Question, look: Look, loaded: Loaded) -> None:
+def cursor(request: RobustnessRequest, view: View, loaded: Loaded) -> None:
     """Choose a learner; compute it at every epsilon of the ladder; move through them."""
     st.header("Privacy, accuracy and robustness on one ε", anchor=False)
-    names = [name for name in question.learners if get_learner(name).spends_epsilon]
+    names = [name for name in request.learners if get_learner(name).spends_epsilon]
     if not names:
         st.caption("Choose a learner that spends ε in the sidebar.")
         return
     learner = st.selectbox("Learner", names, format_func=learner_title, **linked("robust-cursor-learner"))
-    ladder = replace(question, learners=(learner,), epsilons=LADDER)
-    wanted = run.curve_tiles(ladder, loaded)
-    batch = tiles.look(LANE, wanted)
-    if batch.n_missing:
-        args = {"on_click": run.begin, "args": (LANE, wanted, ladder, loaded), "key": "robust-ladder"}
-        args["disabled"] = batch.job is not None
-        st.button(f"Compute {batch.n_missing} of {len(LADDER)} values of ε", icon=":material/play_arrow:", **args)
-    tiles.watch(LANE, wanted, "Going through ε")
-    if not batch.n_missing and not batch.values:
-        error(batch.problems[0])
-    if len(batch.values) > 1:
-        _draw(batch.values, look)
+    ladder = replace(request, learners=(learner,), epsilons=LADDER)
+    task = run.curves_task(ladder, loaded, SLOT)
+    status = poll(task)
+    if status.n_missing:
+        label = f"Compute {status.n_missing} of {len(LADDER)} values of ε"
+        offer(task, label, ":material/play_arrow:", on_click=partial(run.begin_noted, request=ladder, loaded=loaded))
+    watch(task, "Going through ε")
+    if not status.n_missing and not status.values:
+        error(status.problems[0])
+    if len(status.values) > 1:
+        _draw(status.values, view)
 
 
-def _draw(found: tuple[Certified, ...], look: Look) -> None:
+def _draw(found: tuple[Certified, ...], view: View) -> None:
     reason = next((item.table.reason for item in found if item.table.reason), "")
     if reason:
         st.warning(f"{plain(found[0].title)}: no guarantee. {plain(reason)}", icon=":material/gpp_bad:")
@@ -53,10 +55,10 @@ def _draw(found: tuple[Certified, ...], look: Look) -> None:
     chosen = next(item for item in found if item.epsilon == epsilon)
     names = ("Guesses right about one row, at most", "Mean accuracy without poison", "Poisoned rows withstood")
     with st.container(horizontal=True):
-        for name, number in zip(names, figures.three_numbers(chosen, look.wanted), strict=True):
+        for name, number in zip(names, figures.three_numbers(chosen, view.wanted), strict=True):
             st.metric(name, number, width="content")
-    sentence = figures.tradeoff_sentence(chosen, look.wanted)
-    figure = figures.tradeoff_figure(found, chosen=epsilon, wanted=look.wanted)
+    sentence = figures.tradeoff_sentence(chosen, view.wanted)
+    figure = figures.tradeoff_figure(found, chosen=epsilon, wanted=view.wanted)
     chart(figure, sentence, key="robust-cursor-figure")
     st.caption("More privacy (left) withstands more poison; accuracy pays for it. Dotted: the accuracy to stay above.")
-    table(figures.tradeoff_rows(found, look.wanted), "The three panels at every ε.")
+    table(figures.tradeoff_rows(found, view.wanted), "The three panels at every ε.")

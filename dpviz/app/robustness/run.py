@@ -1,20 +1,20 @@
-"""What the Robustness page computes: one tile per curve, per measured attack, and per curve of the backdoor."""
+"""What the Robustness page computes: curves, measured attacks, and the curves of the backdoor."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpviz.app.explorations import note_exploration
-from dpviz.app.robustness import tiles
-from dpviz.app.robustness.ask import Cell, Question
-from dpviz.app.robustness.tiles import Tile
+from dpviz.app.explorations import keep_unnoted, note
+from dpviz.app.robustness.ask import Cell, RobustnessRequest
 from dpviz.app.state import Loaded, encoded_sample
-from dpviz.app.work import long_work
+from dpviz.app.work import tasks
+from dpviz.app.work.session import begin, poll
+from dpviz.app.work.tasks import Task, in_parts
 from dpviz.errors import SchemaError
 from dpviz.evaluation.robustness.attacks import attack_curve
 from dpviz.evaluation.robustness.backdoor import Backdoor, backdoor_curve, corner_backdoor, two_classes
@@ -29,6 +29,9 @@ from dpviz.training.params import Settings, make_params
 if TYPE_CHECKING:
     import pandas as pd
 
+CURVES, ATTACK, BACKDOOR = "robustness", "robustness-attack", "robustness-backdoor"
+#: Other curves, or attacks, of this session that can be shown again without computing.
+KEPT = 400
 TEST_SHARE = 0.2
 #: Shares of the training rows at which attacks are measured.
 ATTACKED = (0.005, 0.01)
@@ -42,31 +45,33 @@ ANY_EPSILON = 1.0
 Split = tuple[EncodedDataset, EncodedDataset]
 
 
-def curve_tiles(question: Question, loaded: Loaded) -> list[Tile]:
-    """One tile per curve; its value is a Certified."""
-    return [Tile(_key("curve", question, loaded, cell), _certifying(question, loaded, cell)) for cell in question.cells]
+def curves_task(request: RobustnessRequest, loaded: Loaded, slot: str = CURVES) -> Task:
+    """A part per curve; values are Certified."""
+    makes = {_key("curve", request, loaded, cell): partial(_curve, request, loaded, cell) for cell in request.cells}
+    return in_parts(slot, makes, about=(loaded.data.fingerprint, str(loaded.role)), asked=request, shelf=CURVES, keep=KEPT)
 
 
-def attack_tiles(question: Question, loaded: Loaded, attacks: Sequence[str]) -> list[Tile]:
-    """One tile per attack and curve; its value is a frame of `attack_curve`."""
-    pairs = [(attack, cell) for attack in attacks for cell in question.cells]
-    return [Tile(_key(attack, question, loaded, cell), _attacking(attack, question, loaded, cell)) for attack, cell in pairs]
+def attacks_task(request: RobustnessRequest, loaded: Loaded, attacks: Sequence[str]) -> Task:
+    """A part per attack and curve; values are frames of `attack_curve`."""
+    pairs = [(attack, cell) for attack in attacks for cell in request.cells]
+    makes = {_key(attack, request, loaded, cell): partial(_attack, attack, request, loaded, cell) for attack, cell in pairs}
+    return in_parts(ATTACK, makes, asked=request, keep=KEPT)
 
 
-def begin(lane: str, wanted: Sequence[Tile], question: Question, loaded: Loaded) -> None:
-    """Compute what is missing; on private rows that is a look no guarantee covers, and it is noted."""
-    times = max(1, tiles.look(lane, wanted).n_missing * question.draws * question.splits)
-    note_exploration(loaded, "curves on the Robustness page", ", ".join(question.learners), {}, times=times)
-    tiles.begin(lane, wanted)
+def begin_noted(task: Task, request: RobustnessRequest, loaded: Loaded) -> None:
+    """Begin; on private rows that is an exploration no guarantee covers, and it is noted."""
+    times = max(1, poll(task).n_missing * request.draws * request.splits)
+    keep_unnoted(note(loaded, "curves on the Robustness page", ", ".join(request.learners), {}, times=times))
+    begin(task)
 
 
-def _key(kind: str, question: Question, loaded: Loaded, cell: Cell) -> str:
-    about = [question.depth, question.draws, question.splits, question.seed]
-    return json.dumps([kind, loaded.data.fingerprint, str(loaded.role), cell.learner, cell.epsilon, *about])
+def _key(kind: str, request: RobustnessRequest, loaded: Loaded, cell: Cell) -> Hashable:
+    about = (request.depth, request.draws, request.splits, request.seed)
+    return (kind, loaded.data.fingerprint, str(loaded.role), cell.learner, cell.epsilon, *about)
 
 
-def _splits(question: Question, loaded: Loaded) -> list[Split]:
-    both = (loaded.data.split(TEST_SHARE, seed=question.seed + number) for number in range(question.splits))
+def _splits(request: RobustnessRequest, loaded: Loaded) -> list[Split]:
+    both = (loaded.data.split(TEST_SHARE, seed=request.seed + number) for number in range(request.splits))
     return [(train.with_cached_counts(), test) for train, test in both]
 
 
@@ -83,17 +88,12 @@ def told_rows(loaded: Loaded, train: EncodedDataset) -> int:
     return train.schema.n_public
 
 
-def _certifying(question: Question, loaded: Loaded, cell: Cell) -> Callable[..., Certified]:
-    def make(progress: Callable[[float], None], stop: Callable[[], bool]) -> Certified:
-        epsilon = cell.epsilon or ANY_EPSILON
-        look: dict[str, Any] = {"workers": long_work.WORKERS, "progress": progress, "stop": stop}
-        how: dict[str, Any] = {"epsilon": epsilon, "draws": question.draws, "seed": question.seed, **question.given}
-        splits = _splits(question, loaded)
-        n_train = told_rows(loaded, splits[0][0])
-        table = replace(certify(cell.learner, splits, **how, **look), n_train=n_train)
-        return Certified(cell.epsilon, claim_of(cell.learner, loaded.schema, epsilon, question.given), table)
-
-    return make
+def _curve(request: RobustnessRequest, loaded: Loaded, cell: Cell, **how: Any) -> Certified:
+    epsilon, splits = cell.epsilon or ANY_EPSILON, _splits(request, loaded)
+    how |= {"epsilon": epsilon, "draws": request.draws, "seed": request.seed, "workers": tasks.WORKERS, **request.given}
+    n_train = told_rows(loaded, splits[0][0])
+    table = replace(certify(cell.learner, splits, **how), n_train=n_train)
+    return Certified(cell.epsilon, claim_of(cell.learner, loaded.schema, epsilon, request.given), table)
 
 
 def claim_of(learner: str, schema: Schema, epsilon: float, given: dict[str, Any]) -> str:
@@ -103,19 +103,15 @@ def claim_of(learner: str, schema: Schema, epsilon: float, given: dict[str, Any]
     return spec.claim(spec.plan(schema, Settings(epsilon=epsilon, **given), params), params, schema).verdict
 
 
-def _attacking(attack: str, question: Question, loaded: Loaded, cell: Cell) -> Callable[..., pd.DataFrame]:
-    def make(progress: Callable[[float], None], stop: Callable[[], bool]) -> pd.DataFrame:
-        train, test = _splits(question, loaded)[0]
-        look: dict[str, Any] = {"workers": long_work.WORKERS, "progress": progress, "stop": stop}
-        n_train = told_rows(loaded, train)
-        rows = sorted({max(2, round(share * n_train)) for share in ATTACKED})
-        runs = RUNS if cell.epsilon is not None else 1  # without noise a run says all there is to say
-        how: dict[str, Any] = {"draws": question.draws // runs, "runs": runs, "seed": question.seed, **question.given}
-        how |= {"epsilon": cell.epsilon or ANY_EPSILON, "poisoned_rows": rows}
-        found = attack_curve(attack, cell.learner, train, test, **how, **look)
-        return found.assign(poisoned_share=found["poisoned_rows"] / n_train)
-
-    return make
+def _attack(attack: str, request: RobustnessRequest, loaded: Loaded, cell: Cell, **how: Any) -> pd.DataFrame:
+    train, test = _splits(request, loaded)[0]
+    n_train = told_rows(loaded, train)
+    rows = sorted({max(2, round(share * n_train)) for share in ATTACKED})
+    runs = RUNS if cell.epsilon is not None else 1  # without noise a run says all there is to say
+    how |= {"draws": request.draws // runs, "runs": runs, "seed": request.seed, "workers": tasks.WORKERS, **request.given}
+    how |= {"epsilon": cell.epsilon or ANY_EPSILON, "poisoned_rows": rows}
+    found = attack_curve(attack, cell.learner, train, test, **how)
+    return found.assign(poisoned_share=found["poisoned_rows"] / n_train)
 
 
 @st.cache_resource(show_spinner=False)
@@ -126,17 +122,14 @@ def pictures() -> tuple[EncodedDataset, EncodedDataset, Backdoor]:
     return train.with_cached_counts(), test, corner_backdoor(data.schema)
 
 
-def backdoor_tiles(cells: Sequence[Cell], draws: int) -> list[Tile]:
-    """One tile per curve of the backdoor; its value is a frame of `backdoor_curve`. Of public pictures, never of your rows."""
-    return [Tile(json.dumps(["backdoor", cell.learner, cell.epsilon, draws]), _backdooring(cell, draws)) for cell in cells]
+def backdoor_task(cells: Sequence[Cell], draws: int) -> Task:
+    """A part per curve; values are frames of `backdoor_curve`. Of public pictures, never of your rows."""
+    makes = {(cell.learner, cell.epsilon, draws): partial(_backdoor, cell, draws) for cell in cells}
+    return in_parts(BACKDOOR, makes, keep=KEPT)
 
 
-def _backdooring(cell: Cell, draws: int) -> Callable[..., pd.DataFrame]:
-    def make(progress: Callable[[float], None], stop: Callable[[], bool]) -> pd.DataFrame:
-        train, test, trigger = pictures()
-        look: dict[str, Any] = {"workers": long_work.WORKERS, "progress": progress, "stop": stop}
-        how: dict[str, Any] = {"runs": RUNS, "draws": draws // RUNS, "bound_draws": draws, "seed": 0}
-        epsilon = cell.epsilon or ANY_EPSILON
-        return backdoor_curve(cell.learner, train, test, trigger, epsilon=epsilon, poisoned_rows=TRIGGERED, **how, **look)
-
-    return make
+def _backdoor(cell: Cell, draws: int, **how: Any) -> pd.DataFrame:
+    train, test, trigger = pictures()
+    how |= {"runs": RUNS, "draws": draws // RUNS, "bound_draws": draws, "seed": 0, "workers": tasks.WORKERS}
+    epsilon = cell.epsilon or ANY_EPSILON
+    return backdoor_curve(cell.learner, train, test, trigger, epsilon=epsilon, poisoned_rows=TRIGGERED, **how)

@@ -10,10 +10,10 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.app.parts import literal, plain
 from dpviz.app.state import Loaded
-from dpviz.app.tree_parts import watch
-from dpviz.app.work.cached import DRAWS, Trained, redraws_job, start_redraws
-from dpviz.app.work.jobs import Job
-from dpviz.errors import DpvizError
+from dpviz.app.tree.fresh import DRAWS, redraws_task
+from dpviz.app.trees import Trained
+from dpviz.app.work.session import begin, poll
+from dpviz.app.work.watch import watch
 from dpviz.evaluation.compare.redraws import Redraws
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.tree.text import path_in_words
@@ -98,24 +98,20 @@ def _stability(trained: Trained, loaded: Loaded, shown: Tree, path: str) -> None
     if loaded.role is DataRole.PRIVATE:
         st.caption(f"How often it comes back in {DRAWS} draws is not shown: on private rows that would spend ε {DRAWS} times.")
         return
-    job = redraws_job(trained.asked, loaded)
-    if job is None:
+    task = redraws_task(trained.asked, loaded)
+    status = poll(task)
+    watch(task, f"Drawing {DRAWS} trees with fresh noise")
+    for problem in status.problems:
+        st.caption(plain(str(problem)))
+    if status.values:
+        _came_back(status.values[0], shown, path, merged=shown is not trained.tree)
+    elif status.job is None and not status.problems:
         words = f"Grows {DRAWS} trees with fresh noise and counts in how many this node comes back."
         st.markdown("How often does this node come back under fresh noise?")
-        look = {"icon": ":material/replay:", "help": words}
-        st.button(f"Draw {DRAWS} times", on_click=start_redraws, args=(trained.asked, loaded), **look)
-    elif not job.is_done:
-        watch(job, f"Drawing {DRAWS} trees with fresh noise")
-    else:
-        _came_back(job, shown, path, merged=shown is not trained.tree)
+        st.button(f"Draw {DRAWS} times", icon=":material/replay:", help=words, on_click=begin, args=(task,))
 
 
-def _came_back(job: Job, shown: Tree, path: str, *, merged: bool) -> None:
-    try:
-        drawn: Redraws = job.result()
-    except DpvizError as problem:
-        st.caption(plain(str(problem)))
-        return
+def _came_back(drawn: Redraws, shown: Tree, path: str, *, merged: bool) -> None:
     if drawn.n_done:
         st.markdown(f":material/replay: {came_back_sentence(drawn.merged() if merged else drawn, shown, path)}")
     stopped = f"Stopped after {drawn.n_done} of {drawn.n_asked} draws. " if drawn.n_done < drawn.n_asked else ""

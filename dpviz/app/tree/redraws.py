@@ -8,9 +8,11 @@ import streamlit as st
 
 from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
+from dpviz.app.tree.fresh import DRAWS, redraws_now, redraws_task
 from dpviz.app.tree.redraws_view import redraws_view
+from dpviz.app.trees import Trained
 from dpviz.app.widgets import chart, table
-from dpviz.app.work.cached import DRAWS, Trained, finished_redraws, redraws_job, start_redraws
+from dpviz.app.work.session import begin, poll
 from dpviz.evaluation.compare.agreement import feature_use, regions
 from dpviz.evaluation.compare.redraws import Redraws
 from dpviz.figures.tree import redraws as drawn_figures
@@ -29,8 +31,8 @@ def redraws_screen(trained: Trained, loaded: Loaded) -> None:
         return  # the card of a node says why there are none of private rows; no number comes back to the last digit
     st.divider()
     st.header("Had the noise been other noise", anchor=False)
-    drawn = finished_redraws(trained.asked, loaded)
-    if drawn is None or not drawn.n_done:
+    drawn = redraws_now(trained.asked, loaded)
+    if drawn is None:
         _offer(trained, loaded)
         return
     st.caption(f"{drawn.n_done} trees with the settings and rows of the one above, each with fresh noise. Simulations.")
@@ -45,8 +47,9 @@ def redraws_screen(trained: Trained, loaded: Loaded) -> None:
 
 def _offer(trained: Trained, loaded: Loaded) -> None:
     st.markdown(f"Which splits come back in {DRAWS} fresh draws, which features, and where do the draws agree?")
-    if redraws_job(trained.asked, loaded) is None:
-        st.button("Draw them", icon=":material/replay:", key="redraws", on_click=start_redraws, args=(trained.asked, loaded))
+    task = redraws_task(trained.asked, loaded)
+    if poll(task).job is None:
+        st.button("Draw them", icon=":material/replay:", key="redraws", on_click=begin, args=(task,))
     else:
         st.caption("Being drawn: see the card above.")
 

@@ -13,9 +13,10 @@ from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
 from dpviz.app.tree.boosted import boosted_screen
 from dpviz.app.tree.forest import forest_screen
+from dpviz.app.tree.fresh import redraws_now
 from dpviz.app.tree.node_card import node_card, paid_in_all, spent_at
 from dpviz.app.tree_view import chosen_node, tree_view
-from dpviz.app.work.cached import Trained, finished_redraws
+from dpviz.app.trees import Trained
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import node_in_short, rule_list
@@ -102,8 +103,8 @@ def _title(trained: Trained, shown: Tree) -> str:
 
 def _marks(trained: Trained, loaded: Loaded, shown: Tree) -> dict[str, str]:
     """Percent of fresh draws in which each node stood there, once they are drawn."""
-    drawn = finished_redraws(trained.asked, loaded)
-    if drawn is None or not drawn.n_done:
+    drawn = redraws_now(trained.asked, loaded)
+    if drawn is None:
         return {}
     drawn = drawn.merged() if shown != trained.tree else drawn
     return {placed.path: f"{drawn.same_node(placed.path, placed.node) / drawn.n_done:.0%}" for placed in shown.nodes()}

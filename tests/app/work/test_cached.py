@@ -2,10 +2,10 @@ from dataclasses import replace
 from threading import Event
 
 import pytest
+from dpviz.app.work.jobs import shared_jobs
 
 from dpviz.app.controls import Asked
 from dpviz.app.work import cached
-from dpviz.app.work.jobs import shared_jobs
 from dpviz.errors import SchemaError
 from dpviz.table.role import DataRole
 from tests.pages.opened import in_use, opened, said_in_boxes, texts

@@ -4,8 +4,8 @@ from concurrent.futures import TimeoutError as NotDoneYet
 from threading import Event
 
 import pytest
-
 from dpviz.app.work.jobs import LEAST_SHARE, MOST_KEPT, Jobs
+
 from dpviz.errors import Cancelled, ParameterError
 
 SOON = 30.0  # a test that hangs fails after this many seconds; none waits that long when it passes

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from dpviz.app import parts
-from dpviz.app.data.session_file import OPENED, open_session, session_now
 from dpviz.app.exports import offer_export
+from dpviz.app.session.file import OPENED, open_session, session_now
 from dpviz.app.state import loaded
 from dpviz.app.widgets import download
 from dpviz.errors import DpvizError

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
-from dpviz.app.compare.ask import Question
-from dpviz.app.compare.run import store
+from dpviz.app.compare.saved import kept_curves, put_back, request_of
 from dpviz.app.controls import DEPTHS
 from dpviz.app.data.draft import SchemaDraft
 from dpviz.app.data.prepared import Prepared, prepared
-from dpviz.app.state import Loaded, loaded, use, use_sample
+from dpviz.app.state import loaded, use, use_sample
+from dpviz.app.trees import Trained, last_tree
 from dpviz.errors import DocumentError, DpvizError
-from dpviz.evaluation.compare.grid import SweepGrid, columns_of
-from dpviz.evaluation.compare.sweep import as_frame
 from dpviz.io.samples import load_sample, samples
-from dpviz.io.session import Choices, Curves, Session
+from dpviz.io.session import Choices, Session
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
 from dpviz.training.params import controls_of
-
-if TYPE_CHECKING:
-    from dpviz.app.work.cached import Trained
 
 #: Where the models of a file that was opened are kept.
 OPENED = "_opened_models"
@@ -35,16 +27,11 @@ OPENED = "_opened_models"
 def session_now() -> Session:
     """What is in use and on screen now. Of private rows the schema and the settings alone."""
     now = loaded()
-    trained = _last_tree(now)
+    trained = last_tree(now)
     asked = None if trained is None else trained.asked
     choices = None if asked is None else Choices(asked.learner, asked.settings, asked.params, asked.draw)
-    whole = Session(now.role, now.title, now.sample, now.schema, choices, _models(trained), _kept_curves(now))
+    whole = Session(now.role, now.title, now.sample, now.schema, choices, _models(trained), kept_curves(now))
     return whole.shareable()
-
-
-def _last_tree(now: Loaded) -> Trained | None:
-    fingerprint, trained = st.session_state.get("_last_good", (None, None))
-    return trained if fingerprint == now.data.fingerprint else None
 
 
 def _models(trained: Trained | None) -> tuple[str, ...]:
@@ -56,35 +43,6 @@ def _models(trained: Trained | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*found, *st.session_state.get(OPENED, ()))))
 
 
-def _kept_curves(now: Loaded) -> tuple[Curves, ...]:
-    if now.role is DataRole.PRIVATE:
-        return ()
-    kept = store()
-    return tuple(
-        _curves_of(question, kept.pools[pool])
-        for (fingerprint, _), question in kept.last.items()
-        if fingerprint == now.data.fingerprint and (pool := _pool(now, question.grid)) in kept.pools
-    )
-
-
-def _pool(now: Loaded, grid: SweepGrid) -> str:
-    from dpviz.app.compare.run import pool_of
-
-    return pool_of(now, grid)
-
-
-def _curves_of(question: Question, frame: Any) -> Curves:
-    part = question.grid.part_of(frame)
-    about = {
-        "along": question.along,
-        "metric": question.metric,
-        "n_train": question.n_train,
-        "grid": json.loads(json.dumps(asdict(question.grid))),
-    }
-    rows = tuple(tuple(row) for row in part.astype(object).to_numpy().tolist())
-    return Curves(about, tuple(part.columns), rows)
-
-
 # --- back from a file
 
 
@@ -93,7 +51,7 @@ def open_session(session: Session) -> None:
 
     For a callback: widgets of the page must not have been drawn yet. Raises DpvizError before anything is changed.
     """
-    curves = [(_question(item), item) for item in session.curves]
+    curves = [(request_of(item), item) for item in session.curves]
     widgets = _widgets(session)
     if session.sample is not None:
         _use_sample_of(session)
@@ -103,8 +61,8 @@ def open_session(session: Session) -> None:
         st.session_state[key] = value
     st.session_state[OPENED] = session.models
     if session.sample is not None:
-        for question, item in curves:
-            _put_back(question, item)
+        for request, item in curves:
+            put_back(request, item, loaded())
 
 
 def _shown_on_data_page(session: Session) -> dict[str, Any]:
@@ -164,28 +122,3 @@ def _param(learner: str, name: str, value: Any) -> dict[str, Any]:
         return {}
     parts = about.parts or tuple(f"depth {level}" for level in range(len(value)))
     return {f"{key}.by-hand": True, **{f"{key}.{part}": float(share) for part, share in zip(parts, value, strict=True)}}
-
-
-def _question(item: Curves) -> Question:
-    try:
-        grid = SweepGrid(**_tuples(item.about["grid"]))
-        along, metric, n_train = (item.about[name] for name in ("along", "metric", "n_train"))
-    except (KeyError, TypeError, AttributeError) as error:
-        raise DocumentError("These curves lack what they are about.", where="curves", remedy="Remove them.") from error
-    if along not in ("epsilon", "max_depth", "n_rows") or set(item.columns) != set(columns_of(item.columns)):
-        raise DocumentError("These curves have other columns than a comparison.", where="curves", remedy="Remove them.")
-    if metric not in item.columns or not isinstance(n_train, int):
-        raise DocumentError("These curves do not say what they show.", where="curves", remedy="Remove them.")
-    return Question(along, metric, grid, n_train)
-
-
-def _tuples(grid: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in grid.items()}
-
-
-def _put_back(question: Question, item: Curves) -> None:
-    """Rows of this table, splits and parameters, as if they had been computed here."""
-    now, kept = loaded(), store()
-    frame = as_frame([dict(zip(item.columns, row, strict=True)) for row in item.rows])
-    kept.pools[_pool(now, question.grid)] = frame
-    kept.last[now.data.fingerprint, question.along] = question

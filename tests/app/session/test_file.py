@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app.data.session_file import OPENED
+from dpviz.app.session.file import OPENED
 from dpviz.io.samples import load_sample
 from dpviz.io.session import Choices, Curves, Session, session_from_json, session_to_json
 from dpviz.table.role import DataRole
@@ -46,7 +46,7 @@ def after(text: str, table: str | None = None) -> AppTest:
     def page() -> None:
         import streamlit as st
 
-        from dpviz.app.data.session_file import open_session
+        from dpviz.app.session.file import open_session
         from dpviz.app.state import use_sample
         from dpviz.errors import DpvizError
         from dpviz.io.session import session_from_json
@@ -136,7 +136,7 @@ def test_what_is_on_screen_is_saved_and_private_rows_leave_nothing_but_what_was_
         import streamlit as st
 
         from dpviz.app import controls, state
-        from dpviz.app.data.session_file import session_now
+        from dpviz.app.session.file import session_now
         from dpviz.app.work import cached
         from dpviz.io.session import session_to_json
 
@@ -162,7 +162,7 @@ def test_curves_that_came_back_are_saved_again_as_they_were():
     def page() -> None:
         import streamlit as st
 
-        from dpviz.app.data.session_file import open_session, session_now
+        from dpviz.app.session.file import open_session, session_now
         from dpviz.io.session import session_from_json, session_to_json
 
         open_session(session_from_json(st.session_state["text"]))

@@ -1,0 +1,137 @@
+"""Which tree the settings ask for, and its training in the background. Tree, Budget and Publish speak of the same one.
+
+A tree's key is one canonical JSON text of the rows' fingerprint, role, learner, settings, parameters and draw. Rows are never
+hashed by Streamlit (it samples large tables). Noise: simulated and public rows use the draw number as a visible seed; private
+rows get exact noise where every mechanism has an exact sampler, else a seed from the operating system that stays in the session.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from dpviz.app.controls import Asked
+from dpviz.app.explorations import note
+from dpviz.app.held_out import HeldOut, HeldOutNumber, Parts, held_out, parts_of
+from dpviz.app.state import Loaded
+from dpviz.app.work.pool import Lane, Progress, Stop
+from dpviz.app.work.session import last_shown
+from dpviz.app.work.tasks import Task, in_one
+from dpviz.errors import Cancelled, DpvizError
+from dpviz.learners import fit, get_learner
+from dpviz.models.constant import Constant
+from dpviz.models.tree import Leaf, Tree
+from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation
+from dpviz.randomness import random_128_bits
+from dpviz.table.role import DataRole
+from dpviz.training.contract import FitResult
+
+SLOT, LANE = "tree", Lane.TREE
+#: Trees of this session that can be shown again without training.
+KEPT = 32
+_ENTROPY = "_entropy"
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A tree and, unless the rows are private, how the same settings do on held-out rows.
+
+    `unnoted` is why a look at private rows could not be noted in the register.
+    """
+
+    asked: Asked
+    result: FitResult
+    held_out: HeldOut | HeldOutNumber | None
+    unnoted: DpvizError | None = None
+
+    @property
+    def tree(self) -> Tree | None:
+        """The model as a complete tree; a constant is a single leaf. None for other kinds of model."""
+        match self.result.model:
+            case Tree() as tree:
+                return tree
+            case Constant(schema, label):
+                return Tree(schema, Leaf(label))
+        return None
+
+
+class UnseenSimulation(Simulation):
+    """A simulation whose seed nobody can read: neither the result nor the file it is written to knows it."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.seed = None  # type: ignore[assignment]
+
+
+def canonical_key(loaded: Loaded, asked: Asked, **more: Any) -> str:
+    """One text per question: equal questions, equal text; different rows, settings or roles, different text."""
+    parts = {
+        "data": loaded.data.fingerprint,
+        "role": str(loaded.role),
+        "learner": asked.learner,
+        "settings": asked.settings,
+        "params": asked.params,
+        **more,
+    }
+    return json.dumps(parts, sort_keys=True, allow_nan=False)
+
+
+def tree_task(asked: Asked, loaded: Loaded) -> Task:
+    """The training of the tree asked for. Raises DpvizError for a learner that is not shown on these rows."""
+    if loaded.role is DataRole.PRIVATE and not get_learner(asked.learner).spends_epsilon:
+        title = get_learner(asked.learner).title
+        raise DpvizError(f"{title} is not shown on private rows.", remedy="Choose a learner that spends ε.")
+    key = canonical_key(loaded, asked, draw=asked.draw)
+    if loaded.role is DataRole.PRIVATE:
+        make = partial(_private_tree, asked, loaded, _source(asked.learner, key))
+    else:
+        make = partial(_tree, asked, loaded, parts_of(loaded.data.fingerprint, loaded.data))
+    return in_one(SLOT, key, make, about=_about(loaded), lane=LANE, keep=KEPT)
+
+
+def last_tree(loaded: Loaded) -> Trained | None:
+    """The tree of these rows that was on screen last."""
+    shown = last_shown(SLOT, _about(loaded))
+    return shown.values[0] if shown else None
+
+
+def _about(loaded: Loaded) -> tuple[str, str]:
+    return loaded.data.fingerprint, str(loaded.role)
+
+
+def _tree(asked: Asked, loaded: Loaded, parts: Parts | None, *, progress: Progress, stop: Stop) -> Trained:
+    given = {**asked.settings, **asked.params}
+    result = fit(asked.learner, loaded.data, seed=asked.draw, **given)
+    _require_wanted(stop)
+    progress(0.5)
+    counted = held_out(asked.learner, given, parts, seed=asked.draw) if parts else None
+    _require_wanted(stop)
+    return Trained(asked, result, counted)
+
+
+def _private_tree(asked: Asked, loaded: Loaded, source: NoiseSource, *, progress: Progress, stop: Stop) -> Trained:
+    given = {**asked.settings, **asked.params}
+    result = fit(asked.learner, loaded.data, source=source, **given)
+    _require_wanted(stop)
+    return Trained(asked, result, None, note(loaded, "tree on screen", asked.learner, given))
+
+
+def _require_wanted(stop: Stop) -> None:
+    """A tree that nobody wants any more is not shown, whole as it is."""
+    if stop():
+        raise Cancelled
+
+
+def _source(learner: str, key: str) -> NoiseSource:
+    """Noise that nobody can repeat."""
+    if get_learner(learner).exact:
+        return ExactNoise()
+    if _ENTROPY not in st.session_state:
+        st.session_state[_ENTROPY] = random_128_bits()
+    secret = f"{st.session_state[_ENTROPY]} {key}".encode()
+    return UnseenSimulation(int.from_bytes(hashlib.sha256(secret).digest(), "big"))

@@ -1,0 +1,133 @@
+"""What is computed in the background: tasks made of parts, and the answers to them.
+
+Every part has a key of its own: a tree is a task of one part, a chart has a part per curve, a comparison one per fit. Answers
+are kept by key, so tasks that share parts compute them once. Keys hold fingerprints and settings, never rows.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpviz.app.work.pool import Lane, Progress, Stop, Work
+from dpviz.errors import Cancelled, DpvizError
+
+#: Worker processes for one task. Two at least, so that work leaves the server's own process; not all of a large machine.
+WORKERS = max(2, min(8, os.cpu_count() or 2))
+#: Called with `progress` and `stop`.
+Make = Callable[..., Any]
+#: Gives the answers to the missing parts as they come, with their keys. Progress is told for the part under way.
+Compute = Callable[[Sequence[Hashable], Progress, Stop], Iterable[tuple[Hashable, "Answer"]]]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is known of a part: its value, or why there is none. It is not whole when it was stopped half way."""
+
+    value: Any = None
+    is_whole: bool = True
+    problem: DpvizError | None = None
+
+
+Shelf = dict[Hashable, Answer]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something to compute.
+
+    Attributes
+    ----------
+    slot : str
+        Which work of the session it is; a task stops work for another one in its slot.
+    keys : tuple
+        One per part.
+    compute : callable (missing keys, progress, stop) -> iterable of (key, Answer)
+    about : hashable
+        What its answers are about. Earlier answers about the same are shown while it has none.
+    asked : object
+        What was asked, for whoever shows its answers later. No rows.
+    shelf : str
+        Where answers are kept: the slot, unless tasks of several slots share parts.
+    keep : int
+        Most other answers that stay on the shelf.
+    lane : Lane
+    patience : float
+        Its work stops when nobody has polled it for so many seconds: the session is gone, and others are waiting.
+    """
+
+    slot: str
+    keys: tuple[Hashable, ...]
+    compute: Compute
+    about: Hashable = None
+    asked: Any = None
+    shelf: str = ""
+    keep: int = 50
+    lane: Lane = Lane.BULK
+    patience: float = math.inf
+
+
+def in_parts(slot: str, makes: Mapping[Any, Make], **more: Any) -> Task:
+    """A task whose parts are made one after the other; `more` as in Task.
+
+    A problem with one part spares the others. A value returned after the work was stopped is not whole.
+    """
+
+    def compute(missing: Sequence[Hashable], progress: Progress, stop: Stop) -> Iterable[tuple[Hashable, Answer]]:
+        for key in missing:
+            if stop():
+                return
+            yield key, _made(makes[key], progress, stop)
+
+    return Task(slot, tuple(makes), compute, **more)
+
+
+def in_one(slot: str, key: Hashable, make: Make, **more: Any) -> Task:
+    """A task of one part; `more` as in Task."""
+    return in_parts(slot, {key: make}, **more)
+
+
+def _made(make: Make, progress: Progress, stop: Stop) -> Answer:
+    try:
+        return Answer(make(progress=progress, stop=stop), not stop())
+    except Cancelled:
+        raise
+    except DpvizError as problem:
+        return Answer(problem=problem.with_traceback(None))
+
+
+def working(task: Task, shelf: Shelf, *, again: bool = False) -> Work:
+    """The work on what is missing of a task, or (`again`) on all of it. Off the page there is no session, hence the shelf."""
+    missing = [key for key in task.keys if again or _is_missing(shelf.get(key))]
+
+    def work(progress: Progress, stop: Stop) -> None:
+        n_done = 0
+
+        def tell(share: float) -> None:
+            progress((n_done + share) / len(missing))
+
+        for key, answer in task.compute(missing, tell, stop):
+            shelf.pop(key, None)  # what is newest stands last
+            shelf[key] = answer
+            n_done += 1
+            tell(0.0)
+        if n_done < len(missing) or stop():
+            raise Cancelled
+
+    return work
+
+
+def _is_missing(answer: Answer | None) -> bool:
+    """True also for a problem: whoever asks again wants it tried again."""
+    return answer is None or not answer.is_whole or answer.problem is not None
+
+
+def drop_oldest(shelf: Shelf, task: Task) -> None:
+    """Forget the oldest answers of other tasks once they are too many."""
+    ours = set(task.keys)
+    others = [key for key in list(shelf) if key not in ours]
+    for key in others[: max(0, len(others) - task.keep)]:
+        shelf.pop(key, None)

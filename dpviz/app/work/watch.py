@@ -1,0 +1,96 @@
+"""Work under way, on its page: progress with the time left, Cancel, and what became of it. This is the app's only poller."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import streamlit as st
+
+from dpviz.app.parts import error
+from dpviz.app.work.session import Status, begin, cancel, poll
+from dpviz.app.work.tasks import Task
+
+#: Seconds between two polls; longer where each of them draws.
+_EVERY, _EVERY_DRAWING = 0.4, 1.0
+_STALE = "Settings have changed since: what is shown is stale."
+
+
+def watch(task: Task, words: str, *, unit: str = "", draw: Callable[[Status], None] | None = None, may_stop: bool = True) -> None:
+    """Progress and Cancel while there is work on a task. The page is drawn again whenever a part is done, and at the end.
+
+    Parameters
+    ----------
+    words : str
+        What is being done.
+    unit : str
+        What the parts are called, where they are counted instead of a percentage.
+    draw : callable (Status) -> None, optional
+        Draws the answers so far below the progress at every poll; the page is then drawn again at the end only.
+    may_stop : bool
+        False: no Cancel.
+    """
+    before = poll(task)
+    if before.job is None:
+        return
+
+    @st.fragment(run_every=_EVERY_DRAWING if draw else _EVERY)
+    def again() -> None:
+        status = poll(task)
+        if status.job is None or (draw is None and status.n_missing < before.n_missing):
+            st.rerun()
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.progress(status.job.share, text=f":material/hourglass_top: {words}, {_progress_text(status, unit)} …")
+            kept = "What is done is kept." if len(task.keys) > 1 else None
+            if may_stop and st.button("Cancel", key=f"cancel-{task.slot}", help=kept):
+                cancel(task)
+                st.rerun()
+        if draw is not None and status.values:
+            draw(status)
+
+    again()
+
+
+def _progress_text(status: Status, unit: str) -> str:
+    job, n_parts = status.job, len(status.answers)
+    if job is None or not job.has_begun:
+        return "waiting for other work on this server"
+    done = f"{n_parts - status.n_missing:,} of {n_parts:,} {unit}" if unit else f"{job.share:.0%}"
+    seconds = job.seconds_left
+    return done if seconds is None else f"{done}, about {duration_text(seconds)} left"
+
+
+def duration_text(seconds: float) -> str:
+    """In whole seconds, or minutes above a minute and a half."""
+    return f"{max(1, math.ceil(seconds)):,} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def offer(task: Task, label: str, icon: str, *, on_click: Callable[[Task], None] = begin) -> Status:
+    """The button that begins a task; disabled when nothing is missing, and while there is work on it."""
+    status = poll(task)
+    is_idle = bool(status.n_missing) and status.job is None
+    st.button(label, icon=icon, disabled=not is_idle, key=f"begin-{task.slot}", on_click=on_click, args=(task,))
+    return status
+
+
+def report(task: Task, words: str, *, stale: str = _STALE) -> Status:
+    """Watch the work on a task; without any, say why there is no answer, or that the one shown is for other settings."""
+    status = poll(task)
+    watch(task, words)
+    is_stale = status.shown is not None and not status.is_current
+    for problem in status.problems:
+        error(problem, kept="What is shown is the answer before." if is_stale else "")
+    if status.was_stopped and status.n_missing:
+        _say_stopped(status, is_stale)
+    elif is_stale and status.job is None and not status.problems and stale:
+        st.info(stale, icon=":material/history:")
+    return status
+
+
+def _say_stopped(status: Status, is_stale: bool) -> None:
+    if len(status.answers) > 1:
+        words = f"Stopped. What was done is kept; {status.n_missing:,} of {len(status.answers):,} are missing."
+        st.info(words, icon=":material/pause_circle:")
+    elif not status.values:
+        kept = " What is shown is the answer before." if is_stale else ""
+        st.info(f"Stopped before there was an answer.{kept}", icon=":material/pause_circle:")
