@@ -19,7 +19,7 @@ from dpviz.app.controls import Asked
 from dpviz.app.explorations import note
 from dpviz.app.held_out import HeldOut, HeldOutNumber, Parts, held_out, parts_of
 from dpviz.app.state import Loaded
-from dpviz.app.work.pool import Lane, Progress, Stop
+from dpviz.app.work.pool import Lane
 from dpviz.app.work.session import last_shown
 from dpviz.app.work.tasks import Task, in_one
 from dpviz.errors import Cancelled, DpvizError
@@ -27,6 +27,7 @@ from dpviz.learners import fit, get_learner
 from dpviz.models.constant import Constant
 from dpviz.models.tree import Leaf, Tree
 from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation
+from dpviz.progress import Progress, Stop, is_stopped
 from dpviz.randomness import random_128_bits
 from dpviz.table.role import DataRole
 from dpviz.training.contract import FitResult
@@ -123,7 +124,7 @@ def _private_tree(asked: Asked, loaded: Loaded, source: NoiseSource, *, progress
 
 def _require_wanted(stop: Stop) -> None:
     """A tree that nobody wants any more is not shown, whole as it is."""
-    if stop():
+    if is_stopped(stop):
         raise Cancelled
 
 

@@ -2,10 +2,21 @@
 
 import pytest
 
-from dpviz.app.work import cached
+from dpviz.app import tree_parts
+from dpviz.app.work import session
+from dpviz.app.work.pool import Pool
 
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
     """A tree that should be there at once is waited for, however busy the machine is."""
-    monkeypatch.setattr(cached, "SHORT", 60.0)
+    monkeypatch.setattr(tree_parts, "SHORT", 60.0)
+
+
+@pytest.fixture(autouse=True)
+def own_threads(monkeypatch):
+    """A server's threads for every test: work that a page began by itself ends with the test instead of delaying others."""
+    pool = Pool()
+    monkeypatch.setattr(session, "shared_pool", lambda: pool)
+    yield pool
+    pool.close(wait=False)

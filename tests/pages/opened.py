@@ -2,10 +2,13 @@
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.state import Loaded
+from dpviz.app.trees import Trained
+from dpviz.app.work.session import Slot
 from dpviz.errors import DpvizError
 from dpviz.io.samples import load_sample
 from dpviz.learners import get_learner, learner_names
@@ -63,3 +66,31 @@ def said_in_boxes(test: AppTest) -> list[tuple[str, str]]:
     """(kind of box, text) of every alert."""
     kinds = {"success": test.success, "warning": test.warning, "error": test.error, "info": test.info}
     return [(kind, element.value) for kind, found in kinds.items() for element in found]
+
+
+def slot_of(test: AppTest, name: str) -> Slot:
+    """A slot of the session's background work."""
+    return test.session_state["_work"].slots.get(name, Slot()) if "_work" in test.session_state else Slot()
+
+
+def after_work(test: AppTest, *slots: str) -> AppTest:
+    """The page once the work of these slots has ended."""
+    assert not test.exception, [found.message for found in test.exception]
+    for name in slots:
+        job = slot_of(test, name).job
+        assert job is None or job.wait(120)
+    test.run()
+    assert not test.exception, [found.message for found in test.exception]
+    return test
+
+
+def values_in(test: AppTest, slot: str) -> list[Any]:
+    """Every value of a slot that the session keeps, oldest first."""
+    return [answer.value for answer in test.session_state["_work"].shelves[slot].values()]
+
+
+def tree_on_screen(test: AppTest) -> Trained:
+    """The tree of the rows in use that was drawn last."""
+    loaded, work = test.session_state["loaded"], test.session_state["_work"]
+    (key,), _ = work.slots["tree"].last[loaded.data.fingerprint, str(loaded.role)]
+    return work.shelves["tree"][key].value

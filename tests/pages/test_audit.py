@@ -11,7 +11,6 @@ from threading import Event
 from typing import Any
 
 import pytest
-from dpviz.app.work.jobs import shared_jobs
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.audit import results as audit_results
@@ -23,7 +22,7 @@ from dpviz.evaluation.audit.verdicts import Refusal, StoredRun, run_to_json, sto
 from dpviz.learners import get_learner, learner_names
 from tests.conftest import ROOT
 from tests.figures.audits import BUG, HOLDS, IMPOSSIBLE, NONE, NOTHING, UNPROVEN, VIOLATED
-from tests.pages.opened import said_in_boxes, texts
+from tests.pages.opened import after_work, said_in_boxes, texts, values_in
 
 RUN = StoredRun("9.8.7", "2030-01-02", (HOLDS, IMPOSSIBLE, VIOLATED, NONE))
 PROOF = "The proof treats the features of a table like different people"
@@ -157,11 +156,7 @@ def search(test: AppTest) -> AppTest:
 
 def finish(test: AppTest) -> AppTest:
     """Wait for the search, then run the page again."""
-    job = shared_jobs()._jobs.get((test.session_state["_session_name"], audit_results.LANE))
-    assert job is None or job.wait(60)
-    test.run()
-    assert not test.exception
-    return test
+    return after_work(test, audit_results.SLOT)
 
 
 @pytest.fixture
@@ -210,7 +205,7 @@ class TestSearching:
         said = texts(finish(search(test)))
         assert "1 violated" in said
         assert box(test)[0] == "warning"
-        what = audit_results.Known(RUN, test.session_state["_audit_now"])
+        what = audit_results.Known(RUN, dict(values_in(test, audit_results.SLOT)))
         notes = {line.note for line in audit_results.audit_lines(what)}
         assert notes == {"", "searched now, ε = 1; violated at ε = 1"}
 

@@ -1,13 +1,12 @@
 import json
 
 import pytest
-from dpviz.app.work.jobs import long_jobs
 
-from dpviz.app.budget.rounds import LANE
+from dpviz.app.budget.rounds import SLOT
 from dpviz.app.parts import plain
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
-from tests.pages.opened import OF_CLASSES, opened, refusal, said_in_boxes, texts
+from tests.pages.opened import OF_CLASSES, after_work, opened, refusal, said_in_boxes, texts, tree_on_screen
 
 
 @pytest.mark.parametrize("role", list(DataRole))
@@ -25,7 +24,7 @@ def test_every_learner_has_its_three_figures_with_words_and_tables(name, role):
     assert all("add/remove one row" in chart.proto.alt for chart in charts)
     assert len(test.dataframe) == 3
     assert all(len(table.value) for table in test.dataframe)
-    assert test.session_state["_last_good"][1].result.claim.because in said
+    assert tree_on_screen(test).result.claim.because in said
 
 
 def test_rules_and_their_numbers_are_named():
@@ -37,7 +36,7 @@ def test_rules_and_their_numbers_are_named():
 def test_shares_set_by_hand_reach_the_plan_and_are_called_yours():
     url = {"privatree.shares.by-hand": "true", "privatree.shares.leaf": "8", "privatree.grow_complete": "true"}
     test = opened("budget", learner=get_learner("privatree").title, **url)
-    plan = test.session_state["_last_good"][1].result.plan
+    plan = tree_on_screen(test).result.plan
     assert plan.of("leaf", plan.depth) == pytest.approx(0.8 * plan.epsilon)
     assert "**quantile, node, leaf**: you" in texts(test)
 
@@ -51,7 +50,7 @@ def test_a_level_share_needs_a_fixed_depth():
     assert not toggle.disabled
     toggle.set_value(True).run()
     test.number_input(key="pf-tree.level_shares.depth 1").set_value(3.0).run()
-    plan = test.session_state["_last_good"][1].result.plan
+    plan = tree_on_screen(test).result.plan
     assert [share.epsilon for share in plan.shares] == pytest.approx([0.25, 0.75])
     assert {share.set_by for share in plan.shares} == {"you"}
 
@@ -69,9 +68,7 @@ def test_a_boosted_model_pays_by_round_and_its_rows_can_be_measured():
     test = opened("budget", learner=get_learner("s-gbdt").title)
     assert "rounds cost ε = 0.95 at δ =" in texts(test)
     next(button for button in test.button if button.label == "Measure").click().run()
-    job = long_jobs().current(test.session_state["_session_name"], LANE)
-    assert job is None or job.wait(60)
-    test.run()
+    after_work(test, SLOT)
     assert "The rounds promise every row ε = 0.95 (add/remove one row)" in texts(test)
     assert len(test.get("plotly_chart")) == 4
 

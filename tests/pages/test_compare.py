@@ -2,14 +2,17 @@ import json
 from dataclasses import replace
 
 import pytest
-from dpviz.app.work.jobs import Job
 
 from dpviz.app.compare import run as compare_run
 from dpviz.app.compare.ask import epsilons_between, row_sizes
+from dpviz.app.work import tasks
+from dpviz.app.work.pool import Job, Pool
+from dpviz.app.work.session import poll
 from dpviz.evaluation.compare.grid import FOUND, KEYS
+from dpviz.evaluation.compare.sweep import as_frame
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
-from tests.pages.opened import in_use, opened, said_in_boxes, texts
+from tests.pages.opened import after_work, in_use, opened, said_in_boxes, slot_of, texts, values_in
 
 #: A small question, as a link holds it.
 SMALL = {"draws": "3", "splits": "1", "steps": "1", "epsilons": ["0.1", "1"]}
@@ -18,7 +21,7 @@ SMALL = {"draws": "3", "splits": "1", "steps": "1", "epsilons": ["0.1", "1"]}
 @pytest.fixture(autouse=True)
 def in_this_process(monkeypatch):
     """What workers do is tested with the engine; here one thread is enough."""
-    monkeypatch.setattr(compare_run, "WORKERS", 1)
+    monkeypatch.setattr(tasks, "WORKERS", 1)
 
 
 def titles(*names):
@@ -31,16 +34,11 @@ def page(role=DataRole.SIMULATED, *, schema=None, names=("pf-tree", "cart"), **u
 
 def finished(test):
     """The page once its work is done."""
-    running = test.session_state["_compare"].running
-    if running is not None:
-        assert running.job.wait(60)
-    return test.run()
+    return after_work(test, compare_run.SLOT)
 
 
 def filled(*given, **more):
-    test = finished(page(*given, **more))
-    assert not test.exception, [found.message for found in test.exception]
-    return test
+    return finished(page(*given, **more))
 
 
 def button(test, label):
@@ -48,8 +46,7 @@ def button(test, label):
 
 
 def frame_of(test):
-    (frame,) = test.session_state["_compare"].pools.values()
-    return frame
+    return as_frame(values_in(test, compare_run.SLOT))
 
 
 def test_the_first_curves_of_rows_anyone_may_see_come_by_themselves():
@@ -134,7 +131,7 @@ def test_another_learner_only_adds_its_own_fits():
 def test_a_stop_keeps_what_is_done(monkeypatch):
     def half(grid, data, batches, *, stop, workers=1):
         yield from original(grid, data, [] if stop() else batches[:3], workers=workers)
-        test.session_state["_compare"].running.job.stop()
+        slot_of(test, compare_run.SLOT).job.stop()
 
     original = compare_run.run_batches
     test = filled()
@@ -163,18 +160,18 @@ def test_one_batch_at_least_is_computed_at_once_however_busy_the_machine(monkeyp
     monkeypatch.setattr(compare_run, "FIRST_POINTS", -1.0)  # the second is over before it has begun
     filled()
     (n_batches, here), (n_left, there) = given
-    assert (here, there) == (None, compare_run.WORKERS)
+    assert (here, there) == (None, tasks.WORKERS)
     assert n_left == n_batches - 1
     assert done == [None] + [there] * n_left
 
 
 def test_while_it_runs_the_page_says_how_far_it_is(monkeypatch):
-    monkeypatch.setattr(compare_run, "starts_by_itself", lambda loaded: False)
+    monkeypatch.setattr(compare_run, "first_curves", lambda task, loaded: poll(task))
     test = page()
-    monkeypatch.setattr(Job, "start", lambda self, pool: None)  # waits in line for ever
+    monkeypatch.setattr(Pool, "submit", lambda self, session, lane, work, patience: Job(work))  # waits in line for ever
     button(test, "Compute 7 fits").click().run()
     assert not test.exception
-    assert "Waiting for other curves on this server" in test.get("progress")[0].proto.text
+    assert "Computing, waiting for other work on this server" in test.get("progress")[0].proto.text
     button(test, "Cancel").click().run()
     assert not test.exception
     assert button(test, "Compute 7 fits")
@@ -184,7 +181,7 @@ def test_private_rows_are_warned_about_and_never_computed_on_unasked():
     test = page(DataRole.PRIVATE)
     said = texts(test)
     assert "not covered by the tree's ε" in said
-    assert "_compare" not in test.session_state or test.session_state["_compare"].running is None
+    assert slot_of(test, compare_run.SLOT).job is None
     assert button(test, "Compute 6 fits").disabled  # the one without noise is not compared with
     test.checkbox(key="keep-private").check().run()
     assert not button(test, "Compute 6 fits").disabled

@@ -1,14 +1,13 @@
 import json
 
 import pytest
-from dpviz.app.work.jobs import long_jobs
 
 from dpviz.app.budget import lab as lab_screen
-from dpviz.app.work import long_work
+from dpviz.app.work import tasks
 from dpviz.evaluation.budget.shares import MovableShares
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
-from tests.pages.opened import OF_CLASSES, in_use, opened, said_in_boxes, texts
+from tests.pages.opened import OF_CLASSES, after_work, in_use, opened, said_in_boxes, texts, tree_on_screen, values_in
 
 SETTINGS = {"epsilon": 1.0, "max_depth": 4, "depth": "auto"}
 
@@ -16,7 +15,7 @@ SETTINGS = {"epsilon": 1.0, "max_depth": 4, "depth": "auto"}
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Few draws, in this process."""
-    monkeypatch.setattr(long_work, "WORKERS", 1)
+    monkeypatch.setattr(tasks, "WORKERS", 1)
     monkeypatch.setattr(lab_screen, "DRAWS", 3)
     monkeypatch.setattr(lab_screen, "GAIN_DRAWS", 5)
 
@@ -24,11 +23,7 @@ def quick(monkeypatch):
 def pressed(test, start: str):
     (button,) = [button for button in test.button if button.label.startswith(start)]
     button.click().run()
-    assert not test.exception
-    for lane in (lab_screen.MAP, lab_screen.BESIDE, lab_screen.GAINS):
-        job = long_jobs().current(test.session_state["_session_name"], lane)
-        assert job is None or job.wait(60)
-    return test.run()
+    return after_work(test, lab_screen.MAP, lab_screen.GAINS)
 
 
 def lab(name: str = "privatree", role: DataRole = DataRole.SIMULATED, **url: str):
@@ -45,7 +40,7 @@ def test_every_learner_has_a_lab_or_a_reason_why_not(name):
 
 def test_the_map_is_drawn_with_words_and_a_table():
     test = pressed(lab(), "Draw the map")
-    found = test.session_state["_long_work"][lab_screen.MAP].result
+    ((_, found),) = values_in(test, lab_screen.MAP)
     assert found.n_draws == 3
     assert len(test.get("bidi_component")) == 1
     assert any(len(table.value) == 36 for table in test.dataframe)
@@ -61,15 +56,15 @@ def test_a_line_is_drawn_for_two_shares_and_its_point_can_be_used():
     assert not test.exception
     assert test.number_input(key="privatree-corrected.shares.node").value == 30.0
     assert test.number_input(key="privatree-corrected.shares.leaf").value == 70.0
-    plan = test.session_state["_last_good"][1].result.plan
+    plan = tree_on_screen(test).result.plan
     assert plan.of("leaf", plan.depth) == pytest.approx(0.7 * plan.epsilon)
 
 
 def test_shares_of_levels_fix_the_depth_when_they_are_used():
     test = pressed(lab("pf-tree", epsilon="0.5"), "Draw the map")
-    found = test.session_state["_long_work"][lab_screen.MAP].result
+    ((_, found),) = values_in(test, lab_screen.MAP)
     next(button for button in test.button if button.label == "Use these shares").click().run()
-    plan = test.session_state["_last_good"][1].result.plan
+    plan = tree_on_screen(test).result.plan
     assert found.movable.settings["depth"] == "auto"
     assert plan.depth == len(found.movable.parts) == int(test.select_slider(key="depth").value)
     assert {share.set_by for share in plan.shares} == {"you"}
@@ -110,5 +105,4 @@ def test_private_rows_get_a_reason_and_no_button():
     test = lab(role=DataRole.PRIVATE)
     assert "closed for private rows" in texts(test)
     assert not [button for button in test.button if button.label.startswith("Draw the map")]
-    with pytest.raises(KeyError):
-        test.session_state["_long_work"]
+    assert lab_screen.MAP not in test.session_state["_work"].slots

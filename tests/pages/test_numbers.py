@@ -6,6 +6,8 @@ import pytest
 from dpviz.app.work.cached import HeldOutNumber
 from streamlit.testing.v1 import AppTest
 
+from dpviz.app.compare.run import SLOT
+from dpviz.app.held_out import HeldOutNumber
 from dpviz.app.state import Loaded
 from dpviz.figures.tree.boosted import steps_of
 from dpviz.io.samples import load_sample
@@ -15,7 +17,7 @@ from dpviz.models.tree import format_value
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
-from tests.pages.opened import PAGES, opened, texts
+from tests.pages.opened import PAGES, after_work, opened, texts, tree_on_screen
 
 NUMBERS = learners_for(load_sample("rents")[1])
 every_learner = pytest.mark.parametrize("name", NUMBERS)
@@ -40,7 +42,7 @@ def tree_of(name: str, role: DataRole = DataRole.SIMULATED, **url: str) -> AppTe
 
 
 def trained_of(test: AppTest):
-    return test.session_state["_last_good"][1]
+    return tree_on_screen(test)
 
 
 # --- tree
@@ -138,12 +140,7 @@ def test_compare_draws_r2_with_the_mean_and_offers_rmse():
     test = page("compare", **url, epsilons=["0.1", "1"], steps="1", draws="3", splits="3")
     measure = test.selectbox(key="measure-of-numbers")
     assert list(measure.options) == ["R²", "RMSE"]
-    for _ in range(60):
-        if not test.get("progress") and "reaches R²" in texts(test):
-            break
-        test.session_state["_compare"].running and test.session_state["_compare"].running.job.wait(1.0)
-        test.run()
-    said = texts(test)
+    said = texts(after_work(test, SLOT))
     assert "reaches R²" in said
     assert "the mean 0\\.000" in said
     measure = test.selectbox(key="measure-of-numbers").set_value("rmse").run()

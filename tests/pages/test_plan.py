@@ -2,10 +2,9 @@ import json
 from dataclasses import replace
 
 import pytest
-from dpviz.app.work.jobs import long_jobs
 
 from dpviz.app.plan import screen as plan_screen
-from dpviz.app.work import long_work
+from dpviz.app.work import tasks
 from dpviz.evaluation.plan import consequences as found_by
 from dpviz.evaluation.plan import planner
 from dpviz.evaluation.plan.search import search
@@ -13,13 +12,13 @@ from dpviz.learners import get_learner
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
-from tests.pages.opened import OF_CLASSES, in_use, opened, said_in_boxes, texts
+from tests.pages.opened import OF_CLASSES, after_work, in_use, opened, said_in_boxes, texts, values_in
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Few draws, in this process."""
-    monkeypatch.setattr(long_work, "WORKERS", 1)
+    monkeypatch.setattr(tasks, "WORKERS", 1)
 
     def few(world, setup, **look):
         return found_by.consequences(world, setup, epsilons=(0.1, 1.0), draws=20, **look)
@@ -33,13 +32,7 @@ def quick(monkeypatch):
 
 def settled(test):
     """After whatever runs has ended."""
-    assert not test.exception, [found.message for found in test.exception]
-    for lane in (plan_screen.CURVES, plan_screen.ANSWER, plan_screen.CHECK):
-        job = long_jobs().current(test.session_state["_session_name"], lane)
-        assert job is None or job.wait(60)
-    test.run()
-    assert not test.exception, [found.message for found in test.exception]
-    return test
+    return after_work(test, plan_screen.CURVES, plan_screen.ANSWER, plan_screen.CHECK)
 
 
 def asked(role: DataRole = DataRole.SIMULATED, **url: str):
@@ -74,10 +67,10 @@ def test_three_consequences_stand_on_one_axis_with_words_and_a_table():
 
 def test_the_cursor_follows_epsilon_without_computing_anew():
     test = asked()
-    before = test.session_state["_long_work"][plan_screen.CURVES].result
+    (before,) = values_in(test, plan_screen.CURVES)
     test.number_input(key="epsilon").set_value(0.1).run()
     assert "Accuracy** at ε = 0.1" in texts(test)
-    assert test.session_state["_long_work"][plan_screen.CURVES].result is before
+    assert values_in(test, plan_screen.CURVES) == [before]
     assert not any("stale" in text for _, text in said_in_boxes(test))
 
 
@@ -93,7 +86,7 @@ def test_each_question_is_answered_and_can_be_checked(wanted, words):
     assert "confidence" in answer
     test = pressed(test, "Check it on")
     assert "fresh simulations" in texts(test)
-    assert isinstance(test.session_state["_long_work"][plan_screen.CHECK].result.n_draws, int)
+    assert isinstance(values_in(test, plan_screen.CHECK)[-1].n_draws, int)
 
 
 def test_what_cannot_be_reached_is_said_and_not_checked():
@@ -145,8 +138,8 @@ def test_private_rows_are_never_drawn_from(monkeypatch):
     assert "schema alone" in said
     assert "world" not in test.session_state
     assert "no learner can be right more often here" in said
-    place = test.session_state["_long_work"][plan_screen.ANSWER].result[0]
-    assert place.world.n_rows == 1_000
+    search, _ = values_in(test, plan_screen.ANSWER)[-1]
+    assert search.place.world.n_rows == 1_000
 
 
 def test_the_schema_alone_needs_no_rows_and_says_its_ceiling():
@@ -161,8 +154,8 @@ def test_typed_marginals_reach_the_world_and_bad_ones_are_refused():
     test.text_input(key="weights age").set_value("1 3").run()
     settled(test)
     test = pressed(test, "Find the answer")
-    world = test.session_state["_long_work"][plan_screen.ANSWER].result[0].world
-    assert world.marginals == {"age": (1.0, 3.0)}
+    search, _ = values_in(test, plan_screen.ANSWER)[-1]
+    assert search.place.world.marginals == {"age": (1.0, 3.0)}
     test.text_input(key="weights age").set_value("1 -3").run()
     assert any("age" in text for kind, text in said_in_boxes(test) if kind == "error")
     test.text_input(key="weights age").set_value("much").run()

@@ -4,21 +4,23 @@ import gc
 import re
 import weakref
 from dataclasses import replace
+from threading import Event
 
 import pytest
-from dpviz.app.work.jobs import Jobs, long_jobs
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.robustness import run as robustness_run
 from dpviz.app.state import Loaded
-from dpviz.app.work import cached, long_work
+from dpviz.app.trees import tree_task
+from dpviz.app.work import tasks
+from dpviz.app.work.pool import Lane, Pool
 from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
 from dpviz.learners import get_learner, learner_names
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from tests.pages.opened import PAGES
+from tests.pages.opened import PAGES, after_work, tree_on_screen
 
 NAMES = sorted(path.stem for path in PAGES.glob("*.py"))
 #: Numbers that only the rows know: how many there are, per class, dropped and clipped; and a cell.
@@ -101,14 +103,11 @@ def test_no_page_offers_a_learner_that_publishes_rows_as_they_are(page, private)
 
 
 def test_curves_of_private_rows_are_told_against_the_public_count(private, monkeypatch):
-    monkeypatch.setattr(long_work, "WORKERS", 1)
+    monkeypatch.setattr(tasks, "WORKERS", 1)
     test = opened("robustness", private, **{"robust-draws": "100", "robust-epsilons": ["0.01"]})
     test.checkbox(key="robust-keep-private").check().run()
     next(button for button in test.button if button.label.startswith("Compute")).click().run()
-    job = long_jobs().current(test.session_state["_session_name"], "robustness")
-    assert job is None or job.wait(120)
-    test.run()
-    assert not test.exception
+    after_work(test, robustness_run.CURVES)
     assert "9600" in numbers_in(everything(test))
     held_out = round(0.2 * N_ROWS)
     assert not numbers_in(everything(test)) & {str(N_ROWS), str(N_ROWS - held_out), str(held_out)}
@@ -124,14 +123,14 @@ def test_without_a_public_count_there_are_no_such_curves(private):
 @pytest.mark.parametrize("name", [name for name in learner_names() if not get_learner(name).spends_epsilon])
 def test_a_link_to_such_a_learner_shows_the_default_instead(name, private):
     test = opened("tree", private, learner=get_learner(name).title)
-    assert test.session_state["_last_good"][1].result.learner == "pf-tree"
+    assert tree_on_screen(test).result.learner == "pf-tree"
 
 
 def test_code_that_asks_for_such_a_learner_is_refused(private):
     test = opened("tree", private)
-    asked = replace(test.session_state["_last_good"][1].asked, learner="cart")
+    asked = replace(tree_on_screen(test).asked, learner="cart")
     with pytest.raises(DpvizError, match="is not shown on private rows"):
-        cached._require_shown(asked, private)
+        tree_task(asked, private)
 
 
 @pytest.mark.parametrize("page", [name for name in NAMES if name != "publish"])
@@ -148,7 +147,7 @@ def test_no_page_puts_anything_of_the_table_into_the_address(private):
 
 
 def test_a_private_result_holds_no_rows_and_no_seed(private):
-    trained = opened("tree", private).session_state["_last_good"][1]
+    trained = tree_on_screen(opened("tree", private))
     assert trained.result.seed is None
     assert trained.held_out is None
     held = gc.get_referents(trained.result, trained.result.model, trained.asked)
@@ -160,24 +159,40 @@ class Rows:
 
 
 def test_a_job_lets_go_of_its_rows_when_it_is_done():
-    jobs = Jobs(workers=1)
+    pool = Pool()
     rows = Rows()
     alive = weakref.ref(rows)
-    job = jobs.submit("session", "lane", "key", lambda progress, stop, held=rows: type(held).__name__)
+    job = pool.submit("session", Lane.BULK, lambda progress, stop, held=rows: None)
     assert job.wait(60)
     del rows
-    jobs.close()
+    pool.close()
     gc.collect()
-    assert job.result() == "Rows"
+    assert job.error is None
     assert alive() is None
 
 
+def test_a_job_in_line_lets_go_of_its_rows_when_its_session_ends():
+    pool, began, go = Pool(), Event(), Event()
+    pool.submit("other", Lane.BULK, lambda progress, stop: (began.set(), go.wait(60)))
+    assert began.wait(60)
+    rows = Rows()
+    alive = weakref.ref(rows)
+    pool.submit("gone", Lane.BULK, lambda progress, stop, held=rows: None)
+    del rows
+    pool.end_session("gone")
+    gc.collect()
+    assert alive() is None
+    go.set()
+    pool.close()
+
+
 def test_what_ends_with_a_session_is_every_job_of_it_and_of_no_other():
-    jobs = Jobs(workers=1)
-    kept = [jobs.submit(session, "lane", "key", lambda progress, stop: 1) for session in ("gone", "here")]
-    for job in kept:
-        assert job.wait(60)
-    jobs.forget_session("gone")
-    assert jobs.current("gone", "lane") is None
-    assert jobs.current("here", "lane") is kept[1]
-    jobs.close()
+    pool, go = Pool(), Event()
+    wait = lambda progress, stop: go.wait(60)  # noqa: E731
+    gone = [pool.submit("gone", lane, wait) for lane in Lane]
+    here = pool.submit("here", Lane.TREE, wait)
+    pool.end_session("gone")
+    assert all(job.is_stopped for job in gone)
+    assert not here.is_stopped
+    go.set()
+    pool.close()

@@ -37,7 +37,7 @@ def under_way(state):
     """The release a session has begun and not yet heard of; None when there is none."""
     if "_publish_token" not in state or not state["_publish_token"]:
         return None
-    return publish_release.shared_jobs().find(state["_session_name"], "publish", state["_publish_token"])
+    return state["_work"].slots[publish_release.SLOT].job
 
 
 def released(test):

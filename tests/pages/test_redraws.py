@@ -1,16 +1,14 @@
-from dpviz.app.work.jobs import shared_jobs
-
+from dpviz.app.tree.fresh import SLOT
 from dpviz.table.role import DataRole
-from tests.pages.opened import opened, texts
+from tests.pages.opened import after_work, opened, texts, values_in
 
 
 def drawn(**url: str):
     test = opened("tree", depth="2", **url)
     test.button(key="redraws").click().run()
     assert not test.exception
-    job = shared_jobs().current(test.session_state["_session_name"], "redraws")
-    assert job.wait(60)
-    return test.run(), job.result()
+    after_work(test, SLOT)
+    return test, values_in(test, SLOT)[0]
 
 
 def test_fresh_draws_show_roots_features_regions_and_a_player():

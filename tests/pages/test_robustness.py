@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from dpviz.app.robustness.tiles import Kept, Tile, _working
-from dpviz.app.work.jobs import long_jobs
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.robustness import backdoor as robustness_backdoor
 from dpviz.app.robustness import run as robustness_run
-from dpviz.app.robustness.ask import Cell, Question, first_learners
-from dpviz.app.robustness.screen import ATTACK, CURVES
-from dpviz.app.work import long_work
-from dpviz.errors import Cancelled, DpvizError
+from dpviz.app.robustness.ask import Cell, RobustnessRequest, first_learners
+from dpviz.app.robustness.run import ATTACK, BACKDOOR, CURVES
+from dpviz.app.work import tasks
+from dpviz.errors import DpvizError
 from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.learners import DEFAULT, get_learner, learner_names
 from dpviz.table.role import DataRole
-from tests.pages.opened import in_use, opened, said_in_boxes, texts
+from tests.pages.opened import after_work, in_use, opened, said_in_boxes, slot_of, texts
 
 
 @pytest.fixture(autouse=True)
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(long_work, "WORKERS", 1)
+    monkeypatch.setattr(tasks, "WORKERS", 1)
 
 
 def named(names: list[str]) -> list[str]:
@@ -34,17 +31,9 @@ def page(role: DataRole = DataRole.SIMULATED, *names: str, **url: str | list[str
     return opened("robustness", role, **{f"robust-{key}": value for key, value in settings.items()})  # type: ignore[arg-type]
 
 
-def job_of(test: AppTest, lane: str = CURVES):
-    return long_jobs().current(test.session_state["_session_name"], lane)
-
-
-def finished(test: AppTest, lane: str = CURVES) -> AppTest:
-    job = job_of(test, lane)
-    assert job is not None
-    assert job.wait(120)
-    test.run()
-    assert not test.exception, [found.message for found in test.exception]
-    return test
+def finished(test: AppTest, slot: str = CURVES) -> AppTest:
+    assert slot_of(test, slot).job is not None
+    return after_work(test, slot)
 
 
 def said(test: AppTest) -> str:
@@ -71,11 +60,11 @@ def test_curves_of_rows_anyone_may_see_begin_by_themselves_and_give_a_verdict():
 
 def test_nothing_is_computed_on_private_rows_before_it_is_asked_for():
     test = page(DataRole.PRIVATE)
-    assert job_of(test) is None
+    assert slot_of(test, CURVES).job is None
     assert not test.get("plotly_chart")
     assert "do not publish" in said(test)
     test.checkbox(key="robust-keep-private").check().run()
-    assert job_of(test) is None
+    assert slot_of(test, CURVES).job is None
     button(test, "Compute 1 of 1 curves").click().run()
     finished(test)
     assert len(test.get("plotly_chart")) == 1
@@ -84,7 +73,7 @@ def test_nothing_is_computed_on_private_rows_before_it_is_asked_for():
 
 def test_much_work_waits_for_the_button():
     test = page(draws="10,000")
-    assert job_of(test) is None
+    assert slot_of(test, CURVES).job is None
     assert button(test, "Compute 1 of 1 curves (up to 10,000 fits)")
 
 
@@ -115,9 +104,10 @@ def test_what_is_shown_for_other_settings_is_marked_stale():
 def test_other_units_and_goals_compute_nothing():
     test = finished(page())
     test.selectbox(key="robust-goal").select("an accuracy of my own").run()
+    job = slot_of(test, CURVES).job
     test.number_input(key="robust-wanted").set_value(99.0).run()
     assert "No curve here is proved to stay above the 99.0% you asked for" in said(test)
-    assert job_of(test) is None
+    assert slot_of(test, CURVES).job is job
 
 
 def test_attacks_are_measured_when_asked_for_and_join_the_table():
@@ -149,72 +139,25 @@ def test_the_backdoor_shows_the_trigger_and_runs_when_asked(monkeypatch):
     assert texts(test).count("<svg") == 2
     assert "with the trigger, labelled 1" in said(test)
     button(test, "Plant it (1 curves)").click().run()
-    finished(test, robustness_backdoor.LANE)
+    finished(test, BACKDOOR)
     assert "with 20 rows the trigger works on" in said(test)
     assert len(test.get("plotly_chart")) == 1
 
 
 def test_a_private_learner_has_a_curve_per_epsilon():
-    cells = Question(tuple(learner_names()[:1]), (0.1, 1.0), "auto", 100, 1, 0).cells
+    cells = RobustnessRequest(tuple(learner_names()[:1]), (0.1, 1.0), "auto", 100, 1, 0).cells
     assert cells == (Cell(learner_names()[0], 0.1), Cell(learner_names()[0], 1.0))
 
 
 def test_a_learner_without_epsilon_is_one_curve():
     voter = next(name for name in learner_names() if get_learner(name).one_voter_per_row)
-    assert Question((voter,), (0.1, 1.0), "auto", 100, 1, 0).cells == (Cell(voter, None),)
+    assert RobustnessRequest((voter,), (0.1, 1.0), "auto", 100, 1, 0).cells == (Cell(voter, None),)
 
 
 def test_the_first_learners_hold_a_vote_and_the_default():
     first = first_learners(learner_names())
     assert first[0] == DEFAULT
     assert any(get_learner(name).one_voter_per_row for name in first)
-
-
-class Stopping:
-    """An Event that is set by the work itself."""
-
-    def __init__(self) -> None:
-        self.flag = False
-
-    def is_set(self) -> bool:
-        return self.flag
-
-
-class TestTiles:
-    def test_a_stop_keeps_what_is_done_and_what_is_half_done_counts_as_missing(self):
-        stop, found = Stopping(), {}
-
-        def half(progress, is_over):
-            stop.flag = True
-            return "half"
-
-        tiles = [Tile("a", lambda progress, is_over: "whole"), Tile("b", half), Tile("c", lambda progress, is_over: "never")]
-        with pytest.raises(Cancelled):
-            _working(tiles, found)(lambda share: None, stop)
-        assert found == {"a": Kept("whole"), "b": Kept("half", False)}
-
-    def test_what_is_there_is_not_made_again_and_a_failure_spares_the_rest(self):
-        problem = DpvizError("Not this one.")
-
-        def failing(progress, is_over):
-            raise problem
-
-        found = {"a": Kept("before")}
-        tiles = [Tile("a", failing), Tile("b", failing), Tile("c", lambda progress, is_over: "made")]
-        assert _working(tiles, found)(lambda share: None, Stopping()) == 2
-        assert found["a"].value == "before"
-        assert found["b"].problem is problem
-        assert found["c"].value == "made"
-
-    def test_progress_only_rises_and_ends_at_one(self):
-        shares: list[float] = []
-
-        def tell(progress, is_over):
-            progress(0.5)
-            progress(1.0)
-
-        _working([Tile("a", tell), Tile("b", tell)], {})(shares.append, Stopping())
-        assert np.allclose(shares, [0.25, 0.5, 0.75, 1.0])
 
 
 def test_every_error_is_said_in_a_box(monkeypatch):

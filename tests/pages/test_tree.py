@@ -2,19 +2,25 @@ import json
 from dataclasses import replace
 
 import pytest
-from dpviz.app.work.cached import Trained
 
 from dpviz import model_from_json
 from dpviz.app.parts import plain
+from dpviz.app.tree.fresh import SLOT
 from dpviz.learners import get_learner, learner_names
 from dpviz.table.role import DataRole
-from tests.pages.opened import OF_CLASSES, in_use, opened, refusal, said_in_boxes, texts
+from tests.pages.opened import (
+    OF_CLASSES,
+    after_work,
+    in_use,
+    opened,
+    refusal,
+    said_in_boxes,
+    texts,
+    tree_on_screen,
+    values_in,
+)
 
 BOX_OF = {"holds": "success", "unproven": "warning", "violated": "error", "none": "info"}
-
-
-def trained_of(test) -> Trained:
-    return test.session_state["_last_good"][1]
 
 
 @pytest.mark.parametrize("role", list(DataRole))
@@ -25,12 +31,12 @@ def test_every_learner_is_drawn_in_every_role(name, role):
     if why := refusal(name, role):
         assert any(plain(why) in text for kind, text in said_in_boxes(test) if kind == "error")
         return
-    result = trained_of(test).result
+    result = tree_on_screen(test).result
     if name not in in_use(role).learners:  # predicts something else, or would show private rows as they are
         assert result.learner != name
         return
     assert result.learner == name
-    is_drawn = trained_of(test).tree is not None or bool(getattr(result.model, "trees", ()))
+    is_drawn = tree_on_screen(test).tree is not None or bool(getattr(result.model, "trees", ()))
     assert bool(test.get("bidi_component")) == is_drawn
     assert ("not a single tree" in said) != is_drawn
     assert BOX_OF[result.claim.verdict] in [kind for kind, _ in said_in_boxes(test)]
@@ -41,7 +47,7 @@ def test_every_learner_is_drawn_in_every_role(name, role):
 @pytest.mark.parametrize("name", OF_CLASSES)
 def test_an_unsound_claim_never_looks_like_a_guarantee(name):
     test = opened("tree", learner=get_learner(name).title)
-    result = trained_of(test).result
+    result = tree_on_screen(test).result
     boxes = said_in_boxes(test)
     promised = [text for kind, text in boxes if kind == "success"]
     sound = result.claim.is_sound and result.ledger.guarantee.is_finite
@@ -58,9 +64,9 @@ def test_private_rows_show_no_count_no_accuracy_and_no_seed(name):
     assert not test.metric
     assert "width" not in test.session_state
     assert not [widget for widget in test.number_input if widget.label == "Draw"]
-    assert ("would spend ε 100 times" in said) == (trained_of(test).tree is not None)
+    assert ("would spend ε 100 times" in said) == (tree_on_screen(test).tree is not None)
     assert not [button for button in test.button if button.label.startswith("Draw 100")]
-    trained = trained_of(test)
+    trained = tree_on_screen(test)
     assert trained.held_out is None
     assert trained.result.seed is None
     assert get_learner(trained.result.learner).spends_epsilon
@@ -79,7 +85,7 @@ def test_exact_rows_are_for_simulated_data_only():
 def test_accuracy_stands_beside_the_most_frequent_class():
     test = opened("tree")
     tree, majority = test.metric
-    kept_aside = trained_of(test).held_out
+    kept_aside = tree_on_screen(test).held_out
     assert tree.value == f"{kept_aside.accuracy:.1%}"
     assert majority.value == f"{kept_aside.majority:.1%}"
     assert kept_aside.n_rows == round(0.2 * in_use(DataRole.SIMULATED).data.n_rows)
@@ -88,7 +94,7 @@ def test_accuracy_stands_beside_the_most_frequent_class():
 
 def test_what_is_downloaded_predicts_like_what_is_shown():
     test = opened("tree")
-    result, data = trained_of(test).result, in_use(DataRole.SIMULATED).data
+    result, data = tree_on_screen(test).result, in_use(DataRole.SIMULATED).data
     again = model_from_json(result.to_json())
     assert (again.predict(data) == result.model.predict(data)).all()
     assert "It says why it is not a release." in texts(test)
@@ -97,16 +103,16 @@ def test_what_is_downloaded_predicts_like_what_is_shown():
 def test_a_private_tree_is_explored_and_leaves_through_the_publish_page_only():
     test = opened("tree", DataRole.PRIVATE)
     assert "Explored, not released" in texts(test)
-    assert trained_of(test).result.released
+    assert tree_on_screen(test).result.released
     assert not test.get("download_button")
 
 
 def test_drawing_again_draws_another_tree_and_the_link_says_so():
     test = opened("tree", epsilon="0.01")
-    first = trained_of(test).result
+    first = tree_on_screen(test).result
     next(button for button in test.button if button.label == "Draw again").click().run()
     assert not test.exception
-    second = trained_of(test).result
+    second = tree_on_screen(test).result
     assert second.seed == first.seed + 1
     assert second.model != first.model
     assert test.query_params["draw"] == [str(second.seed)] or test.query_params["draw"] == str(second.seed)
@@ -114,24 +120,24 @@ def test_drawing_again_draws_another_tree_and_the_link_says_so():
 
 def test_private_draws_differ_and_stay_the_same_until_asked_again():
     test = opened("tree", DataRole.PRIVATE, epsilon="0.01")
-    first = trained_of(test).result
+    first = tree_on_screen(test).result
     test.run()
-    assert trained_of(test).result is first
+    assert tree_on_screen(test).result is first
     next(button for button in test.button if button.label == "Draw again").click().run()
     assert not test.exception
-    assert trained_of(test).result.model != first.model
+    assert tree_on_screen(test).result.model != first.model
 
 
 def test_a_missing_row_count_is_explained_and_the_last_tree_stays():
     schema = replace(in_use(DataRole.SIMULATED).schema, n_public=None)
     test = opened("tree", schema=schema, depth="2")
-    good = trained_of(test).result
+    good = tree_on_screen(test).result
     test.select_slider(key="depth").set_value("auto").run()
     ((_, problem),) = [(kind, text) for kind, text in said_in_boxes(test) if kind == "error"]
     assert "public row count" in problem
     assert "What to do" in problem
     assert "The tree below is still the one for the settings before." in problem
-    assert trained_of(test).result is good
+    assert tree_on_screen(test).result is good
     assert len(test.get("bidi_component")) == 1
 
 
@@ -148,7 +154,7 @@ def test_a_tree_of_other_rows_is_never_shown():
     other = in_use(DataRole.PUBLIC)
     test.session_state["loaded"] = replace(other, schema=other.schema, data=other.data)
     test.select_slider(key="depth").set_value("1").run()
-    assert trained_of(test).result.schema == other.schema
+    assert tree_on_screen(test).result.schema == other.schema
 
 
 def test_the_card_follows_the_chosen_node_and_falls_back_to_one_that_exists():
@@ -162,32 +168,26 @@ def test_the_card_follows_the_chosen_node_and_falls_back_to_one_that_exists():
 
 
 def test_redraws_run_in_the_background_and_their_count_reaches_the_card():
-    from dpviz.app.work.jobs import shared_jobs
-
     test = opened("tree", depth="1", epsilon="10")
     next(button for button in test.button if button.label == "Draw 100 times").click().run()
-    assert not test.exception
-    name = test.session_state["_session_name"]
-    job = shared_jobs()._jobs[name, "redraws"]
-    assert job.wait(60)
-    said = texts(test.run())
-    drawn = job.result()
+    said = texts(after_work(test, SLOT))
+    (drawn,) = values_in(test, SLOT)
     assert drawn.n_done == 100
-    assert f"in {drawn.same_node('', trained_of(test).tree.root)} of 100 fresh draws" in said
+    assert f"in {drawn.same_node('', tree_on_screen(test).tree.root)} of 100 fresh draws" in said
 
 
 def test_the_tree_is_there_as_text_too():
     test = opened("tree", depth="2")
     assert "→" in texts(test)
     (table,) = test.dataframe
-    assert len(table.value) == sum(1 for _ in trained_of(test).tree.merged().nodes())
+    assert len(table.value) == sum(1 for _ in tree_on_screen(test).tree.merged().nodes())
     assert "ε (add/remove one row)" in table.value.columns
 
 
 @pytest.mark.parametrize("name", [name for name in learner_names() if "forest" in name])
 def test_a_forest_shows_its_trees_one_by_one_and_its_vote_where_rows_may_be_read(name):
     test = opened("tree", learner=get_learner(name).title)
-    votes = trained_of(test).result.model.votes(in_use(DataRole.SIMULATED).data)
+    votes = tree_on_screen(test).result.model.votes(in_use(DataRole.SIMULATED).data)
     table = next(found.value for found in test.dataframe if "votes" in found.value)
     assert table["votes"].tolist() == votes[0].tolist()
     test.number_input(key="voted-row").set_value(3).run()

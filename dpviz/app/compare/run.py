@@ -7,7 +7,7 @@ should wait, are computed here while the worker processes start.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 from threading import Thread
@@ -19,12 +19,12 @@ from dpviz.app.compare.ask import CompareRequest
 from dpviz.app.explorations import keep_unnoted, note
 from dpviz.app.state import Loaded
 from dpviz.app.work import tasks
-from dpviz.app.work.pool import Progress, Stop
 from dpviz.app.work.session import Status, begin, begin_unasked, poll
 from dpviz.app.work.tasks import Answer, Task
 from dpviz.evaluation.compare.grid import KEYS, Batch, Row, SweepGrid, pending
 from dpviz.evaluation.compare.sweep import run_batches
 from dpviz.evaluation.workers import start_workers
+from dpviz.progress import Progress, Stop, is_stopped
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
 
@@ -70,13 +70,13 @@ def _rows(
         yield from ((key_of(origin, row), Answer(row)) for row in rows)
 
 
-def _all_batches(grid: SweepGrid, data: EncodedDataset, left: list[Batch], stop: Callable[[], bool]) -> Iterator[list[Row]]:
+def _all_batches(grid: SweepGrid, data: EncodedDataset, left: list[Batch], stop: Stop) -> Iterator[list[Row]]:
     """The first here, one at least, while worker processes start; the others there."""
     Thread(target=start_workers, args=(tasks.WORKERS,), daemon=True).start()
     until, n_done = monotonic() + FIRST_POINTS, 0
 
     def is_enough() -> bool:
-        return stop() or (n_done > 0 and monotonic() > until)
+        return is_stopped(stop) or (n_done > 0 and monotonic() > until)
 
     for found in run_batches(grid, data, left, stop=is_enough):
         n_done += 1

@@ -43,10 +43,10 @@ class Place:
 
 @dataclass(frozen=True)
 class PlanRequest:
-    """What is wanted. `along` and `goal` are None for poisoned rows, which `rows` is about."""
+    """What is wanted. `goal` is None for poisoned rows, which `rows` is about."""
 
     name: str
-    along: Along | None = None
+    along: Along = "epsilon"
     goal: Goal | None = None
     rows: int = 0
 

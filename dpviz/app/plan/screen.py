@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -21,8 +22,8 @@ from dpviz.app.work.watch import offer, report
 from dpviz.errors import DpvizError
 from dpviz.evaluation.plan import planner
 from dpviz.evaluation.plan.consequences import FAIR, Consequences, consequences
-from dpviz.evaluation.plan.planner import Setup
-from dpviz.evaluation.plan.search import Answer, Rung
+from dpviz.evaluation.plan.planner import Along, Goal, Setup
+from dpviz.evaluation.plan.search import Answer
 from dpviz.evaluation.plan.simulate import Planted
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.plan import consequences as three
@@ -64,6 +65,16 @@ def _guess(place: Place) -> float:
 # --- one question
 
 
+@dataclass(frozen=True)
+class _Search:
+    """What is looked for along one setting, with everything else held fixed."""
+
+    place: Place
+    setup: Setup
+    along: Along
+    goal: Goal
+
+
 def _ask_backwards(place: Place, setup: Setup, loaded: Loaded, curves: Status) -> None:
     st.header("Ask the other way round", anchor=False)
     request = ask_request(_guess(place))
@@ -72,48 +83,42 @@ def _ask_backwards(place: Place, setup: Setup, loaded: Loaded, curves: Status) -
         return
     st.caption(plain(f"Held fixed: {drawn.setup_text(setup, request.along, get_learner(setup.learner).title)}. {place.title}."))
     key = request_key(place, setup, request, loaded)
-    task = in_one(ANSWER, key, partial(_answer_of, place, setup, request), keep=4)
+    task = in_one(ANSWER, key, partial(_found, _Search(place, setup, request.along, request.goal)), keep=4)
     status = offer(task, "Find the answer", ":material/search:")
     report(task, "Growing trees until the answer is clear")
     if status.shown is not None:
-        _answer(*status.result, key if status.is_current else "")
+        search, answer = status.result
+        _answer(search, answer, key if status.is_current else "")
 
 
-def _answer_of(place: Place, setup: Setup, request: PlanRequest, **how: Any) -> tuple[Place, Setup, PlanRequest, Answer]:
-    assert request.along is not None
-    assert request.goal is not None
+def _found(search: _Search, **how: Any) -> tuple[_Search, Answer]:
     how |= {"seed": SEED, "workers": tasks.WORKERS}
-    return place, setup, request, planner.plan(place.world, setup, request.along, request.goal, **how)
+    return search, planner.plan(search.place.world, search.setup, search.along, search.goal, **how)
 
 
-def _answer(place: Place, setup: Setup, request: PlanRequest, answer: Answer, key: str) -> None:
+def _answer(search: _Search, answer: Answer, key: str) -> None:
     """The answer in a box, its figure and table, and the check. No key: the answer is stale and cannot be checked."""
-    along, goal = request.along, request.goal
-    assert along is not None
-    assert goal is not None
+    world, along, goal = search.place.world, search.along, search.goal
     box = st.success if answer.reached else st.warning if answer.is_refuted else st.info
     sentence = drawn.answer_sentence(answer, along, goal)
     box(f"**{plain(drawn.answer_headline(answer, along))}.**  \n{plain(sentence)}")
-    if isinstance(place.world, Planted) and goal.measure == "accuracy" and goal.target > place.world.follows:
-        st.caption(f"Nothing could: in this world {percent(round(place.world.follows, 3))} is the most anybody reaches.")
+    if isinstance(world, Planted) and goal.measure == "accuracy" and goal.target > world.follows:
+        st.caption(f"Nothing could: in this world {percent(round(world.follows, 3))} is the most anybody reaches.")
     if answer.rungs:
         chart(drawn.search_figure(answer, along), sentence, key="plan-answer")
         table(drawn.search_rows(answer, along), sentence)
     if answer.reached is not None and key:
-        _check(place, setup, request, answer, key)
+        _check(search, answer.reached.place, key)
 
 
-def _check(place: Place, setup: Setup, request: PlanRequest, answer: Answer, key: str) -> None:
+def _check(search: _Search, reached: float, key: str) -> None:
     """How often the answer holds on simulations it has not seen."""
-    assert answer.reached is not None
-    assert request.along is not None
-    assert request.goal is not None
-    make = partial(planner.check, place.world, setup, request.along, answer.reached.place, request.goal, seed=CHECK_SEED)
-    task = in_one(CHECK, key, partial(make, workers=tasks.WORKERS), keep=4)
+    asked = (search.place.world, search.setup, search.along, reached, search.goal)
+    task = in_one(CHECK, key, partial(planner.check, *asked, seed=CHECK_SEED, workers=tasks.WORKERS), keep=4)
     status = offer(task, f"Check it on {planner.CHECK_DRAWS} fresh simulations", ":material/replay:")
     report(task, "Growing fresh trees")
-    if status.is_current and isinstance(status.result, Rung):
-        st.markdown(f":material/fact_check: {plain(drawn.check_sentence(status.result, request.along, request.goal))}")
+    if status.is_current:
+        st.markdown(f":material/fact_check: {plain(drawn.check_sentence(status.result, search.along, search.goal))}")
 
 
 def _answer_poison(request: PlanRequest, curves: Status) -> None:

@@ -16,7 +16,7 @@ from dpviz.app.parts import error, why_disabled
 from dpviz.app.publish.check import looks_at
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import chart
-from dpviz.app.work.pool import Lane, Progress, Stop
+from dpviz.app.work.pool import Lane
 from dpviz.app.work.session import begin, poll
 from dpviz.app.work.tasks import Task, in_one
 from dpviz.app.work.watch import watch
@@ -24,6 +24,7 @@ from dpviz.errors import DpvizError
 from dpviz.figures.guarantee_text import epsilon_text, number_text
 from dpviz.figures.publish.release import risk_sentence, spent_figure, spent_sentence, statement_rows
 from dpviz.learners import get_learner
+from dpviz.progress import Progress, Stop
 from dpviz.randomness import random_128_bits
 from dpviz.release.publish import Promise, ReleaseRequest, promise, publish
 from dpviz.release.records import Balance, Entry, State
@@ -126,7 +127,7 @@ def _release_task(token: str, asked: Asked, loaded: Loaded) -> Task:
 def _publish(
     book: ReleaseRegister, data: EncodedDataset, request: ReleaseRequest, token: str, *, progress: Progress, stop: Stop
 ) -> Entry:
-    """Release; once begun, it is spent and not stopped."""
+    """Release. Once begun it is spent, so it never stops."""
     return publish(book, data, request, token=token, progress=progress)
 
 

@@ -14,7 +14,8 @@ from dpviz.app.robustness import run
 from dpviz.app.robustness.ask import RobustnessRequest, View
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import chart, download, linked, table
-from dpviz.app.work.session import poll, values_of
+from dpviz.app.work.session import Status, begin_unasked, poll, values_of
+from dpviz.app.work.tasks import Task
 from dpviz.app.work.watch import offer, report
 from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.figures.robustness import text

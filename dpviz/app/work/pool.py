@@ -14,13 +14,10 @@ from time import monotonic
 from weakref import WeakSet
 
 from dpviz.errors import Cancelled, DpvizError
+from dpviz.progress import Progress, Stop
 
 #: Below this share there is no estimate of the time left.
 LEAST_SHARE = 0.03
-#: Told the share that is done, in [0, 1].
-Progress = Callable[[float], None]
-#: True once nobody wants the result any more.
-Stop = Callable[[], bool]
 Work = Callable[[Progress, Stop], None]
 
 
@@ -144,13 +141,13 @@ class Pool:
         for job in jobs:
             job.stop()
 
-    def close(self) -> None:
-        """Stop everything and wait for the threads to end."""
+    def close(self, *, wait: bool = True) -> None:
+        """Stop everything and let the threads end."""
         for session in list(self._jobs):
             self.end_session(session)
         for lane, _ in self._threads:
             self._lines[lane].put(None)
-        for _, thread in self._threads:
+        for _, thread in self._threads if wait else ():
             thread.join()
 
 

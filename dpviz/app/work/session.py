@@ -54,6 +54,11 @@ class Status:
     failure: DpvizError | None
 
     @property
+    def share(self) -> float:
+        """How much the job has done, in [0, 1]."""
+        return 0.0 if self.job is None else self.job.share
+
+    @property
     def values(self) -> tuple[Any, ...]:
         """The task's own values as far as they are there, whole or not."""
         return _values(self.answers)

@@ -12,8 +12,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpviz.app.work.pool import Lane, Progress, Stop, Work
+from dpviz.app.work.pool import Lane, Work
 from dpviz.errors import Cancelled, DpvizError
+from dpviz.progress import Progress, Stop, is_stopped
 
 #: Worker processes for one task. Two at least, so that work leaves the server's own process; not all of a large machine.
 WORKERS = max(2, min(8, os.cpu_count() or 2))
@@ -78,7 +79,7 @@ def in_parts(slot: str, makes: Mapping[Any, Make], **more: Any) -> Task:
 
     def compute(missing: Sequence[Hashable], progress: Progress, stop: Stop) -> Iterable[tuple[Hashable, Answer]]:
         for key in missing:
-            if stop():
+            if is_stopped(stop):
                 return
             yield key, _made(makes[key], progress, stop)
 
@@ -92,7 +93,7 @@ def in_one(slot: str, key: Hashable, make: Make, **more: Any) -> Task:
 
 def _made(make: Make, progress: Progress, stop: Stop) -> Answer:
     try:
-        return Answer(make(progress=progress, stop=stop), not stop())
+        return Answer(make(progress=progress, stop=stop), not is_stopped(stop))
     except Cancelled:
         raise
     except DpvizError as problem:
@@ -114,7 +115,7 @@ def working(task: Task, shelf: Shelf, *, again: bool = False) -> Work:
             shelf[key] = answer
             n_done += 1
             tell(0.0)
-        if n_done < len(missing) or stop():
+        if n_done < len(missing) or is_stopped(stop):
             raise Cancelled
 
     return work

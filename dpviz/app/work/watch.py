@@ -40,7 +40,7 @@ def watch(task: Task, words: str, *, unit: str = "", draw: Callable[[Status], No
         if status.job is None or (draw is None and status.n_missing < before.n_missing):
             st.rerun()
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.progress(status.job.share, text=f":material/hourglass_top: {words}, {_progress_text(status, unit)} …")
+            st.progress(status.share, text=f":material/hourglass_top: {words}, {_progress_text(status, unit)} …")
             kept = "What is done is kept." if len(task.keys) > 1 else None
             if may_stop and st.button("Cancel", key=f"cancel-{task.slot}", help=kept):
                 cancel(task)

@@ -11,7 +11,7 @@ from dpviz.io.samples import load_sample
 from dpviz.io.session import Choices, Curves, Session, session_from_json, session_to_json
 from dpviz.table.role import DataRole
 from tests.io.exports_models import exportable, schema_with_stand_ins
-from tests.pages.opened import opened
+from tests.pages.opened import opened, slot_of, values_in
 
 GRID = {
     "learners": ["cart", "majority"],
@@ -75,11 +75,11 @@ def test_table_settings_models_and_curves_come_back():
     assert (state["learner"], state["epsilon"], state["depth"], state["draw"]) == ("privatree", 0.3, "3", 12)
     assert state["privatree.bins"] == 7
     assert len(state[OPENED]) == 1
-    ((fingerprint, along), question), *rest = state["_compare"].last.items()
-    assert (fingerprint, along, rest) == (state["loaded"].data.fingerprint, "epsilon", [])
-    assert question.grid.learners == ("cart", "majority")
-    (frame,) = state["_compare"].pools.values()
-    assert frame.accuracy.tolist() == [0.8]
+    (((fingerprint, along), (_, request)),) = slot_of(test, "compare").last.items()
+    assert (fingerprint, along) == (state["loaded"].data.fingerprint, "epsilon")
+    assert request.grid.learners == ("cart", "majority")
+    (row,) = values_in(test, "compare")
+    assert row["accuracy"] == 0.8
 
 
 def test_another_schema_of_the_sample_is_used_and_has_no_name_for_the_link():
@@ -135,12 +135,11 @@ def test_what_is_on_screen_is_saved_and_private_rows_leave_nothing_but_what_was_
     def page() -> None:
         import streamlit as st
 
-        from dpviz.app import controls, state
+        from dpviz.app import controls, state, tree_parts
         from dpviz.app.session.file import session_now
-        from dpviz.app.work import cached
         from dpviz.io.session import session_to_json
 
-        cached.tree_now(controls.ask_settings(), state.loaded())
+        tree_parts.tree_on_page(controls.ask_settings(), state.loaded())
         st.session_state["saved"] = session_to_json(session_now())
 
     for role, n_models in ((DataRole.SIMULATED, 1), (DataRole.PRIVATE, 0)):

@@ -2,13 +2,15 @@ from dataclasses import replace
 from threading import Event
 
 import pytest
-from dpviz.app.work.jobs import shared_jobs
 
+from dpviz.app import tree_parts, trees
 from dpviz.app.controls import Asked
-from dpviz.app.work import cached
+from dpviz.app.held_out import held_out
+from dpviz.app.tree import fresh
+from dpviz.app.trees import canonical_key
 from dpviz.errors import SchemaError
 from dpviz.table.role import DataRole
-from tests.pages.opened import in_use, opened, said_in_boxes, texts
+from tests.pages.opened import after_work, in_use, opened, said_in_boxes, slot_of, texts, tree_on_screen
 
 SOON = 60.0
 ASKED = Asked("pf-tree", {"epsilon": 1.0, "max_depth": 2, "depth": 2}, {}, 1, {})
@@ -29,17 +31,17 @@ class SlowFit:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
     """A tree that should be there at once is waited for, however busy the machine is."""
-    monkeypatch.setattr(cached, "SHORT", SOON)
+    monkeypatch.setattr(tree_parts, "SHORT", SOON)
 
 
 @pytest.fixture
 def slow(monkeypatch):
     """The next fits are slow, and no page waits for them."""
-    made = SlowFit(cached.fit)
+    made = SlowFit(trees.fit)
 
     def begin():
-        monkeypatch.setattr(cached, "fit", made)
-        monkeypatch.setattr(cached, "SHORT", 0.0)
+        monkeypatch.setattr(trees, "fit", made)
+        monkeypatch.setattr(tree_parts, "SHORT", 0.0)
         return made
 
     yield begin
@@ -52,22 +54,22 @@ def button(test, label):
 
 
 def job_of(test):
-    return shared_jobs()._jobs[test.session_state["_session_name"], "grow"]
+    return slot_of(test, trees.SLOT).job
 
 
 def test_the_last_tree_stays_marked_stale_until_the_new_one_is_there(slow):
     test = opened("tree", depth="1")
-    old = test.session_state["_last_good"][1]
+    old = tree_on_screen(test)
     gate = slow()
     test.select_slider(key="depth").set_value("2").run()
     assert gate.began.wait(SOON)
-    assert test.session_state["_last_good"][1] is old
+    assert tree_on_screen(test) is old
     assert len(test.get("bidi_component")) == 1
     assert any("Tree for the settings before; the new one is growing" in bar.proto.text for bar in test.get("progress"))
     gate.go.set()
     assert job_of(test).wait(SOON)
     texts(test.run())
-    new = test.session_state["_last_good"][1]
+    new = tree_on_screen(test)
     assert new.asked.settings["depth"] == 2
     assert not test.get("progress")
 
@@ -79,13 +81,13 @@ def test_cancel_keeps_the_last_tree_and_it_can_be_grown_after_all(slow):
     assert gate.began.wait(SOON)
     button(test, "Cancel").click().run()
     assert any("Stopped." in text for kind, text in said_in_boxes(test) if kind == "warning")
-    assert test.session_state["_last_good"][1].asked.settings["depth"] == 1
+    assert tree_on_screen(test).asked.settings["depth"] == 1
     assert not test.get("progress")
     gate.go.set()
     button(test, "Grow it after all").click().run()
     assert job_of(test).wait(SOON)
     texts(test.run())
-    assert test.session_state["_last_good"][1].asked.settings["depth"] == 2
+    assert tree_on_screen(test).asked.settings["depth"] == 2
 
 
 def test_only_the_latest_settings_are_grown(slow):
@@ -99,17 +101,17 @@ def test_only_the_latest_settings_are_grown(slow):
     gate.go.set()
     assert job_of(test).wait(SOON)
     texts(test.run())
-    assert test.session_state["_last_good"][1].asked.settings["depth"] == 3
+    assert tree_on_screen(test).asked.settings["depth"] == 3
 
 
 def test_a_tree_grown_before_is_shown_again_without_growing(monkeypatch):
     test = opened("tree", depth="1")
-    first = test.session_state["_last_good"][1]
+    first = tree_on_screen(test)
     test.select_slider(key="depth").set_value("2").run()
-    monkeypatch.setattr(cached, "fit", None)
+    monkeypatch.setattr(trees, "fit", None)
     test.select_slider(key="depth").set_value("1").run()
     texts(test)
-    assert test.session_state["_last_good"][1] is first
+    assert tree_on_screen(test) is first
 
 
 def test_sessions_have_jobs_of_their_own(slow):
@@ -119,7 +121,7 @@ def test_sessions_have_jobs_of_their_own(slow):
     assert gate.began.wait(SOON)
     yours.select_slider(key="depth").set_value("2").run()
     assert job_of(mine) is not job_of(yours)
-    assert job_of(mine).key == job_of(yours).key
+    assert slot_of(mine, trees.SLOT).keys == slot_of(yours, trees.SLOT).keys
     assert not job_of(mine).is_stopped
 
 
@@ -127,13 +129,13 @@ def test_the_key_tells_rows_roles_settings_parameters_and_draws_apart():
     simulated, public = in_use(DataRole.SIMULATED), in_use(DataRole.PUBLIC)
     private = replace(simulated, role=DataRole.PRIVATE)
     keys = [
-        cached.canonical_key(simulated, ASKED, draw=1),
-        cached.canonical_key(public, ASKED, draw=1),
-        cached.canonical_key(private, ASKED, draw=1),
-        cached.canonical_key(simulated, ASKED, draw=2),
-        cached.canonical_key(simulated, replace(ASKED, learner="cart"), draw=1),
-        cached.canonical_key(simulated, replace(ASKED, settings={**ASKED.settings, "epsilon": 2.0}), draw=1),
-        cached.canonical_key(simulated, replace(ASKED, params={"level_shares": (1.0, 2.0)}), draw=1),
+        canonical_key(simulated, ASKED, draw=1),
+        canonical_key(public, ASKED, draw=1),
+        canonical_key(private, ASKED, draw=1),
+        canonical_key(simulated, ASKED, draw=2),
+        canonical_key(simulated, replace(ASKED, learner="cart"), draw=1),
+        canonical_key(simulated, replace(ASKED, settings={**ASKED.settings, "epsilon": 2.0}), draw=1),
+        canonical_key(simulated, replace(ASKED, params={"level_shares": (1.0, 2.0)}), draw=1),
     ]
     assert len(set(keys)) == len(keys)
 
@@ -141,7 +143,7 @@ def test_the_key_tells_rows_roles_settings_parameters_and_draws_apart():
 def test_the_key_does_not_depend_on_the_order_of_settings():
     loaded = in_use(DataRole.SIMULATED)
     turned = replace(ASKED, settings=dict(reversed(ASKED.settings.items())))
-    assert cached.canonical_key(loaded, ASKED) == cached.canonical_key(loaded, turned)
+    assert canonical_key(loaded, ASKED) == canonical_key(loaded, turned)
 
 
 def test_one_changed_cell_changes_the_key_however_many_rows_there_are():
@@ -149,13 +151,13 @@ def test_one_changed_cell_changes_the_key_however_many_rows_there_are():
     target = loaded.data.target.copy()
     target[0] = 1 - target[0]
     changed = replace(loaded, data=replace(loaded.data, target=target))
-    assert cached.canonical_key(changed, ASKED) != cached.canonical_key(loaded, ASKED)
+    assert canonical_key(changed, ASKED) != canonical_key(loaded, ASKED)
 
 
 def test_rows_kept_aside_are_not_trained_on():
     data = in_use(DataRole.SIMULATED).data
     train, test = data.split(0.2, seed=0)
-    found = cached.held_out(ASKED, train, test)
+    found = held_out(ASKED.learner, ASKED.settings, (train, test), seed=1)
     assert found.n_rows == test.n_rows
     label = train.schema.classes.index(found.majority_class)
     assert found.majority == pytest.approx((test.target == label).mean())
@@ -166,9 +168,7 @@ def test_what_redraws_cannot_do_is_said_on_the_card(monkeypatch):
     def refuse(*args, **kwargs):
         raise SchemaError("No draws today.", remedy="Come back tomorrow.")
 
-    monkeypatch.setattr(cached, "redraws", refuse)
+    monkeypatch.setattr(fresh, "redraws", refuse)
     test = opened("tree", depth="1")
     button(test, "Draw 100 times").click().run()
-    job = shared_jobs()._jobs[test.session_state["_session_name"], "redraws"]
-    assert job.wait(SOON)
-    assert "No draws today" in texts(test.run())
+    assert "No draws today" in texts(after_work(test, fresh.SLOT))

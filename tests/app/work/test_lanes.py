@@ -1,0 +1,118 @@
+"""Two sessions on one server: a tree is on screen while sweeps, maps, attacks and searches of other sessions run and wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from dpviz.app import tree_parts, trees
+from dpviz.app.audit import results as audit_results
+from dpviz.app.budget import lab
+from dpviz.app.compare import run as compare_run
+from dpviz.app.plan import screen as plan_screen
+from dpviz.app.robustness import run as robustness_run
+from dpviz.app.work.pool import Lane
+from dpviz.errors import Cancelled
+from dpviz.learners import get_learner
+from dpviz.release.register import ReleaseRegister
+from dpviz.table.role import DataRole
+from tests.pages.opened import after_work, in_use, opened, slot_of, texts, tree_on_screen
+
+SOON = 60.0
+
+
+class Held:
+    """Long work of any kind: it begins, waits until it is let go, and finds nothing."""
+
+    def __init__(self) -> None:
+        self.began, self.go = Event(), Event()
+
+    def __call__(self, *asked: Any, **how: Any) -> Any:
+        self.began.set()
+        assert self.go.wait(SOON)
+        raise Cancelled
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
+    """What each page computes at length is held, trees are waited for."""
+    work = Held()
+    monkeypatch.setattr(tree_parts, "SHORT", SOON)
+    monkeypatch.setattr(compare_run, "run_batches", work)
+    monkeypatch.setattr(robustness_run, "certify", work)
+    monkeypatch.setattr(robustness_run, "attack_curve", work)
+    monkeypatch.setattr(plan_screen, "consequences", work)
+    monkeypatch.setattr(lab, "share_map", work)
+    monkeypatch.setattr(audit_results, "verify_each", work)
+    yield work
+    work.go.set()
+
+
+#: Page -> (what its link says, the button to press if the work does not begin by itself, the slot of its work).
+LONG_WORK = {
+    "compare": ({}, "", compare_run.SLOT),
+    "robustness": ({"robust-draws": "100"}, "", robustness_run.CURVES),
+    "plan": ({}, "", plan_screen.CURVES),
+    "budget": ({"learner": get_learner("privatree").title}, "Draw the map", lab.MAP),
+    "audit": ({}, "Search again", audit_results.SLOT),
+}
+
+
+def busy(page: str) -> Any:
+    """A session with long work under way, or in line, on this page."""
+    link, button, slot = LONG_WORK[page]
+    test = opened(page, **link)
+    if button:
+        next(found for found in test.button if found.label.startswith(button)).click().run()
+    assert not test.exception, [found.message for found in test.exception]
+    return test, slot
+
+
+@pytest.mark.parametrize("page", LONG_WORK)
+def test_a_tree_overtakes_long_work_of_another_session(page: str, held: Held) -> None:
+    first, slot = busy(page)
+    assert held.began.wait(SOON)
+    second = opened("tree", depth="2")
+    assert tree_on_screen(second).asked.settings["depth"] == 2
+    assert "Guaranteed" in texts(second)
+    assert not second.get("progress")
+    assert not slot_of(first, slot).job.is_done
+    assert not held.go.is_set()
+
+
+def test_a_tree_overtakes_the_work_of_many_sessions_that_stands_in_line(held: Held) -> None:
+    others = [busy(page) for page in (*LONG_WORK, *LONG_WORK)]
+    assert held.began.wait(SOON)
+    second = opened("budget", depth="2")
+    assert tree_on_screen(second).asked.settings["depth"] == 2
+    jobs = [slot_of(test, slot).job for test, slot in others]
+    assert not any(job.is_done for job in jobs)
+    assert [job.has_begun for job in jobs].count(True) == 1
+
+
+def test_in_the_lane_of_long_work_the_tree_would_wait(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trees, "LANE", Lane.BULK)
+    monkeypatch.setattr(tree_parts, "SHORT", 0.0)
+    busy("compare")
+    assert held.began.wait(SOON)
+    second = opened("tree", depth="2")
+    assert "The tree is growing, waiting for other work on this server" in second.get("progress")[0].proto.text
+    assert not second.get("bidi_component")
+
+
+def test_a_release_overtakes_it_too(held: Held, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
+    register = ReleaseRegister()
+    register.declare("clinic", epsilon_cap=1.0)
+    register.assign(in_use(DataRole.PRIVATE).data.fingerprint, "clinic")
+    busy("compare")
+    assert held.began.wait(SOON)
+    second = opened("publish", DataRole.PRIVATE, epsilon="0.5")
+    second.checkbox(key="publish-agreed").check().run()
+    next(found for found in second.button if found.label == "Release").click().run()
+    assert "Released: number 1" in texts(after_work(second, "publish"))
+    assert not held.go.is_set()

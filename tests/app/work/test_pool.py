@@ -1,0 +1,161 @@
+"""Jobs and lanes: what a job tells, how it stops, and that no lane waits for another."""
+
+import subprocess
+import sys
+from threading import Event
+
+import pytest
+
+from dpviz.app.work.pool import LEAST_SHARE, THREADS, Job, Lane, Pool
+from dpviz.errors import Cancelled, ParameterError
+
+SOON = 30.0  # a test that hangs fails after this many seconds; none waits that long when it passes
+
+
+@pytest.fixture
+def pool():
+    made = Pool()
+    yield made
+    made.close()
+
+
+class Gate:
+    """Work that says when it began, and goes on when it is let or stopped."""
+
+    def __init__(self):
+        self.began, self.go, self.was_stopped = Event(), Event(), None
+
+    def __call__(self, progress, stop):
+        self.began.set()
+        progress(0.5)
+        assert self.go.wait(SOON)
+        self.was_stopped = stop()
+
+
+@pytest.fixture
+def gates():
+    """Makes gates, and opens them all at the end."""
+    made = []
+    yield lambda: made.append(Gate()) or made[-1]
+    for gate in made:
+        gate.go.set()
+
+
+def nothing(progress, stop):
+    pass
+
+
+def test_an_error_is_kept_as_it_was(pool):
+    def fail(progress, stop):
+        raise ParameterError("x", "y", 1, "something else")
+
+    job = pool.submit("me", Lane.SHORT, fail)
+    assert job.wait(SOON)
+    assert isinstance(job.error, ParameterError)
+    assert "something else" in str(job.error)
+
+
+def test_waiting_for_long_work_gives_up_and_the_work_goes_on(pool, gates):
+    gate = gates()
+    job = pool.submit("me", Lane.BULK, gate)
+    assert gate.began.wait(SOON)
+    assert not job.wait(0.0)
+    assert job.share == 0.5
+    gate.go.set()
+    assert job.wait(SOON)
+    assert job.error is None
+
+
+def test_a_stop_reaches_work_under_way_and_work_in_line_never_begins(pool, gates):
+    running, waiting = gates(), gates()
+    first, second = pool.submit("me", Lane.BULK, running), pool.submit("me", Lane.BULK, waiting)
+    assert running.began.wait(SOON)
+    first.stop()
+    second.stop()
+    running.go.set()
+    assert second.wait(SOON)
+    assert running.was_stopped is True
+    assert not waiting.began.is_set()
+    assert isinstance(second.error, Cancelled)
+
+
+def test_work_that_nobody_has_looked_at_for_long_is_unwanted(pool, gates):
+    forgotten, watched = gates(), gates()
+    jobs = [pool.submit("me", Lane.SHORT, gate, patience=100.0) for gate in (forgotten, watched)]
+    assert forgotten.began.wait(SOON)
+    assert watched.began.wait(SOON)
+    for job in jobs:
+        job._last_seen -= 101.0
+    jobs[1].mark_seen()
+    forgotten.go.set()
+    watched.go.set()
+    assert all(job.wait(SOON) for job in jobs)
+    assert (forgotten.was_stopped, watched.was_stopped) == (True, False)
+
+
+def test_progress_never_goes_back_nor_past_the_end():
+    told = []
+
+    def work(progress, stop):
+        for share in (0.25, 0.1, 3.0):
+            progress(share)
+            told.append(job.share)
+
+    job = Job(work)
+    job.run()
+    assert told == [0.25, 0.25, 1.0]
+
+
+def test_a_job_in_line_has_not_begun_and_says_nothing_of_the_time_left(pool, gates):
+    gate = gates()
+    first = pool.submit("me", Lane.BULK, gate)
+    second = pool.submit("you", Lane.BULK, nothing)
+    assert gate.began.wait(SOON)
+    assert first.has_begun
+    assert first.seconds_left >= 0
+    assert not second.has_begun
+    assert second.seconds_left is None
+    gate.go.set()
+    assert second.wait(SOON)
+    assert second.has_begun
+
+
+def test_too_little_done_gives_no_estimate():
+    job = Job(lambda progress, stop: progress(LEAST_SHARE / 2))
+    job.run()
+    assert job.seconds_left is None
+
+
+def test_a_tree_is_done_while_bulk_work_and_draws_of_many_sessions_run_and_wait(pool, gates):
+    sweeps, draws = [gates() for _ in range(20)], [gates() for _ in range(20)]
+    jobs = [pool.submit(f"session {number}", Lane.BULK, gate) for number, gate in enumerate(sweeps)]
+    jobs += [pool.submit(f"session {number}", Lane.SHORT, gate) for number, gate in enumerate(draws)]
+    assert sweeps[0].began.wait(SOON)
+    assert all(gate.began.wait(SOON) for gate in draws[: THREADS[Lane.SHORT]])
+    tree = pool.submit("another", Lane.TREE, nothing)
+    assert tree.wait(SOON)
+    assert not any(job.is_done for job in jobs)
+    assert sum(job.has_begun for job in jobs) == THREADS[Lane.BULK] + THREADS[Lane.SHORT]
+
+
+def test_with_a_single_lane_the_tree_would_wait(gates):
+    one_lane, gate = Pool({Lane.BULK: 1}), gates()
+    one_lane.submit("me", Lane.BULK, gate)
+    assert gate.began.wait(SOON)
+    tree = one_lane.submit("you", Lane.BULK, nothing)
+    assert not tree.has_begun
+    gate.go.set()
+    assert tree.wait(SOON)
+    one_lane.close()
+
+
+def test_a_server_ends_while_a_job_is_under_way():
+    code = (
+        "from threading import Event\n"
+        "from dpviz.app.work.pool import Lane, Pool\n"
+        "began = Event()\n"
+        "Pool().submit('me', Lane.BULK, lambda progress, stop: (began.set(), Event().wait()))\n"
+        "assert began.wait(30)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], timeout=2 * SOON, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
