@@ -67,6 +67,18 @@ COLOUR = re.compile(r"(?<![&\w])#(?:[0-9a-fA-F]{3,4}){1,2}\b|\b(?:rgb|hsl)a?\(")
 #: What pages and app may make a path of: their own place, and a file the release register names.
 KNOWN_PATHS = {"__file__", "entry.file"}
 
+#: (room, folder, folder it may import from). Lessons teach audits and certificates, and a plan shows a certificate; a session file
+#: holds something of every page; a drawn tree stands in many pictures, and curves of all pages have one style.
+SIDEWAYS = {
+    ("app", "session", "compare"),
+    ("app", "session", "data"),
+    ("evaluation", "learn", "audit"),
+    ("evaluation", "learn", "robustness"),
+    ("evaluation", "plan", "robustness"),
+    ("figures", "publish", "tree"),
+    ("figures", "robustness", "compare"),
+}
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -229,6 +241,28 @@ def exports_cannot_see_exact_counts(source: Source) -> Iterator[str]:
     names = {node.attr for node in ast.walk(source.tree) if isinstance(node, ast.Attribute)}
     names |= {part for name in source.imports for part in name.split(".")}
     yield from (f"knows {name}" for name in sorted(names & {"exact_trace", "ExactTrace", "trace", "forest_trace", "ForestTrace"}))
+
+
+def capabilities_keep_to_themselves(source: Source) -> Iterator[str]:
+    """A folder of app, evaluation or figures imports from no other folder beside it; what two of them need stands above both."""
+    place = PurePosixPath(source.path).parts
+    if len(place) < 3 or place[1] not in {"app", "evaluation", "figures"}:
+        return
+    room, own = place[1], place[2] if len(place) > 3 else ""
+    for name in source.imports:
+        _, _, other, *_ = (*name.split("."), "", "", "")
+        is_folder = name.startswith(f"dpviz.{room}.") and (ROOT / "dpviz" / room / other).is_dir()
+        if is_folder and other not in {own, "work"} and (room, own, other) not in SIDEWAYS:
+            yield f"imports {name}"
+
+
+def the_app_has_one_poller(source: Source) -> Iterator[str]:
+    """Work under way is polled, and the page drawn again, by `dpviz/app/work/watch.py` alone."""
+    if source.path == "dpviz/app/work/watch.py":
+        return
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.keyword) and node.arg == "run_every":
+            yield f"line {node.value.lineno}: run_every"
 
 
 # --- rules on pages and files
@@ -396,6 +430,16 @@ RULES: dict[Rule, list[tuple[str, str]]] = {
         ("dpviz/models/packed_text.py", "from dpviz.training.forests import trace"),
         ("dpviz/io/x.py", "def f(result):\n    return result.exact_trace"),
     ],
+    capabilities_keep_to_themselves: [
+        ("dpviz/app/tree/x.py", "from dpviz.app.publish import check"),
+        ("dpviz/app/x.py", "from dpviz.app.data.draft import SchemaDraft"),
+        ("dpviz/evaluation/audit/x.py", "import dpviz.evaluation.learn.lessons"),
+        ("dpviz/figures/compare/x.py", "def f():\n    from dpviz.figures.robustness import text"),
+    ],
+    the_app_has_one_poller: [
+        ("dpviz/app/tree/x.py", "import streamlit as st\n@st.fragment(run_every=1)\ndef f() -> None: ..."),
+        ("pages/x.py", "st.fragment(f, run_every=interval)"),
+    ],
     no_learner_is_named: [("pages/x.py", "fit('pf-tree')"), ("dpviz/figures/x.py", "if name == 'cart':\n    pass")],
     colours_are_in_the_theme: [
         ("dpviz/figures/x.py", "BLUE = '#2f86c1'"),
@@ -441,6 +485,7 @@ INNOCENT = [
     ("dpviz/__main__.py", '"""A."""\nfrom dpviz.commands import train\n'),
     ("dpviz/figures/x.py", '"""A."""\ndef _f(x):\n    import plotly\n'),
     ("pages/x.py", "import streamlit as st\nimport dpviz\nfrom dpviz.app import parts\n"),
+    ("dpviz/app/tree/x.py", '"""A."""\nfrom dpviz.app import parts\nfrom dpviz.app.work.watch import watch\n'),
     ("dpviz/app/x.py", '"""A."""\nfrom urllib.parse import urlencode\n'),
     ("dpviz/figures/theme.py", '"""A."""\nBLUE = "#2f86c1"\n'),
     ("dpviz/figures/x.py", '"""Row #12 of `#rrggbb` &#123;"""\nCSS = "fill:var(--dp-ink)"\n'),

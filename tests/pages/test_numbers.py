@@ -3,7 +3,6 @@
 from functools import cache
 
 import pytest
-from dpviz.app.work.cached import HeldOutNumber
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.compare.run import SLOT
