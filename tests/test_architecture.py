@@ -67,7 +67,7 @@ COLOUR = re.compile(r"(?<![&\w])#(?:[0-9a-fA-F]{3,4}){1,2}\b|\b(?:rgb|hsl)a?\(")
 #: What pages and app may make a path of: their own place, and a file the release register names.
 KNOWN_PATHS = {"__file__", "entry.file"}
 
-#: (room, folder, folder it may import from). Lessons teach audits and certificates, and a plan shows a certificate; a session file
+#: (room, folder, folder it may import from). Lessons teach audits and certificates, a plan shows a certificate; a session file
 #: holds something of every page; a drawn tree stands in many pictures, and curves of all pages have one style.
 SIDEWAYS = {
     ("app", "session", "compare"),
@@ -75,6 +75,7 @@ SIDEWAYS = {
     ("evaluation", "learn", "audit"),
     ("evaluation", "learn", "robustness"),
     ("evaluation", "plan", "robustness"),
+    ("figures", "learn", "audit"),
     ("figures", "publish", "tree"),
     ("figures", "robustness", "compare"),
 }
