@@ -1,7 +1,8 @@
 """One way into every page: through app.py.
 
 Until `st.navigation` has run once, Streamlit takes the files in `pages/` for an app of its own: the first visitor of a fresh
-server who follows a link to a page would get the page without app.py around it. There is no public switch for that.
+server who follows a link to a page would get the page without app.py around it. There is no public switch for that, so this
+file uses a private one, and does without where Streamlit no longer has it (`tests/pages/test_frame.py` notices).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _DARK = f"[data-tag] {{ background-color: {DARK_CHOSEN} !important; }}"
 
 def enter() -> None:
     """Start again through app.py if this run does not come from there (the address stays the same); then dress the page."""
-    if PagesManager.uses_pages_directory:
+    if getattr(PagesManager, "uses_pages_directory", False):
         PagesManager.uses_pages_directory = False
         st.rerun()
     st.html(f"<style>{_STALE_FILE} {_DARK if st.context.theme.type == 'dark' else ''}</style>")

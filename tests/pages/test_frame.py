@@ -90,6 +90,11 @@ def test_an_edit_in_a_grid_survives_a_visit_to_another_page() -> None:
     assert at.data_editor[1].value["low"][0] == 5.0
 
 
+def test_the_private_switch_of_streamlit_that_the_frame_uses_is_still_there() -> None:
+    """When it goes, see whether the first visitor of a fresh server still needs `frame.enter`."""
+    assert "uses_pages_directory" in vars(PagesManager)
+
+
 def test_a_page_opened_before_the_frame_starts_again_through_it(monkeypatch: pytest.MonkeyPatch) -> None:
     again: list[bool] = []
     monkeypatch.setattr(PagesManager, "uses_pages_directory", True)

@@ -24,7 +24,7 @@ def quick(monkeypatch):
         return found_by.consequences(world, setup, epsilons=(0.1, 1.0), draws=20, **look)
 
     monkeypatch.setattr(plan_screen, "consequences", few)
-    monkeypatch.setattr(planner, "search", lambda ladder, draw, **look: search(ladder, draw, looks=(40,), **look))
+    monkeypatch.setattr(planner, "search", lambda ladder, draw, **look: search(ladder, draw, stages=(40,), **look))
     monkeypatch.setattr(planner, "EPSILONS", (0.01, 1.0, 10.0))
     monkeypatch.setattr(planner, "ROWS", (100, 400))
     monkeypatch.setattr(planner, "DEPTHS", (3, 2, 1))

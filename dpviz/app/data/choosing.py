@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import BinaryIO
+
 import streamlit as st
 
 from dpviz.app import parts
@@ -113,7 +115,7 @@ _WHEN_READ = (
 _PRIVATE_READ = "From private rows only the column names are shown, and nothing is filled in."
 
 
-def _read_upload(work: Prepared, file: st.runtime.uploaded_file_manager.UploadedFile) -> None:
+def _read_upload(work: Prepared, file: BinaryIO) -> None:
     try:
         table = read_csv(file, name=file.name, max_bytes=MOST_MEGABYTES * 1_000_000)
     except DpvizError as problem:
