@@ -53,7 +53,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, eq=False)
-class LevelDistribution:
+class Level:
     """What one level does with every data set.
 
     Attributes
@@ -73,7 +73,7 @@ class LevelDistribution:
         return any(outcome.ends is None for outcome in self.outcomes)
 
 
-def level_distributions(planned: PlannedLearner, universe: Universe, tick: Tick = lambda share: None) -> list[LevelDistribution]:
+def level_distributions(planned: PlannedLearner, universe: Universe, tick: Tick = lambda share: None) -> list[Level]:
     """The distribution of each level; one level for a learner that is listed whole. `tick` is called for every data set.
 
     A learner that grows a tree is listed whole too when its steps depend on more than the rows at the node. Raises NotEnumerable.
@@ -97,7 +97,7 @@ class _ReadsOtherRows(Exception):
     """The distribution at a node depends on rows elsewhere."""
 
 
-def _level(listed: Iterable[tuple[dict[Any, float], float]], outcome: Callable[[Any], Outcome]) -> LevelDistribution:
+def _level(listed: Iterable[tuple[dict[Any, float], float]], outcome: Callable[[Any], Outcome]) -> Level:
     """A level from the probability of each key, and the probability cut off, on every data set."""
     rows, cut = zip(*listed, strict=True)
     columns: dict[Any, int] = {}
@@ -108,10 +108,10 @@ def _level(listed: Iterable[tuple[dict[Any, float], float]], outcome: Callable[[
         chances[index, [columns[key] for key in row]] = list(row.values())
     with np.errstate(divide="ignore"):
         high = np.log(chances + np.maximum(0.0, cut)[:, None])
-        return LevelDistribution(list(map(outcome, columns)), np.log(chances), high)
+        return Level(list(map(outcome, columns)), np.log(chances), high)
 
 
-def _by_level(planned: PlannedLearner, universe: Universe, tick: Tick) -> list[LevelDistribution]:
+def _by_level(planned: PlannedLearner, universe: Universe, tick: Tick) -> list[Level]:
     """What a growing learner decides at each level, on every data set as the rows of a node."""
     source = Enumeration()
     own = [planned.prepare(universe.dataset(index), source) for index in range(len(universe.keys))]
@@ -127,7 +127,7 @@ def _by_level(planned: PlannedLearner, universe: Universe, tick: Tick) -> list[L
                 raise _ReadsOtherRows
             yield found, cut
 
-    levels: list[LevelDistribution] = []
+    levels: list[Level] = []
     while not levels or levels[-1].has_children:
         levels.append(_level(listed(len(levels)), partial(outcome_of, universe.kinds)))
     return levels

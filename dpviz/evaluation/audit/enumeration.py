@@ -82,7 +82,7 @@ def _distribution(mechanism: Any, values: Any) -> np.ndarray:
     if not hasattr(mechanism, "probabilities"):
         raise NotEnumerable(
             f"The outcomes of the mechanism {mechanism.title!r} cannot be listed.",
-            remedy="Give the learner a distribution of its step, or audit it by sampling.",
+            remedy="Declare the distribution of the learner's step, or audit it by sampling.",
         )
     return np.asarray(mechanism.probabilities(values))
 

@@ -1,7 +1,7 @@
-"""Chosen pairs of neighbouring data sets: for flaws that no small universe shows.
+"""Chosen pairs of neighbouring data sets, for flaws that no small universe shows.
 
-One pair is searched by itself, node by node along the path of the added row, so the number of rows does not matter. The
-other child of a node holds the same rows on both sides and keeps its likeliest subtree.
+A pair is searched node by node along the path of the added row, so the number of rows does not matter. The other child of a node
+holds the same rows in both data sets and gets its likeliest subtree.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def verify_pair(
     title: str = "a pair of data sets",
     **params: Any,
 ) -> AuditResult:
-    """The output that separates two given neighbouring data sets best, with a certified log ratio.
+    """The output with the largest certified log ratio on two given neighbouring data sets.
 
     For a learner that grows one tree this is the best over all trees; any other learner is listed whole.
 
@@ -127,7 +127,7 @@ def require_neighbours(first: EncodedDataset, second: EncodedDataset) -> None:
         raise DpvizError("The two data sets have different schemas.", remedy="Encode both by one schema.")
     one, other = (Counter(zip(*(c.tolist() for c in (*d.columns, d.target)), strict=True)) for d in (first, second))
     if sorted((sum((one - other).values()), sum((other - one).values()))) != [0, 1]:
-        raise DpvizError("The two data sets are no neighbours.", remedy="Add or remove exactly one row.")
+        raise DpvizError("The two data sets are not neighbours.", remedy="Add or remove exactly one row.")
 
 
 @dataclass(frozen=True)
@@ -172,11 +172,9 @@ class _TreeSearch:
         return max(self._each(up, down, same=True), key=lambda found: found.likely)
 
     def _each(self, up: NodeRows, down: NodeRows, *, same: bool) -> Iterable[_Found]:
-        (distribution, _), (other, cut) = (
-            node_distribution(g, n, self.source) for g, n in zip(self.growths, (up, down), strict=True)
-        )
-        cancels = same and distribution == other  # one step on the same rows: whatever was cut off
-        possible = {key: chance for key, chance in distribution.items() if chance > 0}
+        (chances, _), (other, cut) = (node_distribution(g, n, self.source) for g, n in zip(self.growths, (up, down), strict=True))
+        cancels = same and chances == other  # one step on the same rows: whatever was cut off
+        possible = {key: chance for key, chance in chances.items() if chance > 0}
         if same:
             likeliest = max(possible, key=lambda key: possible[key])
             possible = {likeliest: possible[likeliest]}

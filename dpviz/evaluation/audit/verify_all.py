@@ -17,6 +17,7 @@ from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.smooth import REASON, SmoothMajority
+from dpviz.progress import Stop
 from dpviz.training.contract import LearnerSpec
 from dpviz.training.params import controls_of
 from dpviz.version import VERSION
@@ -30,28 +31,26 @@ AUDIT_DRAWS, FOREST_DRAWS = 4000, 1000
 Tell = Callable[[float, str], None]
 
 
-def verify_all(
-    *, date: str, quick: bool = False, progress: Tell | None = None, stop: Callable[[], bool] | None = None
-) -> StoredRun:
+def verify_all(*, date: str, quick: bool = False, progress: Tell | None = None, stop: Stop | None = None) -> StoredRun:
     """Verify every registered learner.
 
     Parameters
     ----------
     date : str
-        The day, to be kept with the run.
+        The day of the run.
     quick : bool
         Smaller universes, and no audits.
     progress : callable (share, text), optional
-        Told what is searched next.
-    stop : callable () -> bool, optional
+        Called with what is searched next.
+    stop : callable () -> bool, or threading.Event, optional
         Raises Cancelled.
     """
     results: list[AuditResult] = []
     refusals: list[Refusal] = []
-    plans = list(_questions())
-    for number, (spec, epsilon, params) in enumerate(plans):
+    runs = list(_runs())
+    for number, (spec, epsilon, params) in enumerate(runs):
         if progress is not None:
-            progress(number / len(plans), f"{spec.title} at epsilon {epsilon:g}")
+            progress(number / len(runs), f"{spec.title} at epsilon {epsilon:g}")
         try:
             results += verify_each(spec, epsilon=epsilon, universes=_places(spec, params, quick), stop=stop, **params)
         except Cancelled:
@@ -70,7 +69,7 @@ def _places(spec: LearnerSpec, params: dict[str, Any], quick: bool) -> tuple[Pla
     return (*(QUICK_UNIVERSES if quick or "trees" in params else UNIVERSES), *NAMED_PAIRS)
 
 
-def _questions() -> Iterator[tuple[LearnerSpec, float, dict[str, Any]]]:
+def _runs() -> Iterator[tuple[LearnerSpec, float, dict[str, Any]]]:
     for spec in registry().values():
         for params in ({}, *_flipped(spec), *_single_tree(spec)):
             yield from ((spec, epsilon, params) for epsilon in EPSILONS)
@@ -108,7 +107,7 @@ def verify_mechanisms(epsilon: float) -> list[AuditResult]:
     return [*found, smooth]
 
 
-def _audits(stop: Callable[[], bool] | None) -> Iterator[AuditedBound]:
+def _audits(stop: Stop | None) -> Iterator[AuditedBound]:
     for spec in registry().values():
         draws = FOREST_DRAWS if "trees" in controls_of(spec.Params) or not spec.spends_epsilon else AUDIT_DRAWS
         for params in ({}, *_flipped(spec)):

@@ -1,7 +1,7 @@
-"""The output that separates neighbours best, over all pairs of a universe at once.
+"""The output with the largest log ratio, over all neighbouring pairs of a universe at once.
 
 For neighbours D and D + row, the log ratio of a tree is the sum of the log ratios of the decisions on the path of that
-row: everywhere else the same rows meet the same distribution. So the largest ratio over all trees is found level by level, over
+row: elsewhere the same rows meet the same distribution. So the largest ratio over all trees is found level by level, over
 all data sets at once, without listing trees. Where noise was cut off, probabilities are bounds and the ratio is a
 certified lower bound: ln p_D(o) - ln(p_D'(o) + cut).
 
@@ -16,19 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.evaluation.audit.distributions import LevelDistribution
+from dpviz.evaluation.audit.distributions import Level
 from dpviz.evaluation.audit.findings import Separation, WorstPair
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Node, Tree
 
 
-def separation(universe: Universe, distributions: list[LevelDistribution]) -> Separation:
+def separation(universe: Universe, levels: list[Level]) -> Separation:
     """The output, over all neighbouring pairs of the universe, with the largest log ratio."""
-    ratios = {grows: _largest_ratios(universe, distributions, grows) for grows in (True, False)}
+    ratios = {grows: _largest_ratios(universe, levels, grows) for grows in (True, False)}
     grows = bool(ratios[True][0].max() >= ratios[False][0].max())
     smaller, kind = _fewest_rows(universe, ratios[grows][0])
-    trace = _Trace(universe, distributions, ratios[grows], grows)
+    trace = _Trace(universe, levels, ratios[grows], grows)
     output, low, high = trace.follow(0, smaller, kind)
     probabilities = (math.exp(high), math.exp(low)) if grows else (math.exp(low), math.exp(high))
     larger = int(universe.plus_one[smaller, kind])
@@ -49,13 +49,13 @@ def _ties(ratios: np.ndarray) -> np.ndarray:
     return ratios >= (largest - 1e-12 if np.isfinite(largest) else largest)
 
 
-def _largest_ratios(universe: Universe, distributions: list[LevelDistribution], grows: bool) -> list[np.ndarray]:
+def _largest_ratios(universe: Universe, levels: list[Level], grows: bool) -> list[np.ndarray]:
     """Per level: largest log ratio over subtrees, for each data set and each kind of row added; shape (n_sets, n_kinds).
 
     grows: ln P(D + row) - ln P(D); else the other way round. -inf where D is already as large as the universe allows.
     """
     ratios: list[np.ndarray] = []
-    for distribution in reversed(distributions):
+    for distribution in reversed(levels):
         below = ratios[0] if ratios else None
         best = np.full(universe.plus_one.shape, -np.inf)
         for number in range(len(distribution.outcomes)):
@@ -64,9 +64,7 @@ def _largest_ratios(universe: Universe, distributions: list[LevelDistribution], 
     return ratios
 
 
-def _outcome_ratio(
-    universe: Universe, distribution: LevelDistribution, number: int, below: np.ndarray | None, grows: bool
-) -> np.ndarray:
+def _outcome_ratio(universe: Universe, distribution: Level, number: int, below: np.ndarray | None, grows: bool) -> np.ndarray:
     """Log ratio of one outcome and the best that may follow it, shape (n_sets, n_kinds)."""
     low, high = distribution.low[:, number], distribution.high[:, number]
     larger = universe.plus_one
@@ -88,7 +86,7 @@ class _Trace:
     """Finds the output that reaches a largest ratio again."""
 
     universe: Universe
-    distributions: list[LevelDistribution]
+    levels: list[Level]
     ratios: list[np.ndarray]
     grows: bool
 
@@ -100,8 +98,8 @@ class _Trace:
         return model_body(Tree(self.universe.schema, node)), likelier, other
 
     def _follow(self, level: int, smaller: int, kind: int) -> tuple[Any, float, float]:
-        distribution = self.distributions[level]
-        below = self.ratios[level + 1] if level + 1 < len(self.distributions) else None
+        distribution = self.levels[level]
+        below = self.ratios[level + 1] if level + 1 < len(self.levels) else None
         larger = int(self.universe.plus_one[smaller, kind])
         likelier, other = (larger, smaller) if self.grows else (smaller, larger)
         ratios = np.array([self._ratio(distribution, n, below, smaller, kind) for n in range(len(distribution.outcomes))])
@@ -118,11 +116,11 @@ class _Trace:
         assert outcome.rule is not None
         return Branch(outcome.rule, *children), chances[0] + up + log_chance, chances[1] + down + log_chance
 
-    def _ratio(self, distribution: LevelDistribution, number: int, below: np.ndarray | None, smaller: int, kind: int) -> float:
+    def _ratio(self, distribution: Level, number: int, below: np.ndarray | None, smaller: int, kind: int) -> float:
         return float(_outcome_ratio(self.universe, distribution, number, below, self.grows)[smaller, kind])
 
     def _likeliest(self, level: int, index: int) -> tuple[Node, float]:
-        distribution = self.distributions[level]
+        distribution = self.levels[level]
         number = int(distribution.low[index].argmax())
         outcome, chance = distribution.outcomes[number], float(distribution.low[index, number])
         if outcome.goes_left is None:

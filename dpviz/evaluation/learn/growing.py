@@ -1,4 +1,4 @@
-"""A private tree grown one node at a time on rows that may be seen: each node's exact distribution, then one draw from it.
+"""A private tree grown one node at a time on made-up rows: each node's exact distribution, then one draw from it.
 
 The step is the learner's own. Listing it tries every outcome; drawing it uses a seeded simulation, one seed per node.
 """
@@ -23,7 +23,7 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, 
 from dpviz.training.histograms import NodeRows
 
 N_ROWS = 30
-#: Two levels: a planned, then plans that choose their labels too. Three nodes.
+#: Two levels: a split, then splits that choose their labels too. Three nodes.
 DEPTH = 2
 N_STEPS = 2**DEPTH - 1
 _ROWS_SEED = 30
@@ -32,7 +32,7 @@ WAITING = "not grown yet"
 
 @dataclass(frozen=True)
 class Option:
-    """One thing a node can become: in words, how likely, and whether it was drawn."""
+    """One outcome of a node: in words, its probability, and whether it was drawn."""
 
     words: str
     probability: float
@@ -41,7 +41,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Grown:
-    """A node and everything it could have become, likeliest first.
+    """A node and its possible outcomes, likeliest first.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Grown:
     rows : tuple of int
         Positions of the rows that reach it.
     epsilon : float
-        What this choice costs one row, add/remove one row.
+        Cost of this choice, add/remove one row.
     """
 
     path: str
@@ -60,12 +60,12 @@ class Grown:
 
     @property
     def agreement(self) -> float:
-        """How likely two independent draws become the same."""
+        """Probability that two independent draws agree."""
         return sum(option.probability**2 for option in self.options)
 
     @property
     def drawn(self) -> Option:
-        """What was drawn."""
+        """The outcome that was drawn."""
         return next(option for option in self.options if option.drawn)
 
     def without_draw(self) -> Grown:
@@ -81,7 +81,7 @@ class GrowingTree:
     Attributes
     ----------
     tree : Tree
-        Nodes still to be grown are leaves of a class of their own, `WAITING`.
+        Nodes still to be grown are leaves of an extra class, `WAITING`.
     nodes : tuple of Grown
         The nodes drawn so far, in order.
     waiting : tuple of Grown
@@ -101,7 +101,7 @@ class GrowingTree:
 
     @cached_property
     def spent(self) -> float:
-        """What one row has paid at most: the largest sum along a path."""
+        """The most one row has paid: the largest sum along a path."""
         paid = {node.path: node.epsilon for node in self.nodes}
         return max((sum(paid[path[:cut]] for cut in range(len(path) + 1)) for path in paid), default=0.0)
 

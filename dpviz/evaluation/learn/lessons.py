@@ -148,7 +148,7 @@ def _features(count: int) -> Universe:
 
 @dataclass(frozen=True, eq=False)
 class PoisonedStump:
-    """What privacy proves about the accuracy of a tree of one planned when rows are added or removed.
+    """What privacy proves about the accuracy of a tree with one split when rows are added or removed.
 
     Attributes
     ----------

@@ -269,7 +269,7 @@ def test_data_sets_that_are_no_neighbours_are_refused():
     universe = Universe((2,), max_rows=4)
     empty, two = universe.dataset(0), next(universe.dataset(i) for i in range(9) if universe.counts[i].sum() == 2)
     for first, second in ((empty, two), (two, two)):
-        with pytest.raises(DpvizError, match=r"The two data sets are no neighbours\. Add or remove exactly one row\."):
+        with pytest.raises(DpvizError, match=r"The two data sets are not neighbours\. Add or remove exactly one row\."):
             verify_pair("pf-tree", first, second)
     with pytest.raises(DpvizError, match="different schemas"):
         verify_pair("pf-tree", empty, SMALL.dataset(1))
