@@ -25,7 +25,7 @@ class Universe:
     bins : tuple of int
         Values of each feature; `numeric` says whether they are numbers 0 .. bins-1 or categories.
     copies : int
-        Each feature stands that many times as an identical column.
+        Identical columns per feature.
     depth : int
         Depth of the trees.
     """

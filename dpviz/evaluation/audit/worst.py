@@ -37,7 +37,7 @@ def separation(universe: Universe, levels: list[Level]) -> Separation:
 
 
 def _fewest_rows(universe: Universe, ratios: np.ndarray) -> tuple[int, int]:
-    """(data set, kind of row added) of the largest ratio; among equals a pair of few rows, which is easier to look at."""
+    """(data set, kind of row added) of the largest ratio; among equals the pair with fewest rows, which is easiest to read."""
     n_rows = universe.counts.sum(axis=1)[:, None]
     smaller, kind = np.unravel_index(np.where(_ties(ratios), -n_rows, -np.inf).argmax(), ratios.shape)
     return int(smaller), int(kind)
