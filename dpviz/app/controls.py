@@ -92,8 +92,8 @@ def _ask_learner() -> str:
 def _ask_epsilon() -> float:
     """A slider over rounded steps and a box for any value; the box is what counts, and the slider follows it."""
     above = st.container(gap=None)
-    look = {"step": 0.01, "format": "%g", "help": f"Privacy loss under {NEIGHBOURS}.", **linked("epsilon")}
-    epsilon = st.number_input("ε, exactly", 1e-4, 100.0, 1.0, **look)
+    options = {"step": 0.01, "format": "%g", "help": f"Privacy loss under {NEIGHBOURS}.", **linked("epsilon")}
+    epsilon = st.number_input("ε, exactly", 1e-4, 100.0, 1.0, **options)
     st.session_state[_SLIDER] = nearest_step(epsilon)
     with above:
         st.select_slider(f"ε ({NEIGHBOURS})", EPSILONS, format_func=number_text, key=_SLIDER, on_change=_take_from_slider)
@@ -136,17 +136,17 @@ def _default(learner: str, name: str) -> Any:
 
 
 def _ask_param(key: str, name: str, learner: str, about: Control, depth: str) -> Any:
-    default, look = _default(learner, name), {"help": about.help, **linked(key)}
+    default, options = _default(learner, name), {"help": about.help, **linked(key)}
     match about.kind:
         case "flag":
-            return _noted(key, st.toggle(about.label, value=default, **look))
+            return _noted(key, st.toggle(about.label, value=default, **options))
         case "choice":
-            return _noted(key, st.selectbox(about.label, about.options, index=about.options.index(default), **look))
+            return _noted(key, st.selectbox(about.label, about.options, index=about.options.index(default), **options))
         case "whole":
-            return _noted(key, st.number_input(about.label, int(about.low), int(about.high), int(default), **look))
+            return _noted(key, st.number_input(about.label, int(about.low), int(about.high), int(default), **options))
         case "number":
             low, high = (None if math.isinf(end) else float(end) for end in (about.low, about.high))
-            return _noted(key, st.number_input(about.label, low, high, float(default), format="%g", **look))
+            return _noted(key, st.number_input(about.label, low, high, float(default), format="%g", **options))
         case _:
             return _ask_shares(key, about, depth)
 
@@ -195,8 +195,8 @@ def _reset_button(now: dict[str, Any]) -> None:
     """Back to the settings of the tree that was on screen before the last change."""
     place = last_other(st.session_state.get(_SHOWN, []), now)
     reason = "No other tree was shown yet." if place is None else "All settings as they were for the tree before the last change."
-    look = {"icon": ":material/undo:", "help": reason, "width": "stretch"}
-    st.button("Reset to last tree", on_click=_go_back, args=(place,), disabled=place is None, **look)
+    options = {"icon": ":material/undo:", "help": reason, "width": "stretch"}
+    st.button("Reset to last tree", on_click=_go_back, args=(place,), disabled=place is None, **options)
     if place is None:
         st.caption(reason)
 

@@ -42,7 +42,7 @@ _ENTROPY = "_entropy"
 class Trained:
     """A tree and, unless the rows are private, how the same settings do on held-out rows.
 
-    `unnoted` is why a look at private rows could not be noted in the register.
+    `unnoted` is why an exploration of private rows could not be noted in the register.
     """
 
     asked: Asked

@@ -94,8 +94,8 @@ def _ask_search(lines: list[AuditLine], what: Known) -> Search:
 
 
 def _ask_learner(lines: list[AuditLine], what: Known) -> tuple[str, dict[str, Any]]:
-    look = {"format_func": learner_title, **linked(_LEARNER)}
-    learner = st.selectbox("Learner", learner_names(), _first_learner(lines, what), **look)
+    options = {"format_func": learner_title, **linked(_LEARNER)}
+    learner = st.selectbox("Learner", learner_names(), _first_learner(lines, what), **options)
     given = {name: _ask_flag(learner, name, default) for name, default in _flags(learner).items()}
     return learner, {name: value for name, value in given.items() if value != _flags(learner)[name]}
 

@@ -15,8 +15,8 @@ from dpviz.figures.guarantee_text import number_text
 
 def smooth_or_global() -> None:
     """The explorer, folded away and not computed at first; moving its epsilon draws nothing else anew."""
-    title, look = "Smooth or global? One leaf of a random forest", {"icon": ":material/forest:", "bind": "query-params"}
-    folded = st.expander(title, key="smooth-or-global", **look)
+    title, options = "Smooth or global? One leaf of a random forest", {"icon": ":material/forest:", "bind": "query-params"}
+    folded = st.expander(title, key="smooth-or-global", **options)
     if folded.open:
         with folded:
             _explore()
@@ -25,8 +25,8 @@ def smooth_or_global() -> None:
 @st.fragment
 def _explore() -> None:
     st.markdown(prose("audit", "smooth or global"))
-    look = {"format_func": number_text, "key": "leaf-epsilon", "bind": "query-params"}
-    epsilon = st.select_slider(f"ε ({NEIGHBOURS})", EPSILONS, 1.0, **look)
+    options = {"format_func": number_text, "key": "leaf-epsilon", "bind": "query-params"}
+    epsilon = st.select_slider(f"ε ({NEIGHBOURS})", EPSILONS, 1.0, **options)
     curves = [leaf_curve(rule, epsilon, gaps_to_show(epsilon)) for rule in RULES]
     words = leaf_sentence(epsilon)
     st.markdown(f"**{words}**")

@@ -93,8 +93,8 @@ def _ask_beside(loaded: Loaded) -> str:
     names = (*titles, _NONE)
     words = {name: f"{titles[name]} ({sizes[name]:,} rows)" for name in titles} | {_NONE: "Nothing"}
     help_text = "Few and many rows want different shares: the same map on another sample shows it."
-    look = {"format_func": words.__getitem__, "help": help_text, "key": "beside", "bind": "query-params"}
-    return st.selectbox("Beside it", names, names.index(farthest), **look, persist_state="session")
+    options = {"format_func": words.__getitem__, "help": help_text, "key": "beside", "bind": "query-params"}
+    return st.selectbox("Beside it", names, names.index(farthest), **options, persist_state="session")
 
 
 def _draws(data: EncodedDataset) -> int:

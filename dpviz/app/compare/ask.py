@@ -69,8 +69,8 @@ def ask_request(loaded: Loaded) -> CompareRequest | None:
     sizes = row_sizes(loaded)
     along = _ask_view(with_rows=len(sizes) > 1)
     with st.sidebar:
-        look = {"format_func": learner_title, **linked(f"learners{_suffix(loaded)}")}
-        chosen = st.multiselect("Learners", names, default=_first(names, loaded), **look)
+        options = {"format_func": learner_title, **linked(f"learners{_suffix(loaded)}")}
+        chosen = st.multiselect("Learners", names, default=_first(names, loaded), **options)
         axes = {EPSILON: _ask_epsilons, DEPTH: _ask_depths, ROWS: lambda: _ask_rows(sizes)}[along]()
         repeats = st.select_slider("Draws per split", DRAWS, value=_usual_draws(loaded), **linked(f"draws{_suffix(loaded)}"))
         folds = st.select_slider("Splits", (1, 3, 5, 10), value=5, help=_SPLITS, **linked("splits"))
@@ -104,8 +104,8 @@ def _suffix(loaded: Loaded) -> str:
 
 def _ask_measure(loaded: Loaded) -> str:
     suffix = _suffix(loaded)
-    look = {"format_func": lambda metric: capital(METRICS[metric]), "help": _MEASURE[suffix], **linked(f"measure{suffix}")}
-    return str(st.selectbox("Measure", metrics_for(loaded.schema), **look))
+    options = {"format_func": lambda metric: capital(METRICS[metric]), "help": _MEASURE[suffix], **linked(f"measure{suffix}")}
+    return str(st.selectbox("Measure", metrics_for(loaded.schema), **options))
 
 
 def _first(names: tuple[str, ...], loaded: Loaded) -> list[str]:
@@ -115,8 +115,8 @@ def _first(names: tuple[str, ...], loaded: Loaded) -> list[str]:
 
 def _ask_view(*, with_rows: bool) -> str:
     views = tuple(view for view in VIEWS if with_rows or view != ROWS)
-    look = {"format_func": VIEWS.__getitem__, "required": True, "label_visibility": "collapsed", **linked("view")}
-    view = st.segmented_control("Curves", views, default=EPSILON, **look)
+    options = {"format_func": VIEWS.__getitem__, "required": True, "label_visibility": "collapsed", **linked("view")}
+    view = st.segmented_control("Curves", views, default=EPSILON, **options)
     if not with_rows:
         st.caption("Over number of rows: needs a public row count. Declare one on the Data page.")
     return str(view)

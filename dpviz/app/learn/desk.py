@@ -65,7 +65,7 @@ class Desk:
         if name in self.hidden:
             return self._note(name, next((named[text] for text in self._in_link(name) if text in named), default))
         return self._note(
-            name, st.select_slider(label, options, value=default, format_func=number_text, **self._look(name)), number_text
+            name, st.select_slider(label, options, value=default, format_func=number_text, **self._options(name)), number_text
         )
 
     def number(self, name: str, label: str, low: int, high: int, default: int) -> int:
@@ -77,8 +77,8 @@ class Desk:
         linked = next((value for value in given if low <= value <= high), default)
         if name in self.hidden:
             return self._note(name, linked)
-        look = self._look(name) | {"bind": None}
-        value = int(st.number_input(label, low, high, linked, width=NUMBER_WIDTH, **look))
+        options = self._options(name) | {"bind": None}
+        value = int(st.number_input(label, low, high, linked, width=NUMBER_WIDTH, **options))
         if value != linked:
             st.query_params[self.key(name)] = str(value)
         return self._note(name, value)
@@ -88,8 +88,8 @@ class Desk:
         if name in self.hidden:
             given = [text for text in self._in_link(name) if text in options] if in_link else []
             return given or list(default)
-        look = self._look(name) if in_link else self._look(name) | {"bind": None}
-        chosen = list(st.pills(label, options, selection_mode="multi", default=list(default), **look))
+        more = self._options(name) if in_link else self._options(name) | {"bind": None}
+        chosen = list(st.pills(label, options, selection_mode="multi", default=list(default), **more))
         if in_link:
             self.shown[self.key(name)] = chosen or [""]  # an empty choice is said too
         return sorted(chosen, key=list(options).index)
@@ -107,7 +107,7 @@ class Desk:
         st.markdown(words)
         table(rows, words)
 
-    def _look(self, name: str) -> dict[str, Any]:
+    def _options(self, name: str) -> dict[str, Any]:
         return {**linked(self.key(name)), "disabled": not self.may_move(name)}
 
     def _in_link(self, name: str) -> list[str]:

@@ -82,9 +82,9 @@ def _tree(desk: Desk, now: GrowingTree) -> str:
 
 def _drawing(now: GrowingTree, selected: str) -> None:
     marks = {node.path: f"{len(node.rows)} rows" for node in (*now.nodes, *now.waiting)}
-    look: dict[str, Any] = {"widths": None, "selected": selected, "marks": marks}
+    style: dict[str, Any] = {"widths": None, "selected": selected, "marks": marks}
     title = f"The tree after {len(now.nodes)} of {N_STEPS} draws"
-    wide, narrow = (tree_svg(now.tree, narrow=narrow, title=title, **look) for narrow in (False, True))
+    wide, narrow = (tree_svg(now.tree, narrow=narrow, title=title, **style) for narrow in (False, True))
     tree_view(wide, narrow, selected=selected, key=_VIEW)
 
 

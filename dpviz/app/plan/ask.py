@@ -60,8 +60,8 @@ def ask_world(loaded: Loaded) -> Place:
             icon=":material/lock:",
         )
         return _ask_planted(loaded)
-    look = {"format_func": options.__getitem__, "default": ROWS_AT_HAND, "required": True, **linked("world")}
-    if st.segmented_control("Simulate with", tuple(options), **look) == SCHEMA:
+    more = {"format_func": options.__getitem__, "default": ROWS_AT_HAND, "required": True, **linked("world")}
+    if st.segmented_control("Simulate with", tuple(options), **more) == SCHEMA:
         return _ask_planted(loaded)
     st.caption(
         f"Every tree is grown on another four fifths of the {loaded.data.n_rows:,} rows and asked about the rest. More rows than "
@@ -106,8 +106,8 @@ def _ask_marginals(loaded: Loaded) -> Marginals:
     options = {UNIFORM: "uniform", TYPED: "typed here"}
     if loaded.role is not DataRole.PRIVATE:
         options[LIKE_ROWS] = "as in the rows in use"
-    look = {"format_func": options.__getitem__, "default": UNIFORM, "required": True, **linked("marginals")}
-    chosen = st.segmented_control("Distribution of each feature", tuple(options), **look)
+    more = {"format_func": options.__getitem__, "default": UNIFORM, "required": True, **linked("marginals")}
+    chosen = st.segmented_control("Distribution of each feature", tuple(options), **more)
     if chosen == LIKE_ROWS:
         return marginals_of(loaded.data)
     return _ask_weights(loaded) if chosen == TYPED else {}
@@ -137,8 +137,8 @@ def _ask_weights(loaded: Loaded) -> Marginals:
 
 def ask_request(guess: float) -> PlanRequest:
     """Which question, and what is wanted. `guess` is what guessing reaches."""
-    look = {"format_func": QUESTIONS.__getitem__, "default": "epsilon", "required": True, **linked("wanted")}
-    name = st.segmented_control("What do you want to know?", tuple(QUESTIONS), **look)
+    options = {"format_func": QUESTIONS.__getitem__, "default": "epsilon", "required": True, **linked("wanted")}
+    name = st.segmented_control("What do you want to know?", tuple(QUESTIONS), **options)
     left, right = st.columns(2, gap="medium")
     if name == "poison":
         with left:

@@ -183,8 +183,8 @@ def _ask_attack() -> int:
     """The attack model: a fair guess, or one of n people."""
     titles = {"fair": "In or out, even odds", "one-of-n": "Which of n people"}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        look = {"format_func": titles.__getitem__, "default": "fair", "required": True, "help": _ATTACKS, **linked("attack")}
-        if st.segmented_control("The attacker guesses", tuple(titles), **look) == "fair":
+        options = {"format_func": titles.__getitem__, "default": "fair", "required": True, "help": _ATTACKS, **linked("attack")}
+        if st.segmented_control("The attacker guesses", tuple(titles), **options) == "fair":
             return FAIR
         return int(st.number_input("n, people who may be the one", 2, 100_000_000, 1_000, **linked("candidates")))
 

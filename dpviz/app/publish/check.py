@@ -21,8 +21,8 @@ _LOOK = {
 }
 
 
-def looks_at(book: ReleaseRegister, loaded: Loaded) -> int | None:
-    """How many fits on these rows somebody looked at; None where looking costs nothing."""
+def n_explorations(book: ReleaseRegister, loaded: Loaded) -> int | None:
+    """How many fits on these rows were explored; None where exploring costs nothing."""
     if loaded.role is not DataRole.PRIVATE:
         return None
     return sum(item.times for item in book.explorations(loaded.data.fingerprint))
@@ -31,7 +31,7 @@ def looks_at(book: ReleaseRegister, loaded: Loaded) -> int | None:
 def check(book: ReleaseRegister, loaded: Loaded) -> None:
     """What must be mended, what is doubtful, and the long list of what was declared."""
     st.header("What is taken as public", anchor=False)
-    found = assumptions(loaded.schema, explored=looks_at(book, loaded))
+    found = assumptions(loaded.schema, explored=n_explorations(book, loaded))
     blocking = [item for item in found if item.blocks]
     doubtful = [item for item in found if item.fix and not item.blocks]
     if blocking:

@@ -83,8 +83,8 @@ def _ask_which(book: ReleaseRegister, loaded: Loaded) -> None:
 
 def _ask_old(names: list[str], loaded: Loaded) -> None:
     name = st.selectbox("Data set", names, index=None, placeholder="Choose the data set", key="publish-name")
-    look = {"icon": ":material/link:", "disabled": name is None, "on_click": _assign, "args": (name, loaded)}
-    st.button("They belong to it, for good", **look)
+    options = {"icon": ":material/link:", "disabled": name is None, "on_click": _assign, "args": (name, loaded)}
+    st.button("They belong to it, for good", **options)
 
 
 def _ask_new(loaded: Loaded) -> None:
@@ -134,8 +134,8 @@ def _ask_cap(book: ReleaseRegister, known: DataSet) -> None:
         new = left.number_input(
             f"New cap on ε ({NEIGHBOURS})", 0.001, 1000.0, known.epsilon_cap, format="%g", key=f"publish-cap-of-{key}"
         )
-        look = {"format": "%g", "step": 1e-7, "help": _DELTA_HELP, "key": f"publish-delta-of-{key}"}
-        delta = right.number_input(_DELTA, 0.0, 0.1, known.delta_cap, **look)
+        options = {"format": "%g", "step": 1e-7, "help": _DELTA_HELP, "key": f"publish-delta-of-{key}"}
+        delta = right.number_input(_DELTA, 0.0, 0.1, known.delta_cap, **options)
         is_same = (new, delta) == (known.epsilon_cap, known.delta_cap)
         st.button("Set this cap", disabled=is_same, on_click=_change_cap, args=(known, new, delta), icon=":material/check:")
         changes = book.cap_changes(known.name)

@@ -76,8 +76,7 @@ def _explorations(book: ReleaseRegister, loaded: Loaded) -> None:
     found = book.explorations(loaded.data.fingerprint)
     if not found:
         return
-    looks = sum(item.times for item in found)
-    fits = counted(looks, "fit")
+    fits = counted(sum(item.times for item in found), "fit")
     with st.expander(f"Explorations of these rows ({fits}): {found[0].status}", icon=":material/visibility_lock:"):
         st.warning("What was explored is covered by no guarantee. Keep it to yourself.", icon=":material/lock:")
         rows = [

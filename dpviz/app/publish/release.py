@@ -13,7 +13,7 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.controls import Asked
 from dpviz.app.parts import error, why_disabled
-from dpviz.app.publish.check import looks_at
+from dpviz.app.publish.check import n_explorations
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import chart
 from dpviz.app.work.pool import Lane
@@ -47,7 +47,7 @@ def promised(book: ReleaseRegister, balance: Balance | None, asked: Asked, loade
     if balance is not None:
         request = request.at(balance.fitting(request.settings["epsilon"]))
     try:
-        return promise(loaded.schema, request, explored=looks_at(book, loaded))
+        return promise(loaded.schema, request, explored=n_explorations(book, loaded))
     except DpvizError as problem:
         st.session_state[_PROBLEM] = problem
         return None

@@ -76,10 +76,10 @@ def ask_request(loaded: Loaded) -> RobustnessRequest | None:
         return None
     names = loaded.learners
     with st.sidebar:
-        look = {"format_func": learner_title, **linked("robust-learners")}
-        learners = st.multiselect("Learners", names, default=first_learners(names), **look)
-        look = {"format_func": number_text, "max_selections": MOST_EPSILONS, **linked("robust-epsilons")}
-        epsilons = st.multiselect(f"ε ({NEIGHBOURS})", EPSILONS, default=list(FIRST_EPSILONS), **look)
+        options = {"format_func": learner_title, **linked("robust-learners")}
+        learners = st.multiselect("Learners", names, default=first_learners(names), **options)
+        options = {"format_func": number_text, "max_selections": MOST_EPSILONS, **linked("robust-epsilons")}
+        epsilons = st.multiselect(f"ε ({NEIGHBOURS})", EPSILONS, default=list(FIRST_EPSILONS), **options)
         words = f"Auto: each learner's public rule, at most {AUTO_CAP} levels."
         depth = st.select_slider("Depth", DEPTHS, value="auto", help=words, **linked("robust-depth"))
         draws = st.select_slider("Draws", DRAWS, value=300, format_func="{:,}".format, help=_MORE, **linked("robust-draws"))

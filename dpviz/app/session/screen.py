@@ -33,8 +33,8 @@ def ask_session_file() -> None:
 def _ask_upload() -> None:
     """As with tables, the widget is replaced once its file is read; before the page, because it changes what widgets show."""
     key = f"session-{st.session_state.setdefault(_COUNT, 0)}"
-    look = {"type": "json", "max_upload_size": _MOST_MEGABYTES, "on_change": _open, "args": (key,)}
-    st.file_uploader("Session saved by dpviz", key=key, **look)
+    options = {"type": "json", "max_upload_size": _MOST_MEGABYTES, "on_change": _open, "args": (key,)}
+    st.file_uploader("Session saved by dpviz", key=key, **options)
     problem = st.session_state.get(_PROBLEM)
     if problem is not None:
         parts.error(problem, kept="Everything is as it was.")

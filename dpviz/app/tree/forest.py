@@ -45,8 +45,8 @@ def one_tree(trees: Sequence[Tree], say: Callable[[int], str]) -> None:
     if tree.n_leaves > MOST_DRAWN:
         st.info(f"More than {MOST_DRAWN} leaves are not drawn.", icon=":material/info:")
         return
-    look: dict[str, Any] = {"widths": None, "selected": None, "title": f"Tree {number} of {len(trees)}"}
-    wide, narrow = (tree_svg(tree, narrow=narrow, **look) for narrow in (False, True))
+    style: dict[str, Any] = {"widths": None, "selected": None, "title": f"Tree {number} of {len(trees)}"}
+    wide, narrow = (tree_svg(tree, narrow=narrow, **style) for narrow in (False, True))
     tree_view(wide, narrow, selected=None, key="member-view")
     with st.expander("The same tree as text", icon=":material/notes:"):
         st.markdown("\n".join(f"{place}. {plain(line.text)}" for place, line in enumerate(rule_list(tree), start=1)))

@@ -62,9 +62,9 @@ def _ask_view(*, may_show_rows: bool) -> tuple[str, str]:
 
 def _choice(label: str, titles: dict[str, str], note: str, *, key: str) -> str:
     """One of `titles`, the first unless the URL says otherwise."""
-    look = {"help": note, "key": key, "bind": "query-params"}
+    more = {"help": note, "key": key, "bind": "query-params"}
     options = tuple(titles)
-    return st.segmented_control(label, options, format_func=titles.__getitem__, default=options[0], required=True, **look)
+    return st.segmented_control(label, options, format_func=titles.__getitem__, default=options[0], required=True, **more)
 
 
 def _widths(trained: Trained, shown: Tree, trace: ExactTrace | None) -> dict[str, float] | None:
@@ -84,8 +84,8 @@ def _picture(trained: Trained, loaded: Loaded, shown: Tree, widths: Mapping[str,
     st.session_state[SELECTED] = chosen_node(VIEW) or st.session_state.get(SELECTED, "root")
     chosen = _nearest_kept(st.session_state[SELECTED], ids)
     marks, title = _marks(trained, loaded, shown), _title(trained, shown)
-    look: dict[str, Any] = {"widths": widths, "selected": chosen, "marks": marks, "title": title}
-    wide, narrow = (tree_svg(shown, narrow=narrow, **look) for narrow in (False, True))
+    style: dict[str, Any] = {"widths": widths, "selected": chosen, "marks": marks, "title": title}
+    wide, narrow = (tree_svg(shown, narrow=narrow, **style) for narrow in (False, True))
     tree_view(wide, narrow, selected=chosen, key=VIEW)
     return ids[chosen]
 

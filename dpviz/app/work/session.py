@@ -20,7 +20,7 @@ Answers = tuple[Answer | None, ...]
 
 @dataclass(frozen=True)
 class Shown:
-    """Answers to look at: what was asked, and the values there are."""
+    """Answers to show: what was asked, and the values there are."""
 
     asked: Any
     values: tuple[Any, ...]
@@ -185,7 +185,7 @@ def cancel(task: Task) -> None:
 
 
 def values_of(task: Task) -> tuple[Any, ...]:
-    """The values there are, without a look at any work."""
+    """The values there are, whatever work there is."""
     _, shelf = _kept(task)
     return _values(shelf.get(key) for key in task.keys)
 
