@@ -4,6 +4,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.state import Loaded
@@ -17,6 +18,7 @@ from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
 from dpviz.training.params import Settings
+from tests.contract.fits import FEW
 
 #: Learners that predict classes, as the targets of these samples are; `test_numbers.py` opens the others.
 OF_CLASSES = tuple(name for name in learner_names() if "classes" in get_learner(name).tasks)
@@ -34,6 +36,19 @@ def in_use(role: DataRole, schema: Schema | None = None) -> Loaded:
     table, declared = sample_of(role)
     schema = schema or declared
     return Loaded(role, "A table", None, table, schema, encode(table, schema))
+
+
+def with_few_trees(name: str) -> dict[str, str]:
+    """URL parameters that choose a learner; one of many trees gets a few."""
+    return {"learner": get_learner(name).title} | {f"{name}.{field}": str(value) for field, value in FEW.get(name, {}).items()}
+
+
+#: Every learner in every role. All roles of some in the fast tests, of the others the first.
+LEARNERS_IN_ROLES = [
+    pytest.param(name, role, marks=[] if role is DataRole.SIMULATED or name in ("pf-tree", "cart", "dpa") else pytest.mark.slow)
+    for name in OF_CLASSES
+    for role in DataRole
+]
 
 
 def refusal(name: str, role: DataRole) -> str:
