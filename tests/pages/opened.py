@@ -43,9 +43,17 @@ def with_few_trees(name: str) -> dict[str, str]:
     return {"learner": get_learner(name).title} | {f"{name}.{field}": str(value) for field, value in FEW.get(name, {}).items()}
 
 
-#: Every learner in every role. All roles of some in the fast tests, of the others the first.
+def _fast(is_fast: bool) -> list[pytest.MarkDecorator]:
+    return [] if is_fast else [pytest.mark.slow]
+
+
+#: Of each kind one: a tree, shares by hand, a forest, a boosted model, no privacy, a vote, no tree at all.
+OF_EACH_KIND = ("pf-tree", "privatree", "pf-forest", "s-gbdt", "cart", "dpa", "logistic")
+#: Every learner; in the fast tests one of each kind.
+LEARNERS = [pytest.param(name, marks=_fast(name in OF_EACH_KIND)) for name in OF_CLASSES]
+#: Every learner in every role; in the fast tests all of them in one role and three in all.
 LEARNERS_IN_ROLES = [
-    pytest.param(name, role, marks=[] if role is DataRole.SIMULATED or name in ("pf-tree", "cart", "dpa") else pytest.mark.slow)
+    pytest.param(name, role, marks=_fast(role is DataRole.SIMULATED or name in ("pf-tree", "cart", "dpa")))
     for name in OF_CLASSES
     for role in DataRole
 ]

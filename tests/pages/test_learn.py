@@ -94,7 +94,7 @@ def wrong_guesses():
         yield from (pytest.param(name, option, id=f"{name}-{option}", marks=pytest.mark.slow) for option in others)
 
 
-@pytest.mark.parametrize(("name", "option"), wrong_guesses())
+@pytest.mark.parametrize(("name", "option"), list(wrong_guesses()))
 def test_every_wrong_guess_is_answered_kindly_with_the_same_number(name, option):
     test = guess(lesson_page(name), option)
     assert not test.success
