@@ -3,7 +3,7 @@
 import pytest
 
 from dpviz.app import tree_parts
-from dpviz.app.work import session
+from dpviz.app.work import session, tasks
 from dpviz.app.work.pool import Pool
 
 
@@ -11,6 +11,12 @@ from dpviz.app.work.pool import Pool
 def patient(monkeypatch):
     """A tree that should be there at once is waited for, however busy the machine is."""
     monkeypatch.setattr(tree_parts, "SHORT", 60.0)
+
+
+@pytest.fixture(autouse=True)
+def in_this_process(monkeypatch):
+    """What worker processes do is tested with the engine; here one thread is enough."""
+    monkeypatch.setattr(tasks, "WORKERS", 1)
 
 
 @pytest.fixture(autouse=True)

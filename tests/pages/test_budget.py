@@ -6,13 +6,21 @@ from dpviz.app.budget.rounds import SLOT
 from dpviz.app.parts import plain
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
-from tests.pages.opened import OF_CLASSES, after_work, opened, refusal, said_in_boxes, texts, tree_on_screen
+from tests.pages.opened import (
+    LEARNERS_IN_ROLES,
+    after_work,
+    opened,
+    refusal,
+    said_in_boxes,
+    texts,
+    tree_on_screen,
+    with_few_trees,
+)
 
 
-@pytest.mark.parametrize("role", list(DataRole))
-@pytest.mark.parametrize("name", OF_CLASSES)
+@pytest.mark.parametrize(("name", "role"), LEARNERS_IN_ROLES)
 def test_every_learner_has_its_three_figures_with_words_and_tables(name, role):
-    test = opened("budget", role, learner=get_learner(name).title)
+    test = opened("budget", role, **with_few_trees(name))
     said = texts(test)
     charts = test.get("plotly_chart")
     if why := refusal(name, role):

@@ -18,12 +18,6 @@ from tests.pages.opened import after_work, in_use, opened, said_in_boxes, slot_o
 SMALL = {"draws": "3", "splits": "1", "steps": "1", "epsilons": ["0.1", "1"]}
 
 
-@pytest.fixture(autouse=True)
-def in_this_process(monkeypatch):
-    """What workers do is tested with the engine; here one thread is enough."""
-    monkeypatch.setattr(tasks, "WORKERS", 1)
-
-
 def titles(*names):
     return [get_learner(name).title for name in names]
 

@@ -3,19 +3,27 @@ import json
 import pytest
 
 from dpviz.app.budget import lab as lab_screen
-from dpviz.app.work import tasks
 from dpviz.evaluation.budget.shares import MovableShares
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
-from tests.pages.opened import OF_CLASSES, after_work, in_use, opened, said_in_boxes, texts, tree_on_screen, values_in
+from tests.pages.opened import (
+    LEARNERS,
+    after_work,
+    in_use,
+    opened,
+    said_in_boxes,
+    texts,
+    tree_on_screen,
+    values_in,
+    with_few_trees,
+)
 
 SETTINGS = {"epsilon": 1.0, "max_depth": 4, "depth": "auto"}
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    """Few draws, in this process."""
-    monkeypatch.setattr(tasks, "WORKERS", 1)
+    """Few draws."""
     monkeypatch.setattr(lab_screen, "DRAWS", 3)
     monkeypatch.setattr(lab_screen, "GAIN_DRAWS", 5)
 
@@ -27,10 +35,10 @@ def pressed(test, start: str):
 
 
 def lab(name: str = "privatree", role: DataRole = DataRole.SIMULATED, **url: str):
-    return opened("budget", role, learner=get_learner(name).title, beside="Nothing", **url)
+    return opened("budget", role, beside="Nothing", **(with_few_trees(name) | url))
 
 
-@pytest.mark.parametrize("name", OF_CLASSES)
+@pytest.mark.parametrize("name", LEARNERS)
 def test_every_learner_has_a_lab_or_a_reason_why_not(name):
     said = texts(lab(name, depth="2"))
     movable = MovableShares.of(name, in_use(DataRole.SIMULATED).schema, {**SETTINGS, "depth": 2}, {}) is not None
@@ -39,7 +47,7 @@ def test_every_learner_has_a_lab_or_a_reason_why_not(name):
 
 
 def test_the_map_is_drawn_with_words_and_a_table():
-    test = pressed(lab(), "Draw the map")
+    test = pressed(lab(depth="1"), "Draw the map")
     ((_, found),) = values_in(test, lab_screen.MAP)
     assert found.n_draws == 3
     assert len(test.get("bidi_component")) == 1
@@ -70,27 +78,24 @@ def test_shares_of_levels_fix_the_depth_when_they_are_used():
     assert {share.set_by for share in plan.shares} == {"you"}
 
 
-def test_another_epsilon_makes_the_map_stale_and_it_stays():
-    test = pressed(lab(), "Draw the map")
+def test_the_shares_in_use_do_not_make_the_map_stale_another_epsilon_does_and_it_stays():
+    test = pressed(lab("pf-tree", depth="3"), "Draw the map")
+    test.toggle(key="pf-tree.level_shares.by-hand").set_value(True).run()
+    assert not any("stale" in text for _, text in said_in_boxes(test))
     test.number_input(key="epsilon").set_value(0.5).run()
     assert any("stale" in text for _, text in said_in_boxes(test))
     assert len(test.get("bidi_component")) == 1
     assert "Try one step more" not in " ".join(button.label for button in test.button)
 
 
-def test_the_shares_in_use_do_not_make_the_map_stale():
-    test = pressed(lab(), "Draw the map")
-    test.toggle(key="privatree.shares.by-hand").set_value(True).run()
-    assert not any("stale" in text for _, text in said_in_boxes(test))
-
-
 def test_one_step_more_says_what_it_buys():
-    test = pressed(pressed(lab(), "Draw the map"), "Try one step")
+    test = pressed(pressed(lab("pf-tree", depth="3"), "Draw the map"), "Try one step")
     said = texts(test)
     assert "moved there from the other shares" in said
     assert "5 draws" in " ".join(button.label for button in test.button)
 
 
+@pytest.mark.slow
 def test_few_and_many_rows_stand_side_by_side(monkeypatch):
     monkeypatch.setattr(lab_screen, "DRAWS_LARGE", 2)
     test = opened("budget", learner=get_learner("privatree").title, depth="1", beside="Loan applications (20,000 rows)")

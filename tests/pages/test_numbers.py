@@ -16,6 +16,7 @@ from dpviz.models.tree import format_value
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
+from tests.contract.fits import FEW
 from tests.pages.opened import PAGES, after_work, opened, texts, tree_on_screen
 
 NUMBERS = learners_for(load_sample("rents")[1])
@@ -37,7 +38,8 @@ def page(name: str, role: DataRole = DataRole.SIMULATED, **url: str) -> AppTest:
 
 
 def tree_of(name: str, role: DataRole = DataRole.SIMULATED, **url: str) -> AppTest:
-    return page("tree", role, **{"learner-of-numbers": get_learner(name).title, **url})
+    few = {f"{name}.{field}": str(value) for field, value in FEW.get(name, {}).items()}
+    return page("tree", role, **({"learner-of-numbers": get_learner(name).title} | few | url))
 
 
 def trained_of(test: AppTest):

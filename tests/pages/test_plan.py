@@ -4,7 +4,6 @@ from dataclasses import replace
 import pytest
 
 from dpviz.app.plan import screen as plan_screen
-from dpviz.app.work import tasks
 from dpviz.evaluation.plan import consequences as found_by
 from dpviz.evaluation.plan import planner
 from dpviz.evaluation.plan.search import search
@@ -12,13 +11,12 @@ from dpviz.learners import get_learner
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
-from tests.pages.opened import OF_CLASSES, after_work, in_use, opened, said_in_boxes, texts, values_in
+from tests.pages.opened import LEARNERS, after_work, in_use, opened, said_in_boxes, texts, values_in, with_few_trees
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    """Few draws, in this process."""
-    monkeypatch.setattr(tasks, "WORKERS", 1)
+    """Few draws."""
 
     def few(world, setup, **look):
         return found_by.consequences(world, setup, epsilons=(0.1, 1.0), draws=20, **look)
@@ -44,9 +42,9 @@ def pressed(test, start: str):
     return settled(button.click().run())
 
 
-@pytest.mark.parametrize("name", OF_CLASSES)
+@pytest.mark.parametrize("name", LEARNERS)
 def test_every_learner_gets_three_consequences_or_a_reason(name):
-    test = asked(learner=get_learner(name).title)
+    test = asked(**with_few_trees(name))
     said = texts(test)
     problems = [text for kind, text in said_in_boxes(test) if kind == "error"]
     assert bool(problems) != ("Accuracy** at ε = 1" in said)

@@ -3,7 +3,9 @@
 import gc
 import re
 import weakref
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from threading import Event
 
 import pytest
@@ -12,7 +14,6 @@ from streamlit.testing.v1 import AppTest
 from dpviz.app.robustness import run as robustness_run
 from dpviz.app.state import Loaded
 from dpviz.app.trees import tree_task
-from dpviz.app.work import tasks
 from dpviz.app.work.pool import Lane, Pool
 from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
@@ -58,6 +59,12 @@ def opened(page: str, private: Loaded, **url: str) -> AppTest:
     return test
 
 
+@pytest.fixture(scope="module")
+def seen(private: Loaded) -> Callable[[str], AppTest]:
+    """A page as it opens, once for all who only look at it."""
+    return cache(lambda page: opened(page, private))
+
+
 def everything(test: AppTest) -> str:
     """Whatever the page sends to the browser, tables included."""
     sent = [str(getattr(element, "proto", "")) for block in (test.main, test.sidebar) for element in block]
@@ -77,8 +84,8 @@ def test_the_rows_are_as_told(private):
 
 
 @pytest.mark.parametrize("page", NAMES)
-def test_no_page_shows_a_count_a_cell_or_a_seed(page, private):
-    test = opened(page, private)
+def test_no_page_shows_a_count_a_cell_or_a_seed(page, private, seen):
+    test = seen(page)
     sent = everything(test)
     seen = numbers_in(sent)
     exact = {N_ROWS, N_ROWS + N_DROPPED, N_ILL, N_ROWS - N_ILL, N_DROPPED, N_CLIPPED}
@@ -93,8 +100,8 @@ OF_ROWS = {"budget", "compare", "plan", "publish", "robustness", "tree"}
 
 
 @pytest.mark.parametrize("page", NAMES)
-def test_no_page_offers_a_learner_that_publishes_rows_as_they_are(page, private):
-    test = opened(page, private)
+def test_no_page_offers_a_learner_that_publishes_rows_as_they_are(page, seen):
+    test = seen(page)
     exact = {get_learner(name).title for name in learner_names() if not get_learner(name).spends_epsilon}
     named = [box for box in (*test.selectbox, *test.multiselect) if box.label in ("Learner", "Learners")]
     of_rows = [box for box in named if box.key in ("learner", "learners", "robust-learners")]  # others ask about other rows
@@ -102,8 +109,7 @@ def test_no_page_offers_a_learner_that_publishes_rows_as_they_are(page, private)
     assert bool(of_rows) == (page in OF_ROWS)
 
 
-def test_curves_of_private_rows_are_told_against_the_public_count(private, monkeypatch):
-    monkeypatch.setattr(tasks, "WORKERS", 1)
+def test_curves_of_private_rows_are_told_against_the_public_count(private):
     test = opened("robustness", private, **{"robust-draws": "100", "robust-epsilons": ["0.01"]})
     test.checkbox(key="robust-keep-private").check().run()
     next(button for button in test.button if button.label.startswith("Compute")).click().run()
@@ -134,15 +140,14 @@ def test_code_that_asks_for_such_a_learner_is_refused(private):
 
 
 @pytest.mark.parametrize("page", [name for name in NAMES if name != "publish"])
-def test_no_page_but_publish_gives_a_file_made_from_the_rows(page, private):
-    labels = {button.proto.label for button in opened(page, private).get("download_button")}
+def test_no_page_but_publish_gives_a_file_made_from_the_rows(page, seen):
+    labels = {button.proto.label for button in seen(page).get("download_button")}
     assert labels <= {"Download schema", "Save session"}  # what was declared and chosen: tests/io/test_session.py
 
 
-def test_no_page_puts_anything_of_the_table_into_the_address(private):
+def test_no_page_puts_anything_of_the_table_into_the_address(seen):
     for page in NAMES:
-        test = opened(page, private)
-        address = " ".join(f"{name}={value}" for name, value in test.query_params.items())
+        address = " ".join(f"{name}={value}" for name, value in seen(page).query_params.items())
         assert not re.search("ward|marker|state=|ill|well", address), address
 
 

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.robustness import backdoor as robustness_backdoor
 from dpviz.app.robustness import run as robustness_run
 from dpviz.app.robustness.ask import Cell, RobustnessRequest, first_learners
 from dpviz.app.robustness.run import ATTACK, BACKDOOR, CURVES
-from dpviz.app.work import tasks
 from dpviz.errors import DpvizError
 from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.learners import DEFAULT, get_learner, learner_names
 from dpviz.table.role import DataRole
 from tests.pages.opened import after_work, in_use, opened, said_in_boxes, slot_of, texts
-
-
-@pytest.fixture(autouse=True)
-def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "WORKERS", 1)
 
 
 def named(names: list[str]) -> list[str]:

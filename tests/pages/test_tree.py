@@ -1,7 +1,9 @@
 import json
 from dataclasses import replace
+from functools import cache
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from dpviz import model_from_json
 from dpviz.app.parts import plain
@@ -9,6 +11,8 @@ from dpviz.app.tree.fresh import SLOT
 from dpviz.learners import get_learner, learner_names
 from dpviz.table.role import DataRole
 from tests.pages.opened import (
+    LEARNERS,
+    LEARNERS_IN_ROLES,
     OF_CLASSES,
     after_work,
     in_use,
@@ -18,15 +22,21 @@ from tests.pages.opened import (
     texts,
     tree_on_screen,
     values_in,
+    with_few_trees,
 )
 
 BOX_OF = {"holds": "success", "unproven": "warning", "violated": "error", "none": "info"}
 
 
-@pytest.mark.parametrize("role", list(DataRole))
-@pytest.mark.parametrize("name", OF_CLASSES)
+@cache
+def drawn(name: str, role: DataRole = DataRole.SIMULATED) -> AppTest:
+    """The page of a learner, opened once for all who only look at it."""
+    return opened("tree", role, **with_few_trees(name))
+
+
+@pytest.mark.parametrize(("name", "role"), LEARNERS_IN_ROLES)
 def test_every_learner_is_drawn_in_every_role(name, role):
-    test = opened("tree", role, learner=get_learner(name).title)
+    test = drawn(name, role)
     said = texts(test)
     if why := refusal(name, role):
         assert any(plain(why) in text for kind, text in said_in_boxes(test) if kind == "error")
@@ -46,7 +56,7 @@ def test_every_learner_is_drawn_in_every_role(name, role):
 
 @pytest.mark.parametrize("name", OF_CLASSES)
 def test_an_unsound_claim_never_looks_like_a_guarantee(name):
-    test = opened("tree", learner=get_learner(name).title)
+    test = drawn(name)
     result = tree_on_screen(test).result
     boxes = said_in_boxes(test)
     promised = [text for kind, text in boxes if kind == "success"]
@@ -56,9 +66,9 @@ def test_an_unsound_claim_never_looks_like_a_guarantee(name):
     assert sound or not any("Guaranteed" in text for _, text in boxes)
 
 
-@pytest.mark.parametrize("name", OF_CLASSES)
+@pytest.mark.parametrize("name", LEARNERS)
 def test_private_rows_show_no_count_no_accuracy_and_no_seed(name):
-    test = opened("tree", DataRole.PRIVATE, learner=get_learner(name).title)
+    test = drawn(name, DataRole.PRIVATE)
     said = texts(test)
     assert "Exact rows" not in said
     assert not test.metric
@@ -186,12 +196,12 @@ def test_the_tree_is_there_as_text_too():
 
 @pytest.mark.parametrize("name", [name for name in learner_names() if "forest" in name])
 def test_a_forest_shows_its_trees_one_by_one_and_its_vote_where_rows_may_be_read(name):
-    test = opened("tree", learner=get_learner(name).title)
+    test = opened("tree", **with_few_trees(name))
     votes = tree_on_screen(test).result.model.votes(in_use(DataRole.SIMULATED).data)
     table = next(found.value for found in test.dataframe if "votes" in found.value)
     assert table["votes"].tolist() == votes[0].tolist()
     test.number_input(key="voted-row").set_value(3).run()
     table = next(found.value for found in test.dataframe if "votes" in found.value)
     assert table["votes"].tolist() == votes[2].tolist()
-    private = opened("tree", DataRole.PRIVATE, learner=get_learner(name).title)
+    private = drawn(name, DataRole.PRIVATE)
     assert not [found for found in private.number_input if found.key == "voted-row"]
