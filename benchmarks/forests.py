@@ -23,7 +23,7 @@ from dpviz.learners import fit
 from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import Simulation
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.forests.forest import Plot
+from dpviz.training.forests.forest import ForestShape
 from dpviz.training.forests.random_trees import theorem_2_depth
 from dpviz.training.forests.trace import forest_trace
 
@@ -168,8 +168,8 @@ def _empty(data: EncodedDataset, n_trees: int, draws: int) -> Spread:
 def _trace(data: EncodedDataset, n_trees: int, seed: int) -> Any:
     """On nine tenths of the rows, as in the paper's ten-fold cross-validation."""
     rows = data.folds(10, seed=seed)[0][0]
-    plot = Plot(n_trees, theorem_2_depth(data.schema), disjoint=True)
-    return forest_trace(rows, plot, SmoothMajority(EPSILON), Simulation(seed))
+    shape = ForestShape(n_trees, theorem_2_depth(data.schema), disjoint=True)
+    return forest_trace(rows, shape, SmoothMajority(EPSILON), Simulation(seed))
 
 
 def _fit(learner: str, given: dict[str, Any], data: EncodedDataset, seed: int) -> Any:

@@ -7,7 +7,7 @@ leaves the URL. Nothing here touches rows. A learner's widgets come from its `Co
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -19,7 +19,7 @@ from dpviz.figures.guarantee_text import number_text, odds_text
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
-from dpviz.training.params import Control, controls_of, default_of
+from dpviz.training.params import Control, controls_of
 
 #: Rounded steps, about three a decade: 0.001, 0.002, 0.003, 0.005, 0.01, ... 10.
 EPSILONS = (*(float(f"{digit}e{power}") for power in range(-3, 1) for digit in (1, 2, 3, 5)), 10.0)
@@ -132,7 +132,7 @@ def _ask_params(learner: str, depth: str) -> dict[str, Any]:
 
 
 def _default(learner: str, name: str) -> Any:
-    return next(default_of(item) for item in fields(get_learner(learner).Params) if item.name == name)
+    return getattr(get_learner(learner).Params(), name)
 
 
 def _ask_param(key: str, name: str, learner: str, about: Control, depth: str) -> Any:

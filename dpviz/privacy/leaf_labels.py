@@ -13,9 +13,10 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from dpviz.accounting.events import Event
 from dpviz.privacy.selection import ExponentialMechanism
 from dpviz.privacy.sensitivity import Sensitivity
-from dpviz.privacy.source import NoiseSource
+from dpviz.privacy.source import NoiseSource, Released
 from dpviz.privacy.uniform import combination, product_distribution
 from dpviz.randomness import secure_integers
 
@@ -71,6 +72,9 @@ class LabelRule(Protocol):
     def sample_exactly(self, counts: np.ndarray) -> int:
         """One label by an exact sampler; raises NotReleasable where there is none."""
 
+    def event(self, part: str, level: int | None) -> Event:
+        """The event of one label."""
+
 
 MAJORITY = Sensitivity(1.0, monotone=False, source="a row can make one class a largest one, or stop it from being one")
 
@@ -94,6 +98,10 @@ class GlobalMajority:
         """One class by OpenDP."""
         return self._mechanism.sample_exactly(_is_largest(counts))
 
+    def event(self, part: str, level: int | None) -> Event:
+        """One selection."""
+        return MAJORITY.event(self.epsilon, self.title, part, level)
+
     @property
     def _mechanism(self) -> ExponentialMechanism:
         return ExponentialMechanism(self.epsilon, MAJORITY)
@@ -110,10 +118,12 @@ class LabelLeaves:
     rule: LabelRule
     title: ClassVar[str] = "labels of leaves"
 
-    def choose(self, counts: LeafCounts, *, source: NoiseSource) -> np.ndarray:
-        """Class codes of all leaves, uint8 of shape (n_leaves,)."""
+    def release(
+        self, counts: LeafCounts, *, source: NoiseSource, part: str = "leaf", level: int | None = None
+    ) -> Released[np.ndarray]:
+        """Class codes of all leaves, uint8 of shape (n_leaves,), and the event of one tree's labels."""
         labels = combination(source.draw(self, counts), np.full(counts.n_leaves, counts.n_classes))
-        return labels.astype(np.uint8)
+        return Released(labels.astype(np.uint8), self.rule.event(part, level))
 
     def sample(self, counts: LeafCounts, rng: np.random.Generator) -> np.ndarray:
         """Labels; uniform where a leaf has no rows."""

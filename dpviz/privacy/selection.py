@@ -15,6 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpviz.accounting.events import NonPrivate, Select
 from dpviz.errors import NotReleasable
 from dpviz.privacy.sensitivity import Sensitivity, check_epsilon
 from dpviz.privacy.source import NoiseSource, Released
@@ -36,8 +37,11 @@ class _Selection:
 
     def release(self, utilities: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Released[int]:
         """Choose an index of `utilities` (shape (n_candidates,), private)."""
-        event = self.sensitivity.event(self.epsilon, self.title, part, level)
-        return Released(int(source.draw(self, utilities)), event)  # type: ignore[arg-type]
+        return Released(int(source.draw(self, utilities)), self.event(part, level))  # type: ignore[arg-type]
+
+    def event(self, part: str, level: int | None) -> Select | NonPrivate:
+        """The event of one choice."""
+        return self.sensitivity.event(self.epsilon, self.title, part, level)
 
     def _logits(self, utilities: np.ndarray) -> np.ndarray:
         behind = np.max(utilities, axis=-1, keepdims=True) - utilities  # before scaling: exact for integers

@@ -38,7 +38,11 @@ class SmoothMajority:
 
     def release(self, counts: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Released[int]:
         """Choose a class by `counts` (shape (n_classes,), int64, private). Its cost is unbounded: the event is non-private."""
-        return Released(int(source.draw(self, counts)), NonPrivate(REASON, part, level))
+        return Released(int(source.draw(self, counts)), self.event(part, level))
+
+    def event(self, part: str, level: int | None) -> NonPrivate:
+        """A step without a finite cost."""
+        return NonPrivate(REASON, part, level)
 
     def sample(self, counts: np.ndarray, rng: np.random.Generator) -> int:
         """One class."""

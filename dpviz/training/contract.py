@@ -1,4 +1,4 @@
-"""The contract between learners and the rest of the house.
+"""The contract between learners and everything that uses them.
 
 A learner is one file in `dpviz/learners/` that ends in `LEARNER = LearnerSpec(...)`. Widgets, validation, error texts, the
 documentation table and the contract tests all come from that one value.
@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpviz.accounting.claim import Claim, Disclosure
+from dpviz.accounting.claim import Claim, Disclosure, Verdict
 from dpviz.accounting.events import Event, Sequential
 from dpviz.accounting.ledger import Ledger
 from dpviz.accounting.plan import BudgetPlan
@@ -28,13 +28,13 @@ from dpviz.table.schema import ClassTarget, Schema
 from dpviz.training.growing import TreeRecipe, grow
 from dpviz.training.params import NoParams, Settings
 
-#: What a learner predicts; "any" is both.
+#: What a learner predicts; "any" means both.
 Task = Literal["classes", "number", "any"]
 
 
 @dataclass(frozen=True, slots=True)
 class FitOutput:
-    """What a learner's `fit` hands back: a model of released values, the event it cost, and its own disclosures."""
+    """What a learner's `fit` returns: a model made of released values, its event, and the learner's own disclosures."""
 
     model: Model
     event: Event
@@ -43,18 +43,28 @@ class FitOutput:
 
 Fit = Callable[[EncodedDataset, BudgetPlan, Any, NoiseSource], FitOutput]
 Prepare = Callable[[EncodedDataset, BudgetPlan, Any, NoiseSource], TreeRecipe]
+ClaimRule = Callable[[BudgetPlan, Any, Schema], Claim]
 
 
 def fit_by_growing(prepare: Prepare) -> Fit:
-    """The `fit` of a learner that grows one tree: prepare it, grow it."""
+    """The `fit` of a learner that grows one tree by the recipe that `prepare` returns."""
 
     def fit(data: EncodedDataset, plan: BudgetPlan, params: Any, source: NoiseSource) -> FitOutput:
-        growth = prepare(data, plan, params, source)
-        root, event = grow(growth.root, growth.step)
-        whole = Sequential((*growth.before, event)) if growth.before else event
-        return FitOutput(Tree(data.schema, root), whole, growth.disclosures)
+        recipe = prepare(data, plan, params, source)
+        root, event = grow(recipe.root, recipe.step)
+        return FitOutput(Tree(data.schema, root), after(recipe.before, event), recipe.disclosures)
 
     return fit
+
+
+def after(before: tuple[Event, ...], event: Event) -> Event:
+    """`event`, preceded by the events `before` on the same rows."""
+    return Sequential((*before, event)) if before else event
+
+
+def always_claims(source: str, verdict: Verdict, because: str) -> ClaimRule:
+    """The `claim` of a learner that claims all of its budget, with the same verdict for every plan."""
+    return lambda plan, params, schema: Claim(plan.epsilon, source, verdict, because, plan.delta)
 
 
 @dataclass(frozen=True)
@@ -66,27 +76,27 @@ class LearnerSpec:
     name, title, idea, citation : str
         Registry name, name for people, one sentence, source.
     plan : callable (schema, settings, params) -> BudgetPlan
-        Depth and shares from public things alone; raises SchemaError when a public value it needs is absent.
+        Depth and shares from public values alone; raises SchemaError if a public value it needs is missing.
     fit : callable (data, plan, params, source) -> FitOutput
-        Trains. Whatever it learns from `data` goes through a mechanism drawn from `source`, or is a disclosure.
+        Trains. Everything it learns from `data` goes through a mechanism drawn from `source`, or is a disclosure.
     claim : callable (plan, params, schema) -> Claim
-        What the paper says for this plan, with our verdict.
+        What the paper claims for this plan, with our verdict.
     prepare : callable or None
         For a learner that grows one tree: what `fit` grows. Verification enumerates it step by step.
     Params : type
-        Frozen dataclass of the learner's own parameters (`dpviz.training.params.control`).
+        Frozen dataclass of the learner's own parameters, with fields from `dpviz.training.params`.
     task : "classes", "number" or "any"
-        What it predicts; `tasks` spells it out.
+        What it predicts.
     is_baseline : bool
-        Drawn as a line to compare with.
+        Drawn as a line for comparison.
     spends_epsilon : bool
-        False for a learner without privacy: epsilon changes nothing and there is nothing to draw again.
+        False for a learner without privacy, for which epsilon and the noise change nothing.
     one_voter_per_row : bool
-        Its model votes, and a row reaches one voter only, whose choice depends on its own rows alone: votes certify predictions.
+        True if its model votes and every row reaches one voter, trained on its own rows alone: votes then certify predictions.
     published : (str, str) or None
         (version, method) of its column in the papers' accuracy tables.
     exact : bool
-        Every mechanism has an exact sampler, so `ExactNoise()` works.
+        True if every mechanism has an exact sampler, so that `ExactNoise()` works.
     """
 
     name: str
@@ -95,7 +105,7 @@ class LearnerSpec:
     citation: str
     plan: Callable[[Schema, Settings, Any], BudgetPlan]
     fit: Fit
-    claim: Callable[[BudgetPlan, Any, Schema], Claim]
+    claim: ClaimRule
     prepare: Prepare | None = None
     Params: type = NoParams
     task: Task = "classes"
@@ -107,13 +117,13 @@ class LearnerSpec:
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """The kinds of target it predicts, of "classes" and "number"; the first is the one it is shown with."""
+        """The kinds of target it predicts: "classes", "number" or both; it is shown with the first."""
         return ("classes", "number") if self.task == "any" else (self.task,)
 
 
 @dataclass(frozen=True)
 class FitResult:
-    """A trained model with everything that must be said about it.
+    """A trained model with everything a reader must know about it.
 
     Attributes
     ----------
@@ -122,11 +132,11 @@ class FitResult:
     ledger : Ledger
         What was spent, and what it composes to.
     claim : Claim
-        What the paper says, and our verdict.
+        What the paper claims, and our verdict.
     plan : BudgetPlan
-        What was to be spent.
+        What was allowed to be spent.
     disclosures : tuple of Disclosure
-        What the result reveals outside its ledger.
+        What the result reveals that the ledger does not cover.
     noise : str
         "simulation" or "release"; `seed` is None for a release.
     """
@@ -144,9 +154,9 @@ class FitResult:
     seed: int | None
 
     def score(self, data: EncodedDataset) -> float:
-        """Accuracy on `data`, or R² for a numeric target. Computed on rows: private if they are.
+        """Accuracy on `data`, or R² for a numeric target. As private as the rows it is computed on.
 
-        Raises DpvizError without rows, and for R² where all rows have the same number.
+        Raises DpvizError without rows, and for R² if all rows have the same target value.
         """
         if not data.n_rows:
             raise DpvizError("There are no rows to score.", remedy="Give at least one row.")
@@ -165,7 +175,7 @@ class FitResult:
 
     @cached_property
     def not_released_because(self) -> str | None:
-        """Why this is not a release, in one sentence; None when it is one."""
+        """Why this is not a release, in one sentence; None if it is one."""
         if self.noise != "release":
             return "A simulation, not a release."
         if not self.ledger.guarantee.is_finite:
@@ -193,7 +203,7 @@ class FitResult:
 
 
 def r_squared(target: np.ndarray, predicted: np.ndarray) -> float:
-    """Share of the variance of `target` explained: 1 at best, 0 for its mean, below 0 for worse; NaN where all are equal."""
+    """Share of the variance of `target` explained: 1 at best, 0 for predicting its mean; NaN if all targets are equal."""
     spread = np.ptp(target) if len(target) else 0.0
     if not spread:
         return math.nan
@@ -202,7 +212,7 @@ def r_squared(target: np.ndarray, predicted: np.ndarray) -> float:
 
 
 def n_public_of(schema: Schema, learner: str, instead: str) -> int:
-    """The public row count, or SchemaError naming both remedies (`instead` is the second)."""
+    """The public row count; raises SchemaError with two remedies, of which `instead` is the second."""
     if schema.n_public is None:
         raise SchemaError(
             f"The learner {learner!r} needs a public row count, and none is declared.",

@@ -1,4 +1,4 @@
-"""Exact counts, or exact means, at every node of a tree: a teaching view, for simulated data only. Exports cannot import it.
+"""Exact counts, or exact means, at every node of a tree: a teaching view for simulated data. Exports cannot import it.
 
 Publishing any of it voids the guarantee.
 """
@@ -20,14 +20,14 @@ from dpviz.table.schema import NumericTarget
 
 @dataclass(frozen=True)
 class ExactTrace:
-    """What stands at every node; a path is "" for the root, then L and R.
+    """Exact numbers at every node. A path is "" for the root, then L and R.
 
     Attributes
     ----------
     counts : mapping
         Path -> exact rows per class, int64 of shape (n_classes,); of shape (1,) for a numeric target.
     means : mapping
-        Path -> exact mean of a numeric target there, NaN without rows; empty for classes.
+        Path -> exact mean of a numeric target, NaN without rows; empty for classes.
     """
 
     counts: Mapping[str, np.ndarray]

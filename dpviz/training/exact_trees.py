@@ -1,4 +1,4 @@
-"""Trees that scikit-learn grew, as trees of ours: what the learners without privacy share. Their epsilon is infinite.
+"""What the learners without privacy share: plan, claim, and scikit-learn's trees as trees of dpviz.
 
 Categories are split as prefixes of their declared order (the integer coding of the papers' baselines).
 """
@@ -12,54 +12,48 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.accounting.claim import Claim
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.errors import SchemaError
 from dpviz.models.packed_forest import LEAF, PackedTrees
 from dpviz.models.tree import Branch, End, Node, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
+from dpviz.training.contract import LearnerSpec, always_claims
 from dpviz.training.params import Settings
 
 #: scikit-learn's single trees compute in single precision.
 LARGEST = 3.4e38
-#: Targets are squared, and boosting keeps them in single precision.
+#: Numeric targets are squared, and boosting holds them in single precision.
 LARGEST_TARGET = 1e18
 
 
-def plan_without_privacy(schema: Schema, settings: Settings, params: object) -> BudgetPlan:
-    """No budget: everything is exact."""
+def reference_learner(**about: Any) -> LearnerSpec:
+    """A learner without privacy: no budget, because everything is exact, and no claim. `about` holds the rest of its spec."""
+    claim = always_claims("none", "none", "Splits and labels are exact; there is no privacy.")
+    return LearnerSpec(plan=_no_budget, claim=claim, is_baseline=True, spends_epsilon=False, **about)
+
+
+def _no_budget(schema: Schema, settings: Settings, params: object) -> BudgetPlan:
     return BudgetPlan(math.inf, settings.fixed_or_max_depth, (Share("tree", None, math.inf, set_by="no privacy"),))
 
 
-def claim_of_nothing(plan: BudgetPlan, params: object, schema: Schema) -> Claim:
-    """Nothing is claimed."""
-    return Claim(math.inf, "none", "none", "Splits and labels are exact; there is no privacy.")
-
-
 def require_single_precision(schema: Schema, learner: str) -> None:
-    """Raise SchemaError naming a feature whose range single precision cannot hold."""
+    """Raise SchemaError for a feature whose range single precision cannot hold."""
     for feature in schema.features:
         if isinstance(feature, NumericFeature) and max(-feature.low, feature.high) > LARGEST:
-            raise SchemaError(
-                f"{learner!r} computes in single precision and cannot hold this range.",
-                field=feature.name,
-                remedy="Declare bounds below 1e38, for example in a larger unit.",
-            )
+            what = f"{learner!r} computes in single precision and cannot hold this range."
+            raise SchemaError(what, field=feature.name, remedy="Declare bounds below 1e38, for example in a larger unit.")
 
 
 def require_numbers_to_square(schema: Schema, learner: str) -> None:
     """Raise SchemaError for a numeric target whose squares do not fit."""
     target = schema.target
     if isinstance(target, NumericTarget) and max(-target.low, target.high) > LARGEST_TARGET:
-        raise SchemaError(
-            f"{learner!r} squares the target and cannot hold this range.",
-            field=target.name,
-            remedy="Declare bounds below 1e18, for example in a larger unit.",
-        )
+        what = f"{learner!r} squares the target and cannot hold this range."
+        raise SchemaError(what, field=target.name, remedy="Declare bounds below 1e18, for example in a larger unit.")
 
 
 def tree_of(schema: Schema, grown: Any, leaf_of: Callable[[Any], End]) -> Tree:
-    """A tree of scikit-learn's (`grower.tree_`); `leaf_of` makes a leaf of what it holds there (`tree_.value[node]`)."""
+    """The tree in scikit-learn's `grower.tree_`; `leaf_of` makes a leaf of the value there (`tree_.value[node]`)."""
 
     def convert(index: int) -> Node:
         if grown.children_left[index] == -1:
@@ -79,14 +73,14 @@ def _rule(schema: Schema, feature: int, threshold: float) -> Rule:
 
 @dataclass(frozen=True, eq=False)
 class NodeArrays:
-    """One grown tree, its nodes breadth first as `PackedTrees` wants them.
+    """The nodes of one tree, breadth first as in `PackedTrees`.
 
     Attributes
     ----------
     feature, threshold, first_child : ndarray of shape (n_nodes,)
-        LEAF, NaN and 0 at a leaf; children are counted from the tree's own root.
+        LEAF, NaN and 0 at a leaf; children are numbered from the tree's own root.
     leaves : ndarray of shape (n_leaves,)
-        What each leaf was called by whoever grew the tree.
+        The number of each leaf in the original tree.
     """
 
     feature: np.ndarray
@@ -98,7 +92,7 @@ class NodeArrays:
     def of(
         cls, feature: np.ndarray, threshold: np.ndarray, left: np.ndarray, right: np.ndarray, is_leaf: np.ndarray
     ) -> NodeArrays:
-        """The tree whose node 0 is the root and whose node k has the children left[k] and right[k]."""
+        """The tree with root 0 in which node k has the children left[k] and right[k]."""
         order = _breadth_first(left, right, is_leaf)
         ends = is_leaf[order]
         first = np.where(ends, 0, 1 + 2 * ((~ends).cumsum() - 1))
@@ -106,7 +100,7 @@ class NodeArrays:
 
     @classmethod
     def single(cls) -> NodeArrays:
-        """A tree that asks for nothing."""
+        """A tree of a single leaf."""
         return cls(np.array([LEAF]), np.array([np.nan]), np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
 
 
@@ -119,7 +113,7 @@ def _breadth_first(left: np.ndarray, right: np.ndarray, is_leaf: np.ndarray) -> 
 
 
 def packed(schema: Schema, trees: Sequence[NodeArrays]) -> PackedTrees:
-    """The trees one after the other; at least one."""
+    """The trees one after another; there must be at least one."""
     sizes = [len(tree.feature) for tree in trees]
     offsets = np.cumsum([0, *sizes[:-1]])
     feature = np.concatenate([tree.feature for tree in trees]).astype(np.int16)

@@ -1,7 +1,7 @@
-"""Growing a tree: a learner's step decides what one node becomes, growing does the rest.
+"""Growing a tree: a learner's step decides what one node becomes, and growing does the rest.
 
-Returns the node and its event together, so the ledger has the shape of the tree: Sequential(select, Parallel(left, right)).
-The two children hold disjoint rows, therefore Parallel; everything at one node touches the same rows, therefore Sequential.
+Nodes and events are returned together, so the ledger has the shape of the tree: Sequential(select, Parallel(left, right)). The
+children hold disjoint rows, therefore Parallel; all steps at one node touch the same rows, therefore Sequential.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The node splits by candidate `index` of `feature`; the children are grown in turn."""
+    """The node splits by candidate `index` of `feature`, and both children are grown."""
 
     feature: int
     index: int
@@ -48,7 +48,7 @@ class LabelledSplit:
 
 @dataclass(frozen=True, eq=False)
 class OrderedSplit:
-    """The node splits a categorical feature by any set of its bins (an order found at the node itself)."""
+    """The node splits a categorical feature by any set of its bins (prefixes of an order found at the node)."""
 
     feature: int
     left_bins: np.ndarray
@@ -57,19 +57,17 @@ class OrderedSplit:
 
 Decision = Label | Split | LabelledSplit | OrderedSplit
 Step = Callable[[NodeRows], Decision]
-#: The exact distribution of a step: every decision with its probability, and the mass that was cut off where noise is unbounded.
+#: The exact distribution of a step: every decision with its probability, and the mass cut off where noise is unbounded.
 StepDistribution = Callable[[NodeRows], tuple[list[tuple[Decision, float]], float]]
-
-
-#: Event of a decision that is listed in a distribution and was not drawn.
+#: The event of a decision that is enumerated, not drawn.
 UNPRICED = NoCost("distribution")
 
 
 @dataclass(frozen=True, eq=False)
 class TreeRecipe:
-    """A tree about to be grown: its root, the learner's step, and what was spent before.
+    """How to grow a tree: its root, the learner's step, and what was spent before.
 
-    `distribution` is given where a step draws unbounded noise, so that its decisions cannot be listed by trying every draw.
+    `distribution` is given where a step draws unbounded noise, so that trying every draw cannot enumerate its decisions.
     """
 
     root: NodeRows
@@ -80,7 +78,7 @@ class TreeRecipe:
 
 
 def grow(node: NodeRows, step: Step) -> tuple[Node, Event]:
-    """Grow the subtree of `node`: what it becomes, and what that cost."""
+    """Grow the subtree of `node`; returns it with its event."""
     grid = node.binned.grid
     match step(node):
         case Label(label, event):
@@ -103,7 +101,7 @@ def _branch(node: NodeRows, rule: Rule, left_bins: np.ndarray, event: Event, ste
 
 
 def _cut_below(grid: CandidateGrid, branch: Branch, index: int) -> Branch:
-    """The branch itself, or with a second rule inside where a numeric candidate has a lower end: its right side twice."""
+    """The branch; where a numeric candidate also has a lower end, with a second rule inside, and the right side on both sides."""
     candidates = grid.features[branch.rule.feature]
     if candidates.thresholds is None or not candidates.starts[index]:
         return branch
@@ -112,13 +110,13 @@ def _cut_below(grid: CandidateGrid, branch: Branch, index: int) -> Branch:
 
 
 def leaf_distribution(mechanism: PermuteAndFlip, node: NodeRows) -> tuple[list[tuple[Decision, float]], float]:
-    """The exact distribution of labelling `node` by permute-and-flip on its class counts; nothing is cut off."""
+    """The exact distribution of a leaf's label by permute-and-flip on its class counts; nothing is cut off."""
     chances = mechanism.probabilities(node.class_counts)
     return [(Label(label, UNPRICED), float(chance)) for label, chance in enumerate(chances)], 0.0
 
 
 def rule_of(grid: CandidateGrid, feature: int, index: int) -> Rule:
-    """The rule that candidate `index` of `feature` stands for."""
+    """The rule of candidate `index` of `feature`."""
     candidates = grid.features[feature]
     if candidates.thresholds is not None:
         return ThresholdRule(feature, float(candidates.thresholds[candidates.ends[index] - 1]))

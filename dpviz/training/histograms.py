@@ -1,6 +1,6 @@
 """Class counts per bin, and the rows of one node.
 
-Exact counts. They live inside `fit` only and leave it through a mechanism.
+These counts are exact. They exist only inside `fit`, and leave it only through a mechanism.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class BinnedRows:
 
     @classmethod
     def of(cls, data: EncodedDataset, grid: CandidateGrid) -> BinnedRows:
-        """Bin `data` (bins may be remembered on the data set) and join each bin with the row's class."""
+        """Bin `data` (the data set may cache its bins) and join each bin with the row's class."""
         n_classes = data.n_classes
         target = data.target.astype(np.uint32)
         codes = []
@@ -35,7 +35,7 @@ class BinnedRows:
         return cls(grid, tuple(codes), data.target, n_classes)
 
     def histogram(self, rows: np.ndarray | None) -> np.ndarray:
-        """Class counts per bin, all features one below the other: int64 of shape (grid.n_bins, n_classes)."""
+        """Class counts per bin, feature after feature: int64 of shape (grid.n_bins, n_classes)."""
         parts = []
         for feature, codes in zip(self.grid.features, self.codes, strict=True):
             here = codes if rows is None else codes[rows]
@@ -52,7 +52,7 @@ class NodeRows:
     level: int
     cache: NodeCache | None = None  # shared by all fits of a sweep; None for a single fit
     _is_held: bool = False  # by `cache`
-    _parent: tuple[NodeRows, NodeRows] | None = None  # (parent, sibling): lets the larger child subtract instead of count
+    _parent: tuple[NodeRows, NodeRows] | None = None  # (parent, sibling): the larger child subtracts instead of counting
 
     @property
     def n_rows(self) -> int:
@@ -111,7 +111,7 @@ class NodeCache:
 
     def children(self, node: NodeRows, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
         """As NodeRows.children."""
-        key = id(node), feature, left_bins.tobytes()  # nodes met are held by their parents, so ids are not used twice
+        key = id(node), feature, left_bins.tobytes()  # parents hold the nodes in the cache, so ids are not reused
         if key in self._known:
             return self._known[key]
         pair = node._divide(feature, left_bins)
@@ -124,7 +124,7 @@ class NodeCache:
 
 
 def root_rows(data: EncodedDataset, grid: CandidateGrid) -> NodeRows:
-    """All rows, binned. Fits on a data set that `caches_counts` share what they count."""
+    """All rows, binned. Fits on one data set that `caches_counts` share their counts."""
     if not (data.caches_counts and grid.is_reused):
         return NodeRows(BinnedRows.of(data, grid), None, 0)
     return data.binning(("root", grid.key), lambda: NodeRows(BinnedRows.of(data, grid), None, 0, NodeCache()))

@@ -1,7 +1,7 @@
 """The exact distribution of PrivaTree's split on noisy histograms, for features of two categories and two classes.
 
-Histograms of different features carry independent noise, so the distribution of each feature's impurity is found on its own, by
-listing its four noisy counts, and the least impurity wins (the first feature among equals). Used by verification.
+Histograms of different features have independent noise, so the distribution of each feature's impurity is computed separately,
+by enumerating its four noisy counts. The least impurity wins (the first feature among equals). Used by verification.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from dpviz.training.scores import weighted_gini
 #: Exact class counts of a feature's two categories.
 Table = tuple[tuple[int, ...], ...]
 
-#: Noisy counts above the exact count by more than this are cut off (and reported): four counts are listed at once.
+#: Noise above this is cut off (and the mass reported), because four counts are enumerated at once.
 MOST_NOISE = 20
 
-#: Added to the mass cut off: more than all rounding of sums of probabilities, so that bounds stay bounds.
+#: Added to the mass cut off: more than all rounding errors in sums of probabilities, so that bounds remain bounds.
 ROUNDING = 1e-12
 
 
 def least_gini_distribution(
     histogram: np.ndarray, n_bins: tuple[int, ...], noise: GeometricNoise
 ) -> tuple[list[tuple[Decision, float]], float]:
-    """Every split with its probability, and the probability cut off.
+    """Every split with its probability, and the mass cut off.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def least_gini_distribution(
         Noise on each count.
     """
     if histogram.shape[1] != 2 or set(n_bins) != {2}:
-        raise NotEnumerable("The exact distribution is listed for two classes and features of two categories only.")
+        raise NotEnumerable("The exact distribution is known only for two classes and features of two categories.")
     tables = [tuple(map(tuple, table)) for table in histogram.reshape(-1, 2, 2).tolist()]
     decisions: list[tuple[Decision, float]] = []
     for feature in range(len(tables)):
@@ -55,7 +55,7 @@ def _wins(tables: list[Table], feature: int, noise: GeometricNoise) -> np.ndarra
     """Probability that `feature` has the least impurity, by category that goes left."""
     ginis, masses, _ = _feature_distribution(tables[feature], noise)
     others = np.ones(len(ginis))
-    for table, count in Counter(tables[:feature]).items():  # identical columns have one distribution: count them
+    for table, count in Counter(tables[:feature]).items():  # identical columns have the same distribution
         others *= _chance_above(table, tables[feature], noise, strictly=True) ** count
     for table, count in Counter(tables[feature + 1 :]).items():
         others *= _chance_above(table, tables[feature], noise, strictly=False) ** count
@@ -64,17 +64,16 @@ def _wins(tables: list[Table], feature: int, noise: GeometricNoise) -> np.ndarra
 
 @lru_cache(maxsize=256)  # each holds some 0.2 MB
 def _chance_above(table: Table, of: Table, noise: GeometricNoise, *, strictly: bool) -> np.ndarray:
-    """Probability that the impurity of a feature with this table is above (or equal to) each impurity of another."""
+    """Probability that the impurity of a feature with `table` is above (or equal to) each impurity of a feature with `of`."""
     theirs, _, above = _feature_distribution(table, noise)
     return above[np.searchsorted(theirs, _feature_distribution(of, noise)[0], side="right" if strictly else "left")]
 
 
 @lru_cache(maxsize=256)  # each holds about 1 MB
 def _feature_distribution(table: Table, noise: GeometricNoise) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(increasing impurities, probability of each by category that goes left, of shape (n, 2), probability of each or more)."""
+    """(increasing impurities, probabilities by category that goes left, shape (n, 2), probabilities of each or more)."""
     distributions = [_clipped_distribution(count, noise) for count in (*table[0], *table[1])]
-    grid = np.meshgrid(*(np.arange(len(distribution)) for distribution in distributions), indexing="ij", sparse=True)
-    noisy = np.stack(np.broadcast_arrays(*grid), axis=-1).reshape(-1, 2, 2)
+    noisy = np.moveaxis(np.indices([len(distribution) for distribution in distributions]), 0, -1).reshape(-1, 2, 2)
     mass = np.einsum("a,b,c,d->abcd", *distributions).ravel()
     share = noisy[:, :, 1] / np.maximum(noisy[:, :, 0] + noisy[:, :, 1], 1)
     left = (share[:, 1] < share[:, 0]).astype(np.int64)  # equal shares keep the declared order

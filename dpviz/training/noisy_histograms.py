@@ -1,7 +1,7 @@
-"""PrivaTree's way to split: noisy class histograms of every feature at every node, then the least Gini impurity.
+"""How PrivaTree splits: noisy class histograms of every feature at every node, then the least Gini impurity.
 
-A row stands in one bin of *every* feature, so m histograms at eps_node each cost m * eps_node. The paper's proof of
-Theorem 3 counts them once; the events here do not.
+A row is in one bin of *every* feature, so m histograms at eps_node each cost m * eps_node. The paper's proof of Theorem 3 counts
+them once; the events here do not.
 
 Source: Vos et al. 2023, Algorithm 1, lines 6 to 17.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpviz.accounting.claim import Disclosure
-from dpviz.accounting.events import Event, NonPrivate, Sequential
+from dpviz.accounting.events import Event, Sequential
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
@@ -26,13 +26,10 @@ from dpviz.training.histograms import NodeRows, left_counts, root_rows
 from dpviz.training.noisy_distribution import least_gini_distribution
 from dpviz.training.privatree_budget import EpsilonSplit
 from dpviz.training.scores import weighted_gini
+from dpviz.training.stopping import is_finished, looked, stopped
 
-STOPPING_RULE = "stopped (or went on) because of the exact classes and rows at the node"
-STOPPING_DISCLOSURE = Disclosure(
-    code="stopping-rule",
-    what="A branch ends where the exact rows are of one class or at most one is left: the shape of the tree shows exact counts.",
-    remedy="Grow the tree complete, or use PF-tree.",
-)
+#: A node with fewer rows becomes a leaf, unless the tree is grown complete.
+LEAST_ROWS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +44,7 @@ class NoisyHistogramGrower:
         Epsilon of one mechanism of each kind.
     depth : int
     complete : bool
-        False: stop where a node is pure or holds at most one row, as published (discloses exact counts).
+        False: stop where the rows are of one class or there is at most one, as published (discloses exact counts).
     """
 
     grid: CandidateGrid
@@ -56,8 +53,8 @@ class NoisyHistogramGrower:
     complete: bool
     source: NoiseSource
 
-    def growth(self, data: EncodedDataset, before: tuple[Event, ...], disclosures: tuple[Disclosure, ...]) -> TreeRecipe:
-        """Everything `grow` needs."""
+    def recipe(self, data: EncodedDataset, before: tuple[Event, ...], disclosures: tuple[Disclosure, ...]) -> TreeRecipe:
+        """The tree to grow, after the events `before`."""
         return TreeRecipe(root_rows(data, self.grid), self.step, before, disclosures, self.distribution)
 
     def step(self, node: NodeRows) -> Decision:
@@ -66,11 +63,9 @@ class NoisyHistogramGrower:
             return self._leaf(node)
         if self.complete:
             return self._split(node, ())
-        looked = NonPrivate(STOPPING_RULE, "stopping rule", node.level)
-        if _is_pure(node):
-            leaf = self._leaf(node)
-            return Label(leaf.label, Sequential((looked, leaf.event)))
-        return self._split(node, (looked,))
+        if is_finished(node, LEAST_ROWS):
+            return stopped(self._leaf(node), node.level)
+        return self._split(node, (looked(node.level),))
 
     def _leaf(self, node: NodeRows) -> Label:
         chosen = PermuteAndFlip(self.split.leaf, COUNT).release(
@@ -90,7 +85,7 @@ class NoisyHistogramGrower:
         return OrderedSplit(feature, left_bins, Sequential((*before, *events)))
 
     def _noisy_histogram(self, node: NodeRows) -> tuple[np.ndarray, tuple[Event, ...]]:
-        """Noisy counts, clipped at 0, float64 of shape (n_bins, n_classes), and what they cost."""
+        """Noisy counts, clipped at 0, float64 of shape (n_bins, n_classes), and their events."""
         noisy = np.zeros(node.histogram.shape)
         events = []
         groups = (self.split.numeric_node, False), (self.split.categorical_node, True)
@@ -105,15 +100,10 @@ class NoisyHistogramGrower:
 
     def distribution(self, node: NodeRows) -> tuple[list[tuple[Decision, float]], float]:
         """Exact distribution of `step`, and the mass cut off. Only for two classes and features of two categories."""
-        if node.level == self.depth or (not self.complete and _is_pure(node)):
+        if node.level == self.depth or (not self.complete and is_finished(node, LEAST_ROWS)):
             return leaf_distribution(PermuteAndFlip(self.split.leaf, COUNT), node)
         n_bins = tuple(feature.n_bins for feature in self.grid.features)
         return least_gini_distribution(node.histogram, n_bins, GeometricNoise(self.split.categorical_node))
-
-
-def _is_pure(node: NodeRows) -> bool:
-    counts = node.class_counts
-    return bool(counts.sum() <= 1 or np.count_nonzero(counts) <= 1)
 
 
 def bins_of_kind(grid: CandidateGrid, categorical: bool) -> tuple[np.ndarray, int]:
@@ -123,7 +113,7 @@ def bins_of_kind(grid: CandidateGrid, categorical: bool) -> tuple[np.ndarray, in
 
 
 def _bin_order(grid: CandidateGrid, noisy: np.ndarray) -> np.ndarray:
-    """Bins in the order in which prefixes go left: categories by their noisy share of class 1 (two classes), else as declared.
+    """Order of the bins of which prefixes go left: with two classes, categories by noisy share of class 1; else as declared.
 
     Source: Coppersmith et al. 1999 for two classes.
     """
@@ -145,7 +135,7 @@ def _gini(grid: CandidateGrid, noisy: np.ndarray) -> np.ndarray:
 
 
 def quantile_grid(schema: Schema, thresholds: dict[str, np.ndarray], name: str) -> CandidateGrid:
-    """Bins between the given thresholds (inside the range) per numeric feature; prefixes of categories."""
+    """Bins between the given thresholds (clipped to the range) per numeric feature; prefixes of categories."""
 
     def of(feature: NumericFeature | CategoricalFeature) -> FeatureCandidates:
         if isinstance(feature, CategoricalFeature):

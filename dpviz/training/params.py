@@ -1,9 +1,9 @@
-"""Parameters of learners as data: one field carries label, help and range; check, message and widget all come from it."""
+"""Parameters of learners as data: each field carries label, help and range; checks, messages and widgets all come from it."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from numbers import Real
 from typing import Any, Literal
 
@@ -12,10 +12,10 @@ from dpviz.errors import ParameterError, UnknownName
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """How a parameter is asked for and checked.
+    """How a parameter is presented and checked.
 
-    `kind` is "number", "whole", "flag", "choice" or "shares" (a tuple of non-negative weights, or None for the rule);
-    `low`/`high` bound numbers, `options` list choices, `parts` name the entries of shares (empty: one per level).
+    `kind` is "number", "whole", "flag", "choice" or "shares" (a tuple of non-negative weights, or None for the rule). `low` and
+    `high` bound numbers, `options` lists the choices, `parts` names the entries of shares (empty: one per level).
     """
 
     label: str
@@ -28,7 +28,7 @@ class Control:
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words, as in "must be ..."."""
+        """What is allowed, in words that follow "must be"."""
         match self.kind:
             case "flag":
                 return "True or False"
@@ -43,7 +43,7 @@ class Control:
                 return f"a number in [{self.low:g}, {self.high:g}]"
 
     def accepts(self, value: Any) -> bool:
-        """True when `value` is allowed."""
+        """True if `value` is allowed."""
         match self.kind:
             case "flag":
                 return isinstance(value, bool)
@@ -57,7 +57,7 @@ class Control:
                 return _is_number(value) and self.low <= value <= self.high
 
     def settled(self, value: Any) -> Any:
-        """An accepted `value` in the one type it is kept and written in: NumPy's numbers and 3.0 for a whole 3 included."""
+        """An accepted `value` in the one type in which it is kept: from NumPy's numbers, or 3.0 for a whole 3, for example."""
         match self.kind:
             case "whole":
                 return int(value)
@@ -74,18 +74,42 @@ class Control:
         return all(_is_number(x) and 0 <= x < math.inf for x in value) and sum(value) > 0
 
 
-def control(default: Any, **about: Any) -> Any:
-    """A dataclass field with a default and a Control made of `about`."""
-    return field(default=default, metadata={"control": Control(**about)})
+def number(default: float, label: str, help: str, *, low: float, high: float) -> Any:
+    """A dataclass field for a number in [low, high]."""
+    return _field(default, Control(label, help, "number", low, high))
+
+
+def whole(default: int, label: str, help: str, *, low: int, high: int) -> Any:
+    """A dataclass field for a whole number in [low, high]."""
+    return _field(default, Control(label, help, "whole", low, high))
+
+
+def flag(default: bool, label: str, help: str) -> Any:
+    """A dataclass field for True or False."""
+    return _field(default, Control(label, help, "flag"))
+
+
+def choice(options: tuple[str, ...], label: str, help: str) -> Any:
+    """A dataclass field for one of `options`; the first is the default."""
+    return _field(options[0], Control(label, help, "choice", options=options))
+
+
+def share_weights(label: str, help: str, *, parts: tuple[str, ...] = ()) -> Any:
+    """A dataclass field for non-negative weights, one per part (no parts: one per level); None, the default, is the rule."""
+    return _field(None, Control(label, help, "shares", parts=parts))
+
+
+def _field(default: Any, about: Control) -> Any:
+    return field(default=default, metadata={"control": about})
 
 
 def controls_of(params_type: type) -> dict[str, Control]:
-    """Field name -> Control, in order of declaration."""
+    """Field name -> Control, in the order of declaration."""
     return {item.name: item.metadata["control"] for item in fields(params_type)}
 
 
 def make_params(params_type: type, owner: str, given: dict[str, Any]) -> Any:
-    """A checked instance; raises UnknownName for a parameter the learner lacks and ParameterError for a bad value."""
+    """A checked instance; raises UnknownName for a parameter the learner does not have and ParameterError for a bad value."""
     known = controls_of(params_type)
     for name, value in given.items():
         if name not in known:
@@ -93,11 +117,6 @@ def make_params(params_type: type, owner: str, given: dict[str, Any]) -> Any:
         if not known[name].accepts(value):
             raise ParameterError(owner, name, value, known[name].allowed)
     return params_type(**{name: known[name].settled(value) for name, value in given.items()})
-
-
-def default_of(item: Field[Any]) -> Any:
-    """The default of a parameter field."""
-    return None if item.default is MISSING else item.default
 
 
 def _is_number(value: Any) -> bool:
@@ -111,20 +130,16 @@ class NoParams:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What every learner is asked.
+    """Settings that every learner has.
 
-    `max_depth` caps the depth; `depth` is "auto" (the learner's public depth rule where it has one, else max_depth) or a
-    fixed number of levels.
+    `max_depth` caps the depth; `depth` is "auto" (the learner's public depth rule if it has one, else max_depth) or a fixed
+    number of levels.
     """
 
-    epsilon: float = control(1.0, label="Epsilon", help="Privacy loss, add/remove one row.", kind="number", low=1e-6, high=1e6)
-    max_depth: int = control(
-        4, label="Largest depth", help="The tree has at most this many levels of rules.", kind="whole", low=1, high=12
-    )
+    epsilon: float = number(1.0, "Epsilon", "Privacy loss, add/remove one row.", low=1e-6, high=1e6)
+    max_depth: int = whole(4, "Largest depth", "The tree has at most this many levels of rules.", low=1, high=12)
     depth: int | Literal["auto"] = field(default="auto", metadata={"control": None})
-    delta: float = control(
-        0.0, label="Delta", help="Probability with which epsilon may be exceeded.", kind="number", low=0.0, high=0.5
-    )
+    delta: float = number(0.0, "Delta", "Probability with which epsilon may be exceeded.", low=0.0, high=0.5)
 
     def __post_init__(self) -> None:
         for name, about in controls_of(Settings).items():

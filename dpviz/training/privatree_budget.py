@@ -1,4 +1,4 @@
-"""How PrivaTree divides epsilon: Equations (7) to (10).
+"""How PrivaTree splits epsilon: Equations (7) to (10).
 
 Source: Vos et al. 2023 (arXiv 2305.15394), section IV-D and Corollary 1.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -17,51 +18,39 @@ from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.errors import ParameterError
 from dpviz.table.schema import NumericFeature, Schema
 from dpviz.training.contract import n_public_of
-from dpviz.training.params import Settings, control
+from dpviz.training.params import Settings, number, share_weights, whole
 
 PARTS = ("quantile", "node", "leaf")
 
 
-def leaf_error_control() -> float:
-    """The field `max_leaf_error` of the three PrivaTree learners: E_max of Equation (7)."""
-    return control(
-        0.01,
-        label="Largest leaf error",
-        help="Accuracy that labelling leaves may cost in expectation (E_max).",
-        kind="number",
-        low=1e-4,
-        high=1.0,
-    )
+def leaf_error_field() -> Any:
+    """The field `max_leaf_error` of the PrivaTree learners: E_max of Equation (7)."""
+    meaning = "Accuracy that labelling leaves may cost in expectation (E_max)."
+    return number(0.01, "Largest leaf error", meaning, low=1e-4, high=1.0)
 
 
-def bins_control(of: str) -> int:
-    """The field `bins` of the three PrivaTree learners; `of` says which bins."""
-    return control(10, label="Bins per number", help=f"{of} bins of every numeric feature.", kind="whole", low=2, high=64)
+def bins_field(kind: str) -> Any:
+    """The field `bins` of the PrivaTree learners; `kind` says which bins."""
+    return whole(10, "Bins per number", f"{kind} bins of every numeric feature.", low=2, high=64)
 
 
-def shares_control(parts: tuple[str, ...]) -> tuple[float, ...] | None:
-    """The field `shares` of the three PrivaTree learners."""
-    return control(
-        None,
-        label="Shares of epsilon",
-        help=f"Weights for {' and '.join(parts)}; none uses the paper's rule.",
-        kind="shares",
-        parts=parts,
-    )
+def shares_field(parts: tuple[str, ...]) -> Any:
+    """The field `shares` of the PrivaTree learners."""
+    return share_weights("Shares of epsilon", f"Weights for {' and '.join(parts)}; none uses the paper's rule.", parts=parts)
 
 
 @dataclass(frozen=True, slots=True)
 class QuantileParams:
     """Parameters of PrivaTree on quantile bins, private ones or exact ones."""
 
-    max_leaf_error: float = leaf_error_control()
-    bins: int = bins_control("Quantile")
-    shares: tuple[float, ...] | None = shares_control(PARTS)
+    max_leaf_error: float = leaf_error_field()
+    bins: int = bins_field("Quantile")
+    shares: tuple[float, ...] | None = shares_field(PARTS)
 
 
 @dataclass(frozen=True, slots=True)
 class EpsilonSplit:
-    """Epsilon of one mechanism of each kind, and the notes that explain it."""
+    """Epsilon of one mechanism of each kind, with notes that explain it."""
 
     quantile: float
     numeric_node: float
@@ -71,16 +60,13 @@ class EpsilonSplit:
     notes: tuple[str, ...]
 
 
+@lru_cache(maxsize=256)
 def worst_leaf_error(n_classes: int) -> float:
     """max over p in (0, 1] of 2 ln(1/p) (1 - (1 - (1-p)^K) / (K p)): 1/e for two classes.
 
     The expected error of permute-and-flip on K counts is at most this divided by epsilon, in rows. Source: Equation (7).
     """
-    return _worst_leaf_error(n_classes)
 
-
-@lru_cache(maxsize=256)
-def _worst_leaf_error(n_classes: int) -> float:
     def negative(log_p: float) -> float:
         p = np.exp(log_p)
         return float(2 * log_p * (1 + np.expm1(n_classes * np.log1p(-p)) / (n_classes * p)))
@@ -90,16 +76,16 @@ def _worst_leaf_error(n_classes: int) -> float:
 
 
 def leaf_epsilon_needed(n_public: int, depth: int, n_classes: int, max_leaf_error: float) -> float:
-    """eps'_leaf: labels all leaves at an expected worst-case accuracy loss of at most `max_leaf_error`. Source: Equation (7)."""
+    """eps'_leaf, which labels all leaves at an expected accuracy loss of at most `max_leaf_error`. Source: Equation (7)."""
     return 2**depth * worst_leaf_error(n_classes) / (n_public * max_leaf_error)
 
 
 def split_epsilon(
     learner: str, schema: Schema, settings: Settings, shares: tuple[float, ...] | None, max_leaf_error: float, *, quantiles: bool
 ) -> EpsilonSplit:
-    """Equations (8) to (10), or the given (quantile, node, leaf) shares. `quantiles`: whether quantiles cost anything.
+    """Equations (8) to (10), or the given (quantile, node, leaf) shares. `quantiles` says whether quantiles cost epsilon.
 
-    Raises SchemaError when the leaf rule needs n_public and none is declared.
+    Raises SchemaError if the leaf rule needs n_public and none is declared.
     """
     if shares is not None:
         return _by_hand(learner, settings, shares, quantiles)
@@ -114,7 +100,7 @@ def split_epsilon(
         quantile=numeric if quantiles else 0.0,
         numeric_node=numeric,
         categorical_node=categorical,
-        leaf=round_down(Fraction(epsilon) - above_leaves),  # what rounding left, so that the claim is met and never exceeded
+        leaf=round_down(Fraction(epsilon) - above_leaves),  # all that is left, so that the claim is met and never exceeded
         set_by="rule: half at most" if leaf < needed else "rule: error bound",
         notes=(_leaf_note(needed, leaf, n_public, depth, max_leaf_error),),
     )
@@ -127,7 +113,7 @@ def _by_hand(learner: str, settings: Settings, shares: tuple[float, ...], quanti
         raise ParameterError(learner, "shares", shares, "a sequence that leaves something for the nodes")
     depth = settings.fixed_or_max_depth
     quantile, node, leaf = split_budget(settings.epsilon, shares)
-    # as in the paper's code, categorical nodes also receive what numeric features spend on quantiles
+    # as in the paper's code, categorical nodes also get what numeric features spend on quantiles
     numeric, categorical = (round_down(whole / depth) for whole in (Fraction(node), Fraction(node) + Fraction(quantile)))
     return EpsilonSplit(quantile, numeric, categorical, leaf, "you", ("The shares were set by you.",))
 
@@ -141,7 +127,7 @@ def _leaf_note(needed: float, leaf: float, n_public: int, depth: int, max_leaf_e
 
 
 def privatree_plan(schema: Schema, settings: Settings, split: EpsilonSplit) -> BudgetPlan:
-    """The plan of PrivaTree's two published forms: per feature, what a row meets one after the other."""
+    """The plan of PrivaTree's two published forms: the mechanisms that a row meets one after another."""
     numeric = sum(isinstance(feature, NumericFeature) for feature in schema.features)
     categorical = schema.n_features - numeric
     depth = settings.fixed_or_max_depth
@@ -156,7 +142,7 @@ def privatree_plan(schema: Schema, settings: Settings, split: EpsilonSplit) -> B
 
 
 def epsilon_split_of(plan: BudgetPlan) -> EpsilonSplit:
-    """The epsilons a PrivaTree plan was made of (the same at every level)."""
+    """The split that a PrivaTree plan was made from (the same at every level)."""
     return EpsilonSplit(
         quantile=plan.of("quantile", None, "numeric"),
         numeric_node=plan.of("node", 0, "numeric"),

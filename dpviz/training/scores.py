@@ -1,16 +1,15 @@
-"""Utilities of candidate splits, in exact integers, with the proof of their sensitivity.
+"""Utilities of candidate splits, as exact integers where possible, with proofs of their sensitivity.
 
-**Impurity.** imp(n_1..n_K) = n - sum n_k^2 / n (n times Gini; 0 for no rows) changes by at least 0 and less than 2 when one
-row is added: d imp / d n_k = (1 - p_k)^2 + sum_{j != k} p_j^2 lies in [0, 2] and falls along the step. Only one child of a
-candidate changes. So u = -(imp(left) + imp(right)) / 2 has sensitivity 1 and is monotone (adding a row lowers every
-candidate's utility or leaves it).
+**Impurity.** imp(n_1..n_K) = n - sum n_k^2 / n (n times Gini; 0 for no rows) grows by at least 0 and less than 2 when one row is
+added: d imp / d n_k = (1 - p_k)^2 + sum_{j != k} p_j^2 lies in [0, 2] and falls along the step. Only one child of a candidate
+changes. So u = -(imp(left) + imp(right)) / 2 has sensitivity 1 and is monotone: adding a row never raises a utility.
 
-**Integers.** Each child's half impurity is stored as floor(S (n^2 - sum n_k^2) / (2 n)) with S = 1024. floor() of a number that
-grows by d in [0, S) grows by at most ceil(d) <= S and never falls, so the sensitivity is exactly S and monotone. All in
-int64 (safe for n < 9 * 10^7): the same table gives the same scores on every platform, and OpenDP's integer
-permute-and-flip takes them directly.
+**Integers.** Each child's half impurity is stored as floor(S (n^2 - sum n_k^2) / (2 n)) with S = 1024. When a number grows by d
+in [0, S), its floor() grows by at most ceil(d) <= S and never falls, so the sensitivity is exactly S and monotone. All in int64
+(safe for n < 9 * 10^7): the same table gives the same scores on every platform, and OpenDP's integer permute-and-flip takes
+them directly.
 
-**Correct rows.** The number of rows a labelled split classifies right is a count: sensitivity 1, monotone.
+**Correct rows.** The number of rows that a labelled split classifies correctly is a count: sensitivity 1, monotone.
 
 Source: unnormalised Gini, Friedman & Schuster 2010; the monotone step and the integers are this project's.
 """
@@ -27,7 +26,7 @@ from dpviz.privacy.sensitivity import Sensitivity
 
 #: Fixed-point units per row.
 SCALE = 1024
-#: Above this many rows n^2 * SCALE would leave int64.
+#: Above this many rows n^2 * SCALE would overflow int64.
 MOST_ROWS = 90_000_000
 
 IMPURITY = Sensitivity(
@@ -54,10 +53,10 @@ def impurity_utilities(left: np.ndarray, total: np.ndarray) -> np.ndarray:
 
 
 def labelled_utilities(left: np.ndarray, total: np.ndarray, repeats: int) -> np.ndarray:
-    """Rows classified right by every labelling, int64, 1-D.
+    """Rows classified correctly by every labelled split, int64, 1-D.
 
-    First (candidate, left label, right label) with two different labels, candidate by candidate; then one label for
-    everybody, the list of classes `repeats` times. `locate_labelled` reads an index back.
+    First (candidate, left label, right label) with two different labels, candidate by candidate; then one label for everyone:
+    the list of classes, `repeats` times. `locate_labelled` is the inverse.
     """
     lefts, rights = _label_pairs(left.shape[1])
     split = left[:, lefts] + (total - left)[:, rights]
@@ -65,7 +64,7 @@ def labelled_utilities(left: np.ndarray, total: np.ndarray, repeats: int) -> np.
 
 
 def locate_labelled(index: int, n_candidates: int, n_classes: int, repeats: int) -> tuple[int | None, tuple[int, int]]:
-    """(candidate, (left label, right label)) of an index of `labelled_utilities`; candidate None: one label for everybody."""
+    """(candidate, (left label, right label)) of an index of `labelled_utilities`; candidate None: one label for everyone."""
     lefts, rights = _label_pairs(n_classes)
     candidate, pair = divmod(index, len(lefts))
     if candidate < n_candidates:
@@ -81,7 +80,7 @@ def _label_pairs(n_classes: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def best_correct_rows(left: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """Rows classified right when both children take their majority: int64 of shape (n_candidates,). A count, as above."""
+    """Rows classified correctly if both children take their majority: int64 of shape (n_candidates,). A count, as above."""
     return left.max(axis=1) + (total - left).max(axis=1)
 
 
@@ -92,13 +91,18 @@ def weighted_gini(left: np.ndarray, total: np.ndarray) -> np.ndarray:
     return unnormalised / np.maximum(total.sum(axis=-1), 1)
 
 
+def gini_utilities(left: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """0.5 - weighted Gini impurity, float64 of shape (n_candidates,); `total` holds the node's class counts."""
+    return 0.5 - weighted_gini(left, np.broadcast_to(total, left.shape))
+
+
 def gini_change(rows: Any) -> Any:
-    """1 - (n/(n+1))^2 - (1/(n+1))^2 = 2n/(n+1)^2, for a number or an array of them; the second form never rounds to 0."""
+    """1 - (n/(n+1))^2 - (1/(n+1))^2 = 2n/(n+1)^2 for a number or an array; the second form never rounds to 0."""
     return 2 * (rows / (rows + 1)) / (rows + 1)
 
 
 def gini_sensitivity(rows: float) -> Sensitivity:
-    """1 - (n/(n+1))^2 - (1/(n+1))^2: the most Gini changes from n to n + 1 rows, n >= 1. Not monotone.
+    """`gini_change`: the most by which Gini changes from n to n + 1 rows, n >= 1. Not monotone.
 
     Source: Fletcher & Islam 2015, as used by BDPT and the corrected PrivaTree with a *noisy* n, which is no bound at the true n.
     """

@@ -21,7 +21,7 @@ from dpviz.privacy.source import Simulation
 from dpviz.randomness import child_seeds
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
-from dpviz.training.boosting.rounds import boost
+from dpviz.training.boosting.rounds import Rounds
 from dpviz.training.params import Settings
 from tests.contract.tables import schema_of, table
 
@@ -90,7 +90,7 @@ def trained_in_process(parts, terms, source_of):
 
 
 def central(data, terms, source):
-    return boost(data, terms.trees, terms.loss, 0.0, terms.recipe, source)
+    return Rounds(data, terms.trees, terms.loss, 0.0, terms.recipe, source).run_all()
 
 
 @pytest.mark.parametrize(

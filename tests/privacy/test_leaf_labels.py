@@ -24,7 +24,7 @@ def many(counts: list[int], times: int) -> LeafCounts:
 @pytest.mark.parametrize("counts", [[3, 1, 0], [2, 2, 5], [0, 0, 1]])
 def test_labels_follow_the_distribution_of_their_leaf_and_empty_ones_are_uniform(rule, counts: list[int]) -> None:
     times = 20_000
-    labels = LabelLeaves(rule).choose(many(counts, times), source=Simulation(1))
+    labels = LabelLeaves(rule).release(many(counts, times), source=Simulation(1)).value
     for drawn, distribution in ((labels[::2], rule.probabilities(np.array(counts))), (labels[1::2], np.full(3, 1 / 3))):
         found = np.bincount(drawn, minlength=3) / times
         assert abs(found - distribution).max() < 4.5 * np.sqrt(0.25 / times)
@@ -33,7 +33,7 @@ def test_labels_follow_the_distribution_of_their_leaf_and_empty_ones_are_uniform
 @pytest.mark.parametrize("rule", [RULES[0], RULES[2]], ids=lambda rule: rule.title)
 def test_exact_labels_follow_the_same_distribution(rule) -> None:
     times = 1500
-    labels = LabelLeaves(rule).choose(many([2, 0, 1], times), source=ExactNoise())
+    labels = LabelLeaves(rule).release(many([2, 0, 1], times), source=ExactNoise()).value
     for drawn, distribution in ((labels[::2], rule.probabilities(np.array([2, 0, 1]))), (labels[1::2], np.full(3, 1 / 3))):
         found = np.bincount(drawn, minlength=3) / times
         assert abs(found - distribution).max() < 4.5 * np.sqrt(0.25 / times)
@@ -44,7 +44,7 @@ def test_smooth_labels_are_never_released(n_rows: int) -> None:
     leaves = np.zeros(n_rows, dtype=np.int64)
     counts = LeafCounts.of(leaves, np.zeros(n_rows, dtype=np.uint8), 4, 2)
     with pytest.raises(NotReleasable, match="smooth sensitivity"):
-        LabelLeaves(SmoothMajority(1.0)).choose(counts, source=ExactNoise())
+        LabelLeaves(SmoothMajority(1.0)).release(counts, source=ExactNoise())
 
 
 def test_counts_are_kept_for_leaves_with_rows_only() -> None:

@@ -9,17 +9,18 @@ import pytest
 import dpviz
 from dpviz.errors import ParameterError, UnknownName
 from dpviz.learners import get_learner
-from dpviz.training.params import Control, Settings, control, controls_of, make_params
+from dpviz.training import params
+from dpviz.training.params import Control, Settings, controls_of, make_params
 
 
 @dataclass(frozen=True)
 class Params:
-    number: float = control(0.5, label="N", help="n", kind="number", low=0, high=1)
-    whole: int = control(3, label="W", help="w", kind="whole", low=1, high=9)
-    flag: bool = control(False, label="F", help="f", kind="flag")
-    choice: str = control("a", label="C", help="c", kind="choice", options=("a", "b"))
-    shares: tuple[float, ...] | None = control(None, label="S", help="s", kind="shares", parts=("x", "y"))
-    levels: tuple[float, ...] | None = control(None, label="L", help="l", kind="shares")
+    number: float = params.number(0.5, "N", "n", low=0, high=1)
+    whole: int = params.whole(3, "W", "w", low=1, high=9)
+    flag: bool = params.flag(False, "F", "f")
+    choice: str = params.choice(("a", "b"), "C", "c")
+    shares: tuple[float, ...] | None = params.share_weights("S", "s", parts=("x", "y"))
+    levels: tuple[float, ...] | None = params.share_weights("L", "l")
 
 
 @pytest.mark.parametrize(

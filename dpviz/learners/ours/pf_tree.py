@@ -1,12 +1,11 @@
 """PF-tree: our own learner, and the default.
 
-A tree of a public depth. At every level but the last one permute-and-flip chooses a split by impurity; at the last level it
-chooses a split *together with its two labels*, or one label for everybody, by the number of rows classified right, so the
-leaves cost nothing extra. Candidates come from the schema alone. Pure epsilon-DP, no leaf budget, no stopping rule, no
-disclosure.
+A tree of public depth. On every level but the last, one permute-and-flip per node chooses a split by impurity. On the last level
+it chooses a split *together with its two labels*, or one label for everyone, by the number of rows classified correctly, so the
+leaves cost nothing extra. Candidates come from the schema alone. Pure epsilon-DP; discloses nothing, as it has no stopping rule.
 
-Source: this project; utilities and their sensitivity in `dpviz/training/scores.py`. The constants 1.4 (level shares), 8
-(depth rule) and 8 (weight of one label for everybody) were chosen on public benchmark data.
+Source: this project; utilities and their sensitivity in `dpviz/training/scores.py`. The constants 1.4 (level shares), 8 (depth
+rule) and 8 (weight of one label for everyone) were chosen on public benchmark data.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dpviz.accounting.claim import Claim
 from dpviz.accounting.events import Parallel, Sequential
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
@@ -25,20 +23,20 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid, multiscale_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
-from dpviz.training.contract import LearnerSpec, fit_by_growing, n_public_of
+from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing, n_public_of
 from dpviz.training.growing import Decision, Label, LabelledSplit, Split, TreeRecipe
 from dpviz.training.histograms import NodeRows, root_rows
-from dpviz.training.params import Settings, control
+from dpviz.training.params import Settings, share_weights
 from dpviz.training.scores import IMPURITY, best_correct_rows, impurity_utilities, labelled_utilities, locate_labelled
 
 NAME = "pf-tree"
 LEVEL_GROWTH = 1.4
 DEPTH_CONSTANT = 8.0
-#: With more classes the last level chooses the split first and labels the leaves afterwards (public rule).
+#: With more classes, the last level chooses the split first and labels the leaves afterwards (a public rule).
 MOST_JOINT_CLASSES = 5
-#: One label for everybody stands in the list once per this many splits: more often wastes weight where classes are even.
+#: One label for everyone is a candidate once per this many splits; more often would waste weight where classes are balanced.
 SPLITS_PER_CONSTANT = 8
-#: Part of the last level's share that buys the split when labels are chosen afterwards.
+#: Part of the last level's share that pays for the split when labels are chosen afterwards.
 SPLIT_PART = 0.5
 
 
@@ -46,11 +44,8 @@ SPLIT_PART = 0.5
 class Params:
     """Level shares; None is the rule."""
 
-    level_shares: tuple[float, ...] | None = control(
-        None,
-        label="Share of epsilon per level",
-        help="Weights from the root down. Deeper nodes hold fewer rows and need more.",
-        kind="shares",
+    level_shares: tuple[float, ...] | None = share_weights(
+        "Share of epsilon per level", "Weights from the root down. Deeper nodes hold fewer rows and need more."
     )
 
 
@@ -145,16 +140,6 @@ def _choose_split_then_labels(grid: CandidateGrid, node: NodeRows, epsilon: floa
     return LabelledSplit(*grid.locate(split.value), (labels[0].value, labels[1].value), event)
 
 
-def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
-    """Epsilon, and it holds."""
-    return Claim(
-        plan.epsilon,
-        "this project, see the learner's file",
-        "holds",
-        "Every step is one permute-and-flip; levels add up, nodes of a level hold disjoint rows.",
-    )
-
-
 LEARNER = LearnerSpec(
     name=NAME,
     title="PF-tree",
@@ -163,6 +148,10 @@ LEARNER = LearnerSpec(
     plan=plan,
     fit=fit_by_growing(prepare),
     prepare=prepare,
-    claim=claim,
+    claim=always_claims(
+        "this project, see the learner's file",
+        "holds",
+        "Every step is one permute-and-flip; levels add up, nodes of a level hold disjoint rows.",
+    ),
     Params=Params,
 )

@@ -1,11 +1,11 @@
 """The DiffPrivLib tree: random splits that cost nothing, and all of epsilon for the labels.
 
-Feature uniform, threshold uniform in what the path has left of the declared range, complete to its depth, one
-permute-and-flip per leaf. Categories are cut by their code, as the papers' tables do. Discloses nothing. Its weakness is
-accuracy: a single random tree rarely asks the right question.
+The feature is uniform, the threshold uniform in what the path has left of the declared range, the tree complete to its depth, and
+each leaf is labelled by one permute-and-flip. Categories are cut by their code, as in the papers' tables. Discloses nothing. Its
+weakness is accuracy: a single random tree rarely asks the right question.
 
-Two differences from the package: a category or whole number is cut between two values (the package cuts real numbers, so
-that a cut may leave one side empty), and ranges come from the schema (the tables read them from the training rows).
+Two differences from the package: categories and whole numbers are cut between two values (the package draws a real number, so a
+cut can leave one side empty), and ranges come from the schema (the tables read them from the training rows).
 
 Source: Holohan, Braghin, Mac Aonghusa & Levacher 2019 (arXiv 1907.02444), release 0.6.
 """
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpviz.accounting.claim import Claim
 from dpviz.accounting.events import Event
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.tree import Tree
@@ -23,7 +22,7 @@ from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
-from dpviz.training.contract import FitOutput, LearnerSpec
+from dpviz.training.contract import FitOutput, LearnerSpec, always_claims
 from dpviz.training.forests.random_boxes import declared_box, grow_randomly
 from dpviz.training.params import NoParams, Settings
 
@@ -49,12 +48,6 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseS
     return FitOutput(Tree(data.schema, root), event)
 
 
-def claim(plan: BudgetPlan, params: NoParams, schema: Schema) -> Claim:
-    """Epsilon, and it holds for a single tree."""
-    because = "Splits look at no row; every row is in one leaf, labelled by one permute-and-flip on counts."
-    return Claim(plan.epsilon, "Holohan et al. 2019", "holds", because)
-
-
 LEARNER = LearnerSpec(
     name=NAME,
     title="DiffPrivLib tree",
@@ -62,6 +55,10 @@ LEARNER = LearnerSpec(
     citation="Holohan, Braghin, Mac Aonghusa & Levacher 2019, arXiv 1907.02444",
     plan=plan,
     fit=fit,
-    claim=claim,
+    claim=always_claims(
+        "Holohan et al. 2019",
+        "holds",
+        "Splits look at no row; every row is in one leaf, labelled by one permute-and-flip on counts.",
+    ),
     published=("arXiv", "DiffPrivLib"),
 )

@@ -1,8 +1,8 @@
-"""DP-EBM: a boosted additive model, one curve per feature, trained by the package `interpret-core` where it is installed.
+"""DP-EBM: a boosted additive model, one curve per feature, trained by the package `interpret-core`.
 
-Only then is it a learner here. Its privacy is its own, (epsilon, delta) by Gaussian differential privacy, with noise drawn in
-floating-point numbers by its native library; it treats the exact number of rows as public, a disclosure. Two classes. Features
-enter by the declared ranges and categories.
+It is registered only where that package is installed. The package does its own accounting, (epsilon, delta) by Gaussian
+differential privacy, and its native library draws the noise in floating point. It treats the exact number of rows as public,
+which is a disclosure. Two classes. Features use the declared ranges and categories.
 
 Source: Nori, Caruana, Bu, Shen & Kulkarni 2021, "Accuracy, interpretability, and differential privacy via explainable boosting".
 """
@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpviz.accounting.claim import Claim, Disclosure
+from dpviz.accounting.claim import Disclosure
 from dpviz.accounting.events import Approximate
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.errors import DpvizError, NotReleasable, SchemaError
@@ -25,8 +25,8 @@ from dpviz.models.additive import AdditiveModel
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
-from dpviz.training.contract import FitOutput, LearnerSpec
-from dpviz.training.params import Settings, control
+from dpviz.training.contract import FitOutput, LearnerSpec, always_claims
+from dpviz.training.params import Settings, whole
 
 NAME = "dp-ebm"
 TITLE = "explainable boosting"
@@ -38,8 +38,8 @@ DELTA = 1e-5
 class Params:
     """Settings of the package that matter."""
 
-    rounds: int = control(300, label="Rounds", help="Passes over the features.", kind="whole", low=1, high=5000)
-    bins: int = control(32, label="Bins", help="Bins of every feature, at most.", kind="whole", low=2, high=1024)
+    rounds: int = whole(300, "Rounds", "Passes over the features.", low=1, high=5000)
+    bins: int = whole(32, "Bins", "Bins of every feature, at most.", low=2, high=1024)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Boosting:
             n_jobs=1,
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that a seed protects nobody is said by the simulation itself
+            warnings.simplefilter("ignore", UserWarning)  # the warning about a fixed seed: a simulation says so itself
             return trainer.fit(*_rows(data))
 
     def sample_exactly(self, data: EncodedDataset) -> Any:
@@ -76,7 +76,7 @@ class Boosting:
 
 
 def _rows(data: EncodedDataset) -> tuple[np.ndarray, np.ndarray]:
-    """(features as numbers, classes), in an order that only their content decides."""
+    """(features as numbers, classes), in an order that depends on their values alone."""
     order = np.lexsort((*data.columns, data.target))
     return np.column_stack(data.columns).astype(np.float64)[order], data.target[order]
 
@@ -84,18 +84,15 @@ def _rows(data: EncodedDataset) -> tuple[np.ndarray, np.ndarray]:
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """All of epsilon, and a delta. Raises SchemaError for more than two classes."""
     if len(schema.classes) != 2:
-        raise SchemaError(
-            f"{NAME!r} tells two classes apart, and there are {len(schema.classes)}.",
-            field=schema.target.name,
-            remedy="Choose another learner, or declare two classes.",
-        )
+        what = f"{NAME!r} tells two classes apart, and there are {len(schema.classes)}."
+        raise SchemaError(what, field=schema.target.name, remedy="Choose another learner, or declare two classes.")
     delta = settings.delta or DELTA
     note = f"Delta = {delta:g}" + ("" if settings.delta else ", its package's default; none was asked for") + "."
     return BudgetPlan(settings.epsilon, 0, (Share("model", None, settings.epsilon, set_by="its package"),), (note,), delta)
 
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
-    """Train, and take the curves over. Raises DpvizError unless both classes occur: the package cannot train on one."""
+    """Train, then copy the curves. Raises DpvizError unless both classes occur, because the package cannot train on one."""
     if np.count_nonzero(data.class_counts()) < 2:
         raise DpvizError(f"{NAME!r} needs rows of both classes.", remedy="Choose another learner, or give more rows.")
     trained = source.draw(Boosting(plan.epsilon, plan.delta, params), data)
@@ -109,7 +106,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
 def _curve(
     feature: NumericFeature | CategoricalFeature, bins: Sequence[Any], scores: np.ndarray | None
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """(cuts, values) of one feature. The package keeps a value for missing first, and one for unknown last."""
+    """(cuts, values) of one feature. The package stores a value for missing cells first and one for unknown values last."""
     if isinstance(feature, CategoricalFeature):
         place = {int(float(name)): number for name, number in bins[0].items()} if scores is not None else {}
         return (), tuple(float(scores[place.get(c, -1)]) if scores is not None else 0.0 for c in range(len(feature.categories)))
@@ -125,12 +122,6 @@ ROWS_DISCLOSURE = Disclosure(
 )
 
 
-def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
-    """(epsilon, delta) as the package says; not checked here."""
-    because = "The package's own accounting, not checked here; it takes the exact number of rows as public."
-    return Claim(plan.epsilon, "Nori et al. 2021", "unproven", because, plan.delta)
-
-
 if find_spec("interpret") is not None:
     LEARNER = LearnerSpec(
         name=NAME,
@@ -139,7 +130,11 @@ if find_spec("interpret") is not None:
         citation="Nori, Caruana, Bu, Shen & Kulkarni 2021",
         plan=plan,
         fit=fit,
-        claim=claim,
+        claim=always_claims(
+            "Nori et al. 2021",
+            "unproven",
+            "The package's own accounting, not checked here; it takes the exact number of rows as public.",
+        ),
         Params=Params,
         exact=False,
     )

@@ -1,8 +1,8 @@
-"""Noisy mean: one number for everybody, bought with all of epsilon. The least a private regression must beat.
+"""Noisy mean: one number for everyone. The baseline that a private regression must beat.
 
-Every value becomes a whole number: its distance from the middle of the declared range in steps of half the range / 2^20. One row
-changes their sum by at most 2^20 steps; the sum takes geometric noise of that sensitivity, which can be released exactly. Divided
-by the public row count (or by a noisy one, bought with half of epsilon) it is the mean, kept inside the declared range.
+Every value becomes a whole number: its distance from the middle of the declared range, in steps of half the range / 2^20. One row
+changes the sum by at most 2^20 steps, so the sum gets geometric noise of that sensitivity, which can be sampled exactly. Divided
+by the public row count (or by a noisy one that costs half of epsilon), it is the mean, clipped to the declared range.
 
 Source: Ghosh, Roughgarden & Sundararajan 2009 (the noise); Kirschte et al. 2023 (DPMean, its baseline).
 """
@@ -22,7 +22,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.contract import FitOutput, LearnerSpec, n_public_of
-from dpviz.training.params import Settings, control
+from dpviz.training.params import Settings, flag
 
 NAME = "dp-mean"
 #: Steps of the fixed-point grid between the middle and either end of the declared range.
@@ -33,13 +33,11 @@ STEPS = 2**20
 class Params:
     """What the sum is divided by."""
 
-    count_rows: bool = control(
-        False, label="Count the rows", help="Half of ε buys a noisy row count, instead of the declared one.", kind="flag"
-    )
+    count_rows: bool = flag(False, "Count the rows", "Half of ε buys a noisy row count, instead of the declared one.")
 
 
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
-    """All of epsilon buys one sum, or half of it and a count."""
+    """All of epsilon for one sum, or half of it for the sum and half for a row count."""
     if params.count_rows:
         half = settings.epsilon / 2
         shares = (Share("leaf", 0, half, set_by="rule: one sum"), Share("count", None, half, set_by="rule: one count"))
@@ -58,11 +56,12 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     total = noise.release(steps.sum(keepdims=True), source=source, part="leaf", level=0)
     n_rows, counted = _row_count(data, plan, source)
     mean = middle + half * min(1.0, max(-1.0, int(total.value[0]) / (STEPS * n_rows)))
-    return FitOutput(Tree(data.schema, NumberLeaf(float(mean))), Sequential((total.event, *counted)) if counted else total.event)
+    event = Sequential((total.event, *counted)) if counted else total.event
+    return FitOutput(Tree(data.schema, NumberLeaf(float(mean))), event)
 
 
 def _row_count(data: EncodedDataset, plan: BudgetPlan, source: NoiseSource) -> tuple[int, tuple[Event, ...]]:
-    """The public count, or a noisy one of at least 1 and what it cost."""
+    """The public count, or a noisy one of at least 1 with its event."""
     epsilon = plan.of("count")
     if not epsilon:
         return n_public_of(data.schema, NAME, ""), ()

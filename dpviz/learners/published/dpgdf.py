@@ -1,18 +1,17 @@
 """DPGDF: a greedy tree on categories, with leaves labelled by the exponential mechanism with smooth sensitivity.
 
-Half of epsilon buys splits, equal over the levels: the exponential mechanism on weighted Gini with its global sensitivity of
-one half. The other half labels leaves, of disjoint rows. Numeric features are left out; a table without a category is
-refused. Splits are one category against the rest, as in the code behind the papers' tables; that code never offers a category
-again on the same path, here it stays in the list, at no gain.
-Not private twice over: the rule of the leaves has unbounded odds (`dpviz/privacy/smooth.py`), and the tree stops where a node
-is pure or holds fewer than eleven rows, which discloses exact counts.
+Half of epsilon pays for splits, equally over the levels: the exponential mechanism on weighted Gini with its global sensitivity
+of one half. The other half labels the leaves, which hold disjoint rows. Numeric features are ignored; a table without categories
+is refused. Splits are one category against the rest, as in the code behind the papers' tables; that code never offers a category
+again on the same path, while here it remains a candidate, without gain. Not private for two reasons: the rule for the leaves has
+unbounded odds (`dpviz/privacy/smooth.py`), and a node with one class or fewer than eleven rows becomes a leaf, which discloses
+exact counts.
 
 Source: Xin, Yang, Wang & Huang 2019, ICASSP; as measured by Vos et al. 2023.
 """
 
 from __future__ import annotations
 
-from dpviz.accounting.claim import Claim
 from dpviz.accounting.events import Sequential
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
@@ -23,11 +22,13 @@ from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
-from dpviz.training.contract import LearnerSpec, fit_by_growing
+from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing
 from dpviz.training.growing import Decision, Label, Split, TreeRecipe
 from dpviz.training.histograms import NodeRows, root_rows
-from dpviz.training.one_against_rest import STOPPING_DISCLOSURE, gini_utilities, is_finished, looked, one_against_rest_grid
+from dpviz.training.one_against_rest import one_against_rest_grid
 from dpviz.training.params import NoParams, Settings
+from dpviz.training.scores import gini_utilities
+from dpviz.training.stopping import STOPPING_DISCLOSURE, is_finished, looked, stopped
 
 NAME = "dpgdf"
 LEAST_ROWS = 11
@@ -37,21 +38,15 @@ GINI = Sensitivity(0.5, monotone=False, source="one row changes the weighted Gin
 
 def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
     """Half of epsilon for splits, half for labels. Raises SchemaError without a category to split."""
-    _require_categories(schema)
+    if not any(isinstance(feature, CategoricalFeature) for feature in schema.features):
+        what = f"{NAME!r} splits categorical features only, and there is none."
+        raise SchemaError(what, remedy="Choose another learner, or declare a feature as categories.")
+    one_against_rest_grid(schema, {}, NAME)  # raises if no category has two values
     depth = settings.fixed_or_max_depth
     for_nodes, leaf = split_budget(settings.epsilon, (1.0, 1.0))
     nodes = split_budget(for_nodes, (1.0,) * depth)
     shares = (Share("node", level, epsilon, set_by="rule: half, equal") for level, epsilon in enumerate(nodes))
     return BudgetPlan(settings.epsilon, depth, (*shares, Share("leaf", depth, leaf, set_by="rule: half")))
-
-
-def _require_categories(schema: Schema) -> None:
-    if not any(isinstance(feature, CategoricalFeature) for feature in schema.features):
-        raise SchemaError(
-            f"{NAME!r} splits categorical features only, and there is none.",
-            remedy="Choose another learner, or declare a feature as categories.",
-        )
-    one_against_rest_grid(schema, {}, NAME)
 
 
 def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> TreeRecipe:
@@ -67,22 +62,13 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: No
         if node.level == plan.depth:
             return label(node)
         if is_finished(node, LEAST_ROWS):
-            leaf = label(node)
-            return Label(leaf.label, Sequential((looked(node.level), leaf.event)))
+            return stopped(label(node), node.level)
         mechanism = ExponentialMechanism(plan.of("node", node.level), GINI)
-        chosen = mechanism.release(gini_utilities(node), source=source, part="node", level=node.level)
+        utilities = gini_utilities(node.left_counts, node.class_counts)
+        chosen = mechanism.release(utilities, source=source, part="node", level=node.level)
         return Split(*grid.locate(chosen.value), Sequential((looked(node.level), chosen.event)))
 
     return TreeRecipe(root_rows(data, grid), step, disclosures=(STOPPING_DISCLOSURE,))
-
-
-def claim(plan: BudgetPlan, params: NoParams, schema: Schema) -> Claim:
-    """The paper's epsilon; violated."""
-    because = (
-        "One more row can multiply the odds of a leaf's label without limit: smooth sensitivity does not scale the "
-        "exponential mechanism. The stopping rule is exact too."
-    )
-    return Claim(plan.epsilon, "Xin et al. 2019", "violated", because)
 
 
 LEARNER = LearnerSpec(
@@ -93,7 +79,12 @@ LEARNER = LearnerSpec(
     plan=plan,
     fit=fit_by_growing(prepare),
     prepare=prepare,
-    claim=claim,
+    claim=always_claims(
+        "Xin et al. 2019",
+        "violated",
+        "One more row can multiply the odds of a leaf's label without limit: smooth sensitivity does not scale the "
+        "exponential mechanism. The stopping rule is exact too.",
+    ),
     exact=False,
     published=("arXiv", "DPGDF"),
 )

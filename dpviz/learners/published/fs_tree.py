@@ -1,9 +1,9 @@
 """FS: a greedy private tree with one child per category, a private cut for every number at every node, and noisy counts.
 
-At each level of a path a row meets: a noisy count that decides whether to go on, one exponential mechanism per number that
-cuts it, and one that chooses the feature by the rows its children's largest classes hold; at the leaf a noisy count and noisy
-class counts. All of equal cost, epsilon / ((2 + b) d + 2) for b numbers and depth d: which is why numbers are dear here. Going
-on is decided by the noisy count alone, so nothing is disclosed. The original's pruning is left out.
+On each level of its path a row takes part in a noisy count that decides whether to go on, one exponential mechanism per number
+that cuts it, and one that chooses the feature by the rows in its children's largest classes; at the leaf, in a noisy count and
+noisy class counts. All have the same cost, epsilon / ((2 + b) d + 2) for b numbers and depth d, so numbers are expensive here.
+Only the noisy count decides whether to go on, so nothing is disclosed. The original's pruning is left out.
 
 Source: Friedman & Schuster 2010, KDD, "Data mining with differential privacy" (Max operator); depth 5 as in Fletcher & Islam.
 """
@@ -16,7 +16,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpviz.accounting.claim import Claim
 from dpviz.accounting.events import Event, Parallel, Sequential
 from dpviz.accounting.guarantee import round_down
 from dpviz.accounting.plan import BudgetPlan, Share
@@ -28,34 +27,33 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformPoint
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
-from dpviz.training.contract import FitOutput, LearnerSpec
+from dpviz.training.contract import FitOutput, LearnerSpec, always_claims
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.params import NoParams, Settings
 
 NAME = "fs-tree"
 DEPTH = 5
-#: The published mechanism does not use that counts are monotone.
+#: The published mechanism makes no use of counts being monotone.
 MAX = Sensitivity(1.0, monotone=False, source="a row changes the rows of the largest class of one child by at most one")
 
-#: What the path has left of every feature: a range, or None for a category that was asked for.
+#: What the path has left of every feature: a range, or None where nothing is left to split.
 Left = tuple[tuple[float, float] | None, ...]
 
 
 def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
-    """Equal parts for every question a row can meet."""
+    """Equal parts for all mechanisms that a row can meet."""
     declared_box(schema)
     depth = min(DEPTH, settings.max_depth) if settings.depth == "auto" else int(settings.depth)
     numbers = sum(isinstance(feature, NumericFeature) for feature in schema.features)
     part = round_down(Fraction(settings.epsilon) / ((2 + numbers) * depth + 2))
     rule = "rule: equal parts"
-    shares = [share for level in range(depth) for share in _level_shares(level, part, numbers, rule)]
+    shares = []
+    for level in range(depth):
+        shares.append(Share("count", level, part, set_by=rule))
+        shares += [Share("cut", level, part, numbers, rule)] if numbers else []
+        shares.append(Share("node", level, part, set_by=rule))
     leaf = [Share("count", depth, part, set_by=rule), Share("leaf", depth, part, set_by=rule)]
     return BudgetPlan(settings.epsilon, depth, (*shares, *leaf))
-
-
-def _level_shares(level: int, part: float, numbers: int, rule: str) -> list[Share]:
-    count, cut = Share("count", level, part, set_by=rule), Share("cut", level, part, n_compositions=numbers, set_by=rule)
-    return [count, *([cut] if numbers else []), Share("node", level, part, set_by=rule)]
 
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> FitOutput:
@@ -77,12 +75,17 @@ class _Growing:
 
     @property
     def epsilon(self) -> float:
+        """Of every mechanism."""
         return self.plan.of("leaf", self.plan.depth)
 
+    @property
+    def noise(self) -> LaplaceNoise:
+        """On counts."""
+        return LaplaceNoise(self.epsilon)
+
     def node(self, rows: np.ndarray, left: Left, level: int) -> tuple[Node, Event]:
-        """A subtree and what it cost."""
-        noise = LaplaceNoise(self.epsilon)
-        count = noise.release(np.array([len(rows)]), source=self.source, part="count", level=level)
+        """A subtree and its event."""
+        count = self.noise.release(np.array([len(rows)]), source=self.source, part="count", level=level)
         if level == self.plan.depth or not any(left) or self._is_few(float(count.value[0]), left):
             leaf, event = self._leaf(rows, level)
             return leaf, Sequential((count.event, event))
@@ -92,23 +95,18 @@ class _Growing:
         return node, Sequential((count.event, *events, event, below))
 
     def _is_few(self, n_rows: float, left: Left) -> bool:
-        """Fewer rows per child and class than the noise is wide."""
-        sizes = [len(f.categories) for f, side in self._open(left) if isinstance(f, CategoricalFeature)]
+        """Fewer rows per child and class than the standard deviation of the noise."""
+        able = (f for f, side in zip(self.data.schema.features, left, strict=True) if side is not None)
+        sizes = [len(f.categories) for f in able if isinstance(f, CategoricalFeature)]
         return n_rows / (max([2, *sizes]) * self.data.n_classes) < math.sqrt(2) / self.epsilon
 
-    def _open(self, left: Left) -> list[tuple[NumericFeature | CategoricalFeature, tuple[float, float]]]:
-        return [(f, side) for f, side in zip(self.data.schema.features, left, strict=True) if side is not None]
-
     def _leaf(self, rows: np.ndarray, level: int) -> tuple[Leaf, Event]:
-        noise = LaplaceNoise(self.epsilon)
-        counts = noise.release(self._counts(rows), source=self.source, part="leaf", level=level)
+        exact = np.bincount(self.data.target[rows], minlength=self.data.n_classes)
+        counts = self.noise.release(exact, source=self.source, part="leaf", level=level)
         return Leaf(int(counts.value.argmax())), counts.event
 
-    def _counts(self, rows: np.ndarray) -> np.ndarray:
-        return np.bincount(self.data.target[rows], minlength=self.data.n_classes)
-
     def _cuts(self, rows: np.ndarray, left: Left, level: int) -> tuple[dict[int, float], list[Event]]:
-        """A private cut for every number that has a range left, and what they cost."""
+        """A private cut for every number that has a range left, and their events."""
         cuts, events = {}, []
         for feature, side in enumerate(left):
             if side is None or isinstance(self.data.schema.features[feature], CategoricalFeature):
@@ -118,7 +116,7 @@ class _Growing:
         return cuts, events
 
     def _cut(self, rows: np.ndarray, feature: int, side: tuple[float, float], level: int) -> tuple[float, Event]:
-        """A point of the range, likelier where its two sides are purer: equal between two neighbouring values."""
+        """A point of the range, likelier where its two sides are purer; equally likely between neighbouring values."""
         values = np.clip(self.data.columns[feature][rows].astype(np.float64), *side)
         order = values.argsort(kind="stable")
         ends = np.concatenate([[side[0]], values[order], [side[1]]])
@@ -141,29 +139,25 @@ class _Growing:
         return features[chosen.value], chosen.event
 
     def _largest(self, rows: np.ndarray, feature: int, cut: float | None) -> int:
-        """Rows in the largest class of each child, all children together."""
+        """Rows in the largest class of each child, added up over the children."""
         column = self.data.columns[feature][rows]
         child = column.astype(np.int64) if cut is None else (column > cut).astype(np.int64)
-        joint = np.bincount(child * self.data.n_classes + self.data.target[rows], minlength=self.data.n_classes)
-        joint = np.concatenate([joint, np.zeros(-len(joint) % self.data.n_classes, dtype=np.int64)])
-        return int(joint.reshape(-1, self.data.n_classes).max(axis=1).sum())
+        counts = np.zeros((child.max(initial=0) + 1, self.data.n_classes), dtype=np.int64)
+        np.add.at(counts, (child, self.data.target[rows]), 1)
+        return int(counts.max(axis=1).sum())
 
     def _divide(self, rows: np.ndarray, left: Left, feature: int, cut: float | None, level: int) -> tuple[Node, Event]:
-        """Children of disjoint rows."""
-        column, side = self.data.columns[feature][rows], left[feature]
-        if cut is not None and side is not None:
-            ranges = ((side[0], cut), (cut, side[1]))
-            parts = (rows[column <= cut], rows[column > cut])
-            children = [
-                self.node(part, _with(left, feature, bounds), level + 1) for part, bounds in zip(parts, ranges, strict=True)
-            ]
-            rule = ThresholdRule(feature, cut)
-            return Branch(rule, children[0][0], children[1][0]), Parallel(tuple(event for _, event in children))
-        declared = self.data.schema.features[feature]
-        assert isinstance(declared, CategoricalFeature)
-        rest = _with(left, feature, None)
-        children = [self.node(rows[column == code], rest, level + 1) for code in range(len(declared.categories))]
-        return _chain(feature, [node for node, _ in children]), Parallel(tuple(event for _, event in children))
+        """Children with disjoint rows."""
+        column, side, declared = self.data.columns[feature][rows], left[feature], self.data.schema.features[feature]
+        if isinstance(declared, CategoricalFeature):
+            rest = _with(left, feature, None)
+            children = [self.node(rows[column == code], rest, level + 1) for code in range(len(declared.categories))]
+            return _chain(feature, [node for node, _ in children]), Parallel(tuple(event for _, event in children))
+        assert cut is not None
+        assert side is not None
+        below, low_event = self.node(rows[column <= cut], _with(left, feature, (side[0], cut)), level + 1)
+        above, high_event = self.node(rows[column > cut], _with(left, feature, (cut, side[1])), level + 1)
+        return Branch(ThresholdRule(feature, cut), below, above), Parallel((low_event, high_event))
 
 
 def _with(left: Left, feature: int, side: tuple[float, float] | None) -> Left:
@@ -172,17 +166,11 @@ def _with(left: Left, feature: int, side: tuple[float, float] | None) -> Left:
 
 
 def _chain(feature: int, children: list[Node]) -> Node:
-    """One child per category, as rules of two sides."""
+    """One child per category, as a chain of two-sided rules."""
     chain = children[-1]
     for code in reversed(range(len(children) - 1)):
         chain = Branch(SubsetRule(feature, (code,)), children[code], chain)
     return chain
-
-
-def claim(plan: BudgetPlan, params: NoParams, schema: Schema) -> Claim:
-    """Epsilon, and it holds."""
-    because = "Every question on a path has its part of epsilon, children hold disjoint rows, and noisy counts alone stop it."
-    return Claim(plan.epsilon, "Friedman & Schuster 2010", "holds", because)
 
 
 LEARNER = LearnerSpec(
@@ -192,6 +180,10 @@ LEARNER = LearnerSpec(
     citation="Friedman & Schuster 2010, KDD, Data mining with differential privacy",
     plan=plan,
     fit=fit,
-    claim=claim,
+    claim=always_claims(
+        "Friedman & Schuster 2010",
+        "holds",
+        "Every question on a path has its part of epsilon, children hold disjoint rows, and noisy counts alone stop it.",
+    ),
     exact=False,
 )

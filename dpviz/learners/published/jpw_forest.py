@@ -1,10 +1,10 @@
 """JPW forest: ten shallow random trees that share all rows, with noisy class counts at every leaf.
 
-Each tree has a tenth of epsilon, and its leaves hold disjoint rows. The trees add up their counts. An empty leaf is as
-confident as its noise. Depth min(m/2, log_b n - 1) for m features of b values on average (a number counts as two); n is the
-public row count.
+Each tree has a tenth of epsilon, and its leaves hold disjoint rows. The trees add up their counts, so an empty leaf is as
+confident as its noise. The depth is min(m/2, log_b n - 1) for m features of b values on average (a number counts as two), where n
+is the public row count. Discloses nothing.
 
-Two differences: noise is geometric in place of Laplace, so that it can be released, and the cut of a number is as in the
+Two differences: the noise is geometric instead of Laplace, so that it can be sampled exactly, and numbers are cut as in the
 smooth random forest.
 
 Source: Jagannathan, Pillaipakkamnatt & Wright 2012, Transactions on Data Privacy 5; as compared by Fletcher & Islam 2017.
@@ -17,20 +17,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.accounting.claim import Claim
-from dpviz.accounting.events import Noise
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.learners.ours.pf_forest import label_plan, published_depth
 from dpviz.models.packed_forest import PackedForest
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
-from dpviz.training.contract import FitOutput, LearnerSpec, n_public_of
-from dpviz.training.forests.forest import Plot, forest_event, leaf_counts
+from dpviz.training.contract import FitOutput, LearnerSpec, always_claims, n_public_of
+from dpviz.training.forests.forest import ForestShape, label_plan, leaf_counts, publishable_depth
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.forests.random_trees import draw_trees
-from dpviz.training.params import Settings, control
+from dpviz.training.params import Settings, whole
 
 NAME = "jpw-forest"
 
@@ -39,9 +36,7 @@ NAME = "jpw-forest"
 class Params:
     """How many trees share epsilon."""
 
-    trees: int = control(
-        10, label="Trees", help="Each has its part of epsilon and sees every row.", kind="whole", low=1, high=1000
-    )
+    trees: int = whole(10, "Trees", "Each has its part of epsilon and sees every row.", low=1, high=1000)
 
 
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
@@ -50,8 +45,8 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     rule = 1
     if settings.depth == "auto":
         rule = jpw_depth(schema, n_public_of(schema, NAME, "give the depth as a number (depth=3)"))
-    depth, notes = published_depth(schema, settings, rule, params.trees)
-    return label_plan(settings.epsilon, depth, params.trees, False, notes)
+    depth, notes = publishable_depth(schema, settings, rule, params.trees)
+    return label_plan(settings.epsilon, ForestShape(params.trees, depth, disjoint=False), notes)
 
 
 def jpw_depth(schema: Schema, n_public: int) -> int:
@@ -63,19 +58,12 @@ def jpw_depth(schema: Schema, n_public: int) -> int:
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """Draw the trees and release the counts of their leaves."""
-    plot, epsilon = Plot(params.trees, plan.depth, disjoint=False), plan.of("leaf", plan.depth)
-    splits = draw_trees(data.schema, plot.n_trees, plot.depth, source)
-    counts = leaf_counts(data, splits, plot.disjoint, source).dense()
-    noise = GeometricNoise(epsilon)
-    noisy = noise.release(counts, source=source, part="leaf", level=plan.depth).value
-    forest = PackedForest(splits, np.argmax(noisy, axis=1).astype(np.uint8), noisy.astype(np.int64))
-    return FitOutput(forest, forest_event(plot, Noise(epsilon, noise.title, "leaf", plan.depth)))
-
-
-def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
-    """Epsilon, and it holds."""
-    because = "Splits look at no row; a row changes one count per tree by one, and the trees' parts of epsilon add up."
-    return Claim(plan.epsilon, "Jagannathan et al. 2012", "holds", because)
+    shape = ForestShape(params.trees, plan.depth, disjoint=False)
+    splits = draw_trees(data.schema, shape.n_trees, shape.depth, source)
+    counts = leaf_counts(data, splits, shape.disjoint, source).dense()
+    noisy = GeometricNoise(plan.of("leaf", plan.depth)).release(counts, source=source, part="leaf", level=plan.depth)
+    forest = PackedForest(splits, np.argmax(noisy.value, axis=1).astype(np.uint8), noisy.value.astype(np.int64))
+    return FitOutput(forest, shape.event(noisy.event))
 
 
 LEARNER = LearnerSpec(
@@ -85,6 +73,10 @@ LEARNER = LearnerSpec(
     citation="Jagannathan, Pillaipakkamnatt & Wright 2012, Transactions on Data Privacy 5",
     plan=plan,
     fit=fit,
-    claim=claim,
+    claim=always_claims(
+        "Jagannathan et al. 2012",
+        "holds",
+        "Splits look at no row; a row changes one count per tree by one, and the trees' parts of epsilon add up.",
+    ),
     Params=Params,
 )

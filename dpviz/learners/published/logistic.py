@@ -1,13 +1,12 @@
-"""Logistic regression by objective perturbation: the linear model to compare trees with.
+"""Logistic regression by objective perturbation: the linear model with which trees are compared.
 
-Features are scaled to 0 .. 1 by the schema, categories by their place in the list; a row is at most sqrt(n_features) long by
-declaration, and longer rows are shortened when a smaller norm is declared. More than two classes: one against the rest,
-each with an equal part of epsilon. The paper's n in the penalty n Lambda is the public row count.
+Features are scaled to 0 .. 1 by the schema, categories by their place in the list. A row is then at most sqrt(n_features) long;
+longer rows are shortened if a smaller norm is declared. More than two classes: one against the rest, each with an equal part of
+epsilon. The paper's n in the penalty n Lambda is the public row count. Discloses nothing.
 
-The papers' tables standardise features by the exact mean and deviation and read the data norm from the rows; here nothing
-is read. The claim holds under add/remove one row for the exact minimiser (proof in
-`dpviz/privacy/objective_perturbation.py`). What is computed is a minimiser to about ten digits in floating-point numbers,
-so it cannot be released.
+The papers' tables standardise features by the exact mean and deviation and read the data norm from the rows; nothing is read
+here. The claim holds under add/remove one row for the exact minimiser (proof in `dpviz/privacy/objective_perturbation.py`). The
+minimiser that is computed is correct to about ten digits in floating point, so it cannot be released.
 
 The default penalty was chosen on public benchmark data.
 
@@ -21,7 +20,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.accounting.claim import Claim
 from dpviz.accounting.events import Sequential
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
@@ -31,8 +29,8 @@ from dpviz.privacy.objective_perturbation import ObjectivePerturbation
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
-from dpviz.training.contract import FitOutput, LearnerSpec, n_public_of
-from dpviz.training.params import Settings, control
+from dpviz.training.contract import FitOutput, LearnerSpec, always_claims, n_public_of
+from dpviz.training.params import Settings, number
 
 NAME = "logistic"
 
@@ -41,16 +39,9 @@ NAME = "logistic"
 class Params:
     """Penalty and norm."""
 
-    regularization: float = control(
-        0.0001, label="Regularization", help="Penalty on large weights, per row (Lambda).", kind="number", low=1e-8, high=10.0
-    )
-    norm_share: float = control(
-        1.0,
-        label="Longest row",
-        help="Longer rows are shortened to this; 1 is the longest row that the schema allows.",
-        kind="number",
-        low=1e-3,
-        high=1.0,
+    regularization: float = number(0.0001, "Regularization", "Penalty on large weights, per row (Lambda).", low=1e-8, high=10.0)
+    norm_share: float = number(
+        1.0, "Longest row", "Longer rows are shortened to this; 1 is the longest row that the schema allows.", low=1e-3, high=1.0
     )
 
 
@@ -85,7 +76,7 @@ def _longest(n_features: int, norm_share: float) -> float:
 
 
 def _rows(data: EncodedDataset, norm_share: float) -> tuple[np.ndarray, np.ndarray]:
-    """(rows of length at most 1 with a constant in the last column, target), in an order that only their content decides."""
+    """(rows of length at most 1 with a constant in the last column, target), in an order that depends on their values alone."""
     x = unit_columns(data)
     longest = norm_share * math.sqrt(data.n_features)
     lengths = np.linalg.norm(x, axis=1, keepdims=True)
@@ -95,12 +86,6 @@ def _rows(data: EncodedDataset, norm_share: float) -> tuple[np.ndarray, np.ndarr
     return whole, data.target[order]
 
 
-def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
-    """Epsilon, and it holds for the exact minimiser."""
-    because = "One row changes the gradient by at most 1 and the curvature by one rank-one term; for the exact minimiser."
-    return Claim(plan.epsilon, "Chaudhuri et al. 2011, Theorem 9, for add/remove", "holds", because)
-
-
 LEARNER = LearnerSpec(
     name=NAME,
     title="Logistic regression",
@@ -108,7 +93,11 @@ LEARNER = LearnerSpec(
     citation="Chaudhuri, Monteleoni & Sarwate 2011, JMLR 12",
     plan=plan,
     fit=fit,
-    claim=claim,
+    claim=always_claims(
+        "Chaudhuri et al. 2011, Theorem 9, for add/remove",
+        "holds",
+        "One row changes the gradient by at most 1 and the curvature by one rank-one term; for the exact minimiser.",
+    ),
     Params=Params,
     exact=False,
 )

@@ -1,11 +1,10 @@
-"""Majority: the most frequent class, chosen privately. The least a tree must beat.
+"""Majority: the most frequent class, chosen privately. The baseline that a tree must beat.
 
 Source: McKenna & Sheldon 2020 (permute-and-flip on counts).
 """
 
 from __future__ import annotations
 
-from dpviz.accounting.claim import Claim
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.constant import Constant
 from dpviz.privacy.selection import PermuteAndFlip
@@ -13,7 +12,7 @@ from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
-from dpviz.training.contract import FitOutput, LearnerSpec
+from dpviz.training.contract import FitOutput, LearnerSpec, always_claims
 from dpviz.training.params import NoParams, Settings
 
 NAME = "majority"
@@ -30,11 +29,6 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseS
     return FitOutput(Constant(data.schema, chosen.value), chosen.event)
 
 
-def claim(plan: BudgetPlan, params: NoParams, schema: Schema) -> Claim:
-    """Epsilon, and it holds."""
-    return Claim(plan.epsilon, "McKenna & Sheldon 2020", "holds", "One permute-and-flip on counts.")
-
-
 LEARNER = LearnerSpec(
     name=NAME,
     title="Majority class",
@@ -42,6 +36,6 @@ LEARNER = LearnerSpec(
     citation="McKenna & Sheldon 2020",
     plan=plan,
     fit=fit,
-    claim=claim,
+    claim=always_claims("McKenna & Sheldon 2020", "holds", "One permute-and-flip on counts."),
     is_baseline=True,
 )

@@ -1,8 +1,8 @@
 """PrivaTree, corrected: the form behind the paper's later tables.
 
-Equal-width bins, a complete tree, and one private selection per node. Half of a node's budget buys a noisy row count, the
-other half permute-and-flip over all candidates with the sensitivity of Gini at that noisy count. Discloses nothing, but
-the noisy count can exceed the true one, so the sensitivity is no bound and the claim fails at small node budgets.
+Equal-width bins, a complete tree, and one private selection per node. Half of a node's budget pays for a noisy row count, the
+other half for permute-and-flip over all candidates with the sensitivity of Gini at that noisy count. Discloses nothing, but the
+noisy count can exceed the true one, so the sensitivity is no bound, and the claim fails at small node budgets.
 
 Source: the appendix added to Vos et al. 2023 and the authors' code after December 2023.
 """
@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.accounting.claim import Claim
 from dpviz.accounting.events import Sequential
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.privacy.geometric import GeometricNoise
@@ -23,15 +22,15 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid, equal_width_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
-from dpviz.training.contract import LearnerSpec, fit_by_growing
+from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing
 from dpviz.training.growing import UNPRICED, Decision, Label, Split, TreeRecipe, leaf_distribution
 from dpviz.training.histograms import NodeRows, root_rows
 from dpviz.training.params import Settings
-from dpviz.training.privatree_budget import bins_control, leaf_error_control, shares_control, split_epsilon
-from dpviz.training.scores import gini_change, gini_sensitivity, weighted_gini
+from dpviz.training.privatree_budget import bins_field, leaf_error_field, shares_field, split_epsilon
+from dpviz.training.scores import gini_change, gini_sensitivity, gini_utilities
 
 NAME = "privatree-corrected"
-#: Noisy counts beyond this probability are left out of the exact distribution (and reported).
+#: Noisy counts in a tail of this probability are left out of the exact distribution (and their mass is reported).
 TAIL = 1e-5
 
 
@@ -39,9 +38,9 @@ TAIL = 1e-5
 class Params:
     """Parameters of the corrected form."""
 
-    max_leaf_error: float = leaf_error_control()
-    bins: int = bins_control("Equal-width")
-    shares: tuple[float, ...] | None = shares_control(("node", "leaf"))
+    max_leaf_error: float = leaf_error_field()
+    bins: int = bins_field("Equal-width")
+    shares: tuple[float, ...] | None = shares_field(("node", "leaf"))
 
 
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
@@ -78,22 +77,21 @@ def choose_split(grid: CandidateGrid, node: NodeRows, epsilon: float, source: No
     """A noisy count for half of `epsilon`, then permute-and-flip on 0.5 - Gini for the other half."""
     count = GeometricNoise(epsilon / 2).release(np.array([node.n_rows]), source=source, part="node", level=node.level)
     noisy_rows = max(1, int(count.value[0]))
-    left = node.left_counts
-    utilities = 0.5 - weighted_gini(left, np.broadcast_to(node.class_counts, left.shape))
+    utilities = gini_utilities(node.left_counts, node.class_counts)
     mechanism = PermuteAndFlip(epsilon / 2, gini_sensitivity(noisy_rows))
     chosen = mechanism.release(utilities, source=source, part="node", level=node.level)
     return Split(*grid.locate(chosen.value), Sequential((count.event, chosen.event)))
 
 
 def split_distribution(grid: CandidateGrid, node: NodeRows, epsilon: float) -> tuple[list[tuple[Decision, float]], float]:
-    """The exact distribution of `choose_split` over candidates (the noisy count summed out), and the mass of counts cut off."""
+    """The exact distribution of `choose_split` (the noisy count summed out), and the mass of the counts cut off."""
     noise = GeometricNoise(epsilon / 2)
     largest = node.n_rows + noise.radius(TAIL)
     counts = np.arange(1, largest + 1)
     masses = noise.pmf(counts - node.n_rows)
-    masses[0] = noise.tail(node.n_rows - 1) if node.n_rows > 1 else 1 - noise.tail(2 - node.n_rows)  # all counts up to 1 become 1
-    left = node.left_counts
-    utilities = 0.5 - weighted_gini(left, np.broadcast_to(node.class_counts, left.shape))
+    # counts below 1 are raised to 1
+    masses[0] = noise.tail(node.n_rows - 1) if node.n_rows > 1 else 1 - noise.tail(2 - node.n_rows)
+    utilities = gini_utilities(node.left_counts, node.class_counts)
     per_unit = 1 / gini_change(counts)
     unit = PermuteAndFlip(epsilon / 2, Sensitivity(1.0, monotone=False, source="scaled by the caller"))
     probabilities = masses @ unit.probabilities(utilities[None, :] * per_unit[:, None])
@@ -101,15 +99,6 @@ def split_distribution(grid: CandidateGrid, node: NodeRows, epsilon: float) -> t
         (Split(*grid.locate(index), UNPRICED), float(chance)) for index, chance in enumerate(probabilities)
     ]
     return decisions, noise.tail(largest + 1 - node.n_rows)
-
-
-def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
-    """Epsilon; violated at small node budgets."""
-    because = (
-        "The sensitivity is taken at a noisy row count, which can exceed the true one: at a node budget of .0125, one row "
-        "against two rows are told apart by more than the budget allows."
-    )
-    return Claim(plan.epsilon, "Vos et al. 2023, corrected version", "violated", because)
 
 
 LEARNER = LearnerSpec(
@@ -120,7 +109,12 @@ LEARNER = LearnerSpec(
     plan=plan,
     fit=fit_by_growing(prepare),
     prepare=prepare,
-    claim=claim,
+    claim=always_claims(
+        "Vos et al. 2023, corrected version",
+        "violated",
+        "The sensitivity is taken at a noisy row count, which can exceed the true one: at a node budget of .0125, one row "
+        "against two rows are told apart by more than the budget allows.",
+    ),
     Params=Params,
     exact=False,
     published=("corrected", "PrivaTree"),

@@ -1,4 +1,4 @@
-"""PrivaTree*: PrivaTree with ordinary quantiles of the exact data instead of private ones.
+"""PrivaTree*: PrivaTree with exact quantiles of the data instead of private ones.
 
 Discloses the exact quantiles of every numeric feature, and exact counts through its stopping rule.
 
@@ -9,22 +9,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpviz.accounting.claim import Claim, Disclosure
+from dpviz.accounting.claim import Disclosure
 from dpviz.accounting.events import Event, NonPrivate
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema
-from dpviz.training.contract import LearnerSpec, fit_by_growing
+from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing
 from dpviz.training.growing import TreeRecipe
-from dpviz.training.noisy_histograms import STOPPING_DISCLOSURE, NoisyHistogramGrower, quantile_grid
+from dpviz.training.noisy_histograms import NoisyHistogramGrower, quantile_grid
 from dpviz.training.params import Settings
 from dpviz.training.privatree_budget import QuantileParams, epsilon_split_of, privatree_plan, split_epsilon
+from dpviz.training.stopping import STOPPING_DISCLOSURE
 
 NAME = "privatree-star"
-
-
 Params = QuantileParams
+QUANTILE_DISCLOSURE = Disclosure(
+    code="exact-quantiles",
+    what="Every threshold is an exact quantile, that is, a value of some row.",
+    remedy="Use PF-tree, whose thresholds come from the schema.",
+)
 
 
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
@@ -41,24 +45,11 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: Nois
     grower = NoisyHistogramGrower(quantile_grid(data.schema, thresholds, NAME), epsilon_split_of(plan), plan.depth, False, source)
     looked: tuple[Event, ...] = (NonPrivate("exact quantiles of the numeric features", "quantile"),) if numeric else ()
     disclosures = (QUANTILE_DISCLOSURE, STOPPING_DISCLOSURE) if numeric else (STOPPING_DISCLOSURE,)
-    return grower.growth(data, looked, disclosures)
+    return grower.recipe(data, looked, disclosures)
 
 
 def _quantiles(column: np.ndarray, levels: np.ndarray) -> np.ndarray:
     return np.quantile(column, levels, method="inverted_cdf") if len(column) else np.zeros(len(levels))
-
-
-QUANTILE_DISCLOSURE = Disclosure(
-    code="exact-quantiles",
-    what="Every threshold is an exact quantile, that is, a value of some row.",
-    remedy="Use PF-tree, whose thresholds come from the schema.",
-)
-
-
-def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
-    """The paper lists it as leaking numerical splits."""
-    because = "Thresholds are values of rows (the paper says so), and the stopping rule is exact."
-    return Claim(plan.epsilon, "Vos et al. 2023, Table II", "violated", because)
 
 
 LEARNER = LearnerSpec(
@@ -69,7 +60,11 @@ LEARNER = LearnerSpec(
     plan=plan,
     fit=fit_by_growing(prepare),
     prepare=prepare,
-    claim=claim,
+    claim=always_claims(
+        "Vos et al. 2023, Table II",
+        "violated",
+        "Thresholds are values of rows (the paper says so), and the stopping rule is exact.",
+    ),
     Params=Params,
     published=("arXiv", "PrivaTree*"),
 )

@@ -1,13 +1,13 @@
-"""RGV forest: many greedy trees, each with the whole epsilon. Its privacy is of a weaker kind.
+"""RGV forest: many greedy trees, each with all of epsilon. Its privacy is of a weaker kind.
 
-Trees are much like those of FS: a random choice of features at every node, splits by the exponential mechanism, noisy class
-counts at the leaves. Each tree spends all of epsilon on all rows. The paper's definition protects the *values* of a row, and
-not whether the row is there; against adding or removing one row the trees add up to trees times epsilon.
+The trees resemble those of FS: a random choice of features at every node, splits by the exponential mechanism, noisy class counts
+at the leaves. Each tree spends all of epsilon on all rows. The paper's definition protects the *values* of a row, but not whether
+the row is present; against adding or removing one row, the trees add up to trees times epsilon. Discloses nothing.
 
-A reconstruction: the paper itself was not at hand, only how Fletcher & Islam describe it ("built similarly to FS, with some
-modifications"). It reckons the number of trees from the data by formulas (110 to 1385 of them); here it is a number you set.
-The share of features per node, the equal parts of epsilon over the levels, ten equal widths for numbers, prefixes for
-categories, no resampling of rows and geometric noise are ours. Its accuracy says little about theirs.
+A reconstruction: the paper itself was not available, only its description by Fletcher & Islam ("built similarly to FS, with some
+modifications"). It computes the number of trees from the data by formulas (110 to 1385 of them); here you set it. The share of
+features per node, the equal parts of epsilon over the levels, ten equal-width bins for numbers, prefixes for categories, no
+resampling of rows, and geometric noise are our choices. Its accuracy says little about theirs.
 
 Source: Rana, Gupta & Venkatesh 2015, ICDM, "Differentially private random forest with high utility"; as compared by Fletcher
 & Islam 2017.
@@ -37,7 +37,7 @@ from dpviz.table.schema import Schema
 from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.growing import Decision, Label, Split, grow
 from dpviz.training.histograms import NodeRows, root_rows
-from dpviz.training.params import Settings, control
+from dpviz.training.params import Settings, whole
 from dpviz.training.scores import best_correct_rows
 
 NAME = "rgv-forest"
@@ -50,11 +50,10 @@ MAX = Sensitivity(1.0, monotone=False, source="a row changes the rows of the lar
 class Params:
     """How many trees."""
 
-    trees: int = control(
+    trees: int = whole(
         TREES,
-        label="Trees",
-        help="Each spends all of epsilon again: against adding or removing a row, epsilon counts that many times.",
-        kind="whole",
+        "Trees",
+        "Each spends all of epsilon again: against adding or removing a row, epsilon counts that many times.",
         low=1,
         high=1500,
     )
@@ -65,17 +64,14 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     equal_width_grid(schema, BINS)
     depth = settings.fixed_or_max_depth
     parts = split_budget(settings.epsilon, (1.0,) * (depth + 1))
-    names = ("node",) * depth + ("leaf",)
-    shares = (
-        Share(name, level, part, n_compositions=params.trees, set_by="rule: all of epsilon in every tree")
-        for level, (name, part) in enumerate(zip(names, parts, strict=True))
-    )
+    rule = "rule: all of epsilon in every tree"
+    shares = [Share("leaf" if level == depth else "node", level, part, params.trees, rule) for level, part in enumerate(parts)]
     note = f"{params.trees} trees of epsilon {settings.epsilon:g} each: its definition does not protect whether a row is there."
     return BudgetPlan(settings.epsilon, depth, tuple(shares), (note,))
 
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
-    """Grow one tree after the other."""
+    """Grow one tree after another."""
     grid = equal_width_grid(data.schema, BINS)
     root = root_rows(data, grid)
     grown = [grow(root, lambda node: _step(grid, node, plan, source)) for _ in range(params.trees)]
@@ -97,7 +93,7 @@ def _step(grid: CandidateGrid, node: NodeRows, plan: BudgetPlan, source: NoiseSo
 
 
 def _candidates(grid: CandidateGrid, level: int, source: NoiseSource) -> tuple[np.ndarray, Event]:
-    """Numbers of the candidates of a random sqrt(n_features) of the features, and the (free) event of choosing these."""
+    """The candidates of sqrt(n_features) random features, and the event of choosing these features, which costs nothing."""
     bounds = grid.first_candidates
     able = [feature for feature in range(len(bounds) - 1) if bounds[feature] < bounds[feature + 1]]
     chosen, event = [], None
@@ -110,7 +106,7 @@ def _candidates(grid: CandidateGrid, level: int, source: NoiseSource) -> tuple[n
 
 
 def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
-    """The paper's epsilon, of another kind; violated under add/remove one row."""
+    """The paper's epsilon, under another definition; violated under add/remove one row."""
     because = (
         "The paper's definition protects the values of a row, not whether it is there; "
         f"against adding or removing one row its {params.trees} trees add up."

@@ -1,4 +1,4 @@
-"""CART: the ordinary decision tree, without privacy. Epsilon is infinite; it is the line to compare with.
+"""CART: the ordinary decision tree, without privacy, for comparison. Epsilon is infinite.
 
 Categories are split as prefixes of their declared order (the integer coding of the papers' baseline).
 
@@ -13,8 +13,8 @@ from dpviz.models.packed_forest import values_of
 from dpviz.models.tree import Leaf, Tree
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.contract import FitOutput, LearnerSpec
-from dpviz.training.exact_trees import claim_of_nothing, plan_without_privacy, require_single_precision, tree_of
+from dpviz.training.contract import FitOutput
+from dpviz.training.exact_trees import reference_learner, require_single_precision, tree_of
 from dpviz.training.params import NoParams
 
 NAME = "cart"
@@ -33,15 +33,11 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseS
     return FitOutput(tree_of(data.schema, grower.tree_, lambda held: Leaf(int(grower.classes_[held[0].argmax()]))), event)
 
 
-LEARNER = LearnerSpec(
+LEARNER = reference_learner(
     name=NAME,
     title="Decision tree (not private)",
     idea="The ordinary decision tree.",
     citation="Breiman, Friedman, Olshen & Stone 1984",
-    plan=plan_without_privacy,
     fit=fit,
-    claim=claim_of_nothing,
-    is_baseline=True,
-    spends_epsilon=False,
     published=("arXiv", "decision tree"),
 )

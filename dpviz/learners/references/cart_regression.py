@@ -1,6 +1,6 @@
-"""CART for numbers: the ordinary regression tree, without privacy. Epsilon is infinite; it is the line to compare with.
+"""CART for numbers: the ordinary regression tree, without privacy, for comparison. Epsilon is infinite.
 
-Every split lowers the sum of squares the most; a leaf predicts the mean of its rows. Without rows it predicts the middle of
+Every split lowers the sum of squares the most; a leaf predicts the mean of its rows. Without rows the tree predicts the middle of
 the declared range. Categories are split as prefixes of their declared order.
 
 Source: Breiman et al. 1984, through scikit-learn's DecisionTreeRegressor.
@@ -15,14 +15,8 @@ from dpviz.models.tree import NumberLeaf, Tree
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
-from dpviz.training.contract import FitOutput, LearnerSpec
-from dpviz.training.exact_trees import (
-    claim_of_nothing,
-    plan_without_privacy,
-    require_numbers_to_square,
-    require_single_precision,
-    tree_of,
-)
+from dpviz.training.contract import FitOutput
+from dpviz.training.exact_trees import reference_learner, require_numbers_to_square, require_single_precision, tree_of
 from dpviz.training.forests.random_trees import row_order
 from dpviz.training.params import NoParams
 
@@ -30,7 +24,7 @@ NAME = "cart-regression"
 
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> FitOutput:
-    """Grow with scikit-learn, ties broken the same way every time; sums are taken in an order of the rows' own."""
+    """Grow with scikit-learn, ties broken the same way every time, on rows in an order that depends on their values alone."""
     from sklearn.tree import DecisionTreeRegressor
 
     event = NonPrivate("exact splits and means", "tree")
@@ -46,15 +40,11 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseS
     return FitOutput(tree_of(data.schema, grower.tree_, lambda held: NumberLeaf(float(held[0, 0]))), event)
 
 
-LEARNER = LearnerSpec(
+LEARNER = reference_learner(
     name=NAME,
     title="Regression tree (not private)",
     idea="The ordinary regression tree.",
     citation="Breiman, Friedman, Olshen & Stone 1984",
-    plan=plan_without_privacy,
     fit=fit,
-    claim=claim_of_nothing,
     task="number",
-    is_baseline=True,
-    spends_epsilon=False,
 )

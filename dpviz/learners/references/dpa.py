@@ -1,34 +1,32 @@
-"""DPA: many ordinary trees on disjoint parts of the rows, which vote. Not private; every prediction has a certificate.
+"""DPA: many ordinary trees on disjoint parts of the rows, which vote. Not private, but every prediction has a certificate.
 
-A keyed hash of the row itself (its values and its class) chooses the part, so a row that is added or removed moves no other
-row and reaches one tree only. Each tree depends on the *set* of its rows alone. Changing a prediction with a gap of g votes
-therefore takes at least g/2 rows (`dpviz/evaluation/robustness/certificates.py`). A part without rows has no tree and no vote.
+A keyed hash of the row (its values and its class) chooses its part, so adding or removing a row moves no other row and affects
+one tree only. Each tree depends on the *set* of its rows alone. Changing a prediction with a lead of g votes therefore takes at
+least g/2 rows (`dpviz/evaluation/robustness/certificates.py`). A part without rows has no tree and no vote.
 
-The key need not be secret: the certificate holds for an attacker who knows it.
+The key need not be secret: the certificate holds against an attacker who knows it.
 
 Source: Levine & Feizi 2021 (deep partition aggregation), with decision trees as in PrivaTree, Section VI-B.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 
 import numpy as np
 
-from dpviz.accounting.claim import Claim
 from dpviz.accounting.events import NonPrivate
-from dpviz.accounting.plan import BudgetPlan, Share
+from dpviz.accounting.plan import BudgetPlan
 from dpviz.learners.references import cart
 from dpviz.models.forest import Forest
 from dpviz.models.tree import Leaf, Tree
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import Schema
-from dpviz.training.contract import FitOutput, LearnerSpec
-from dpviz.training.params import NoParams, Settings, control
+from dpviz.training.contract import FitOutput
+from dpviz.training.exact_trees import reference_learner
+from dpviz.training.params import NoParams, whole
 
 NAME = "dpa"
 
@@ -37,22 +35,10 @@ NAME = "dpa"
 class Params:
     """Number of trees, and the key of the hash."""
 
-    trees: int = control(
-        1000,
-        label="Trees",
-        help="Parts the rows are divided into. More parts: more poison is withstood.",
-        kind="whole",
-        low=1,
-        high=10_000,
+    trees: int = whole(
+        1000, "Trees", "Parts the rows are divided into. More parts: more poison is withstood.", low=1, high=10_000
     )
-    key: int = control(
-        0, label="Key", help="Divides the rows differently. It need not be secret.", kind="whole", low=0, high=2**53 - 1
-    )
-
-
-def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
-    """No budget: everything is exact."""
-    return BudgetPlan(math.inf, settings.fixed_or_max_depth, (Share("tree", None, math.inf, set_by="no privacy"),))
+    key: int = whole(0, "Key", "Divides the rows differently. It need not be secret.", low=0, high=2**53 - 1)
 
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
@@ -76,33 +62,24 @@ def _tree(data: EncodedDataset, rows: np.ndarray, plan: BudgetPlan, source: Nois
 
 
 def parts(data: EncodedDataset, count: int, key: int) -> np.ndarray:
-    """The part of every row, int64 of shape (n_rows,): from the row and the key alone, the same on every platform."""
+    """The part of every row, int64 of shape (n_rows,), which depends on the row and the key alone, on every platform."""
     secret = int(key).to_bytes(8, "little")
     digests = (blake2b(row, digest_size=8, key=secret).digest() for row in _rows(data))
     return np.fromiter((int.from_bytes(digest, "little") % count for digest in digests), dtype=np.int64, count=data.n_rows)
 
 
 def _rows(data: EncodedDataset) -> Iterator[bytes]:
-    """Each row as bytes: its values as little-endian doubles (which hold every code and whole number), then its class."""
+    """Each row as bytes: its values as little-endian doubles (exact for every code and whole number), then its class."""
     table = np.column_stack([*(column.astype("<f8") for column in data.columns), data.target.astype("<f8")]) + 0.0
     return (row.tobytes() for row in np.ascontiguousarray(table, dtype="<f8"))
 
 
-def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
-    """No privacy is claimed."""
-    return Claim(math.inf, "none", "none", "Splits and labels are exact; there is no privacy.")
-
-
-LEARNER = LearnerSpec(
+LEARNER = reference_learner(
     name=NAME,
     title="Voting trees on disjoint rows (not private)",
     idea="Many ordinary trees on disjoint rows vote; a prediction withstands half its lead in poisoned rows.",
     citation="Levine & Feizi 2021",
-    plan=plan,
     fit=fit,
-    claim=claim,
     Params=Params,
-    is_baseline=True,
-    spends_epsilon=False,
     one_voter_per_row=True,
 )

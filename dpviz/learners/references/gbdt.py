@@ -1,8 +1,8 @@
-"""Gradient boosting without privacy: the line the private boosted trees are compared with. Epsilon is infinite.
+"""Gradient boosting without privacy, for comparison with the private boosted trees. Epsilon is infinite.
 
-Every tree is fitted to what the ones before got wrong and adds to the score: of a number itself, of the log-odds of two classes,
-of one score per class where there are more. Categories are split as prefixes of their declared order; values are binned at
-most 255 ways, as scikit-learn does.
+Every tree is fitted to the errors of those before it and adds to the score: the number itself, the log-odds of two classes, or
+one score per class if there are more. Categories are split as prefixes of their declared order; values are put into at most
+255 bins, as scikit-learn does.
 
 Source: Friedman 2001; Ke et al. 2017 (LightGBM), through scikit-learn's HistGradientBoosting.
 """
@@ -23,13 +23,13 @@ from dpviz.models.packed_forest import values_of
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
-from dpviz.training.contract import FitOutput, LearnerSpec
-from dpviz.training.exact_trees import NodeArrays, claim_of_nothing, packed, plan_without_privacy, require_numbers_to_square
+from dpviz.training.contract import FitOutput
+from dpviz.training.exact_trees import NodeArrays, packed, reference_learner, require_numbers_to_square
 from dpviz.training.forests.random_trees import row_order
-from dpviz.training.params import control
+from dpviz.training.params import number, whole
 
 NAME = "gbdt"
-#: The score of a class that no training row has: below every other.
+#: The score of a class without training rows, below every other score.
 NEVER = -1e9
 
 #: The nodes of one tree, and the values of its leaves.
@@ -38,23 +38,14 @@ _Tree = tuple[NodeArrays, np.ndarray]
 
 @dataclass(frozen=True, slots=True)
 class Params:
-    """How many trees, and how much each may say."""
+    """How many trees, and how much each contributes."""
 
-    trees: int = control(
-        100,
-        label="Trees",
-        help="One after the other; one per class each time if there are more than two.",
-        kind="whole",
-        low=1,
-        high=500,
-    )
-    learning_rate: float = control(
-        0.1, label="Learning rate", help="How much of each tree counts.", kind="number", low=0.01, high=1
-    )
+    trees: int = whole(100, "Trees", "One after the other; one per class each time if there are more than two.", low=1, high=500)
+    learning_rate: float = number(0.1, "Learning rate", "How much of each tree counts.", low=0.01, high=1)
 
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
-    """Boost with scikit-learn on the rows in an order of their own, so that theirs does not matter."""
+    """Boost with scikit-learn on rows in an order that depends on their values alone."""
     event = NonPrivate("exact splits and values", "tree")
     if isinstance(data.schema.target, NumericTarget):
         return FitOutput(_of_numbers(data, plan, params), event)
@@ -92,17 +83,9 @@ def _of_classes(data: EncodedDataset, plan: BudgetPlan, params: Params) -> Boost
 def _boosted(kind: Callable[..., Any], data: EncodedDataset, plan: BudgetPlan, params: Params) -> Any:
     from threadpoolctl import threadpool_limits
 
-    grower = kind(
-        max_iter=params.trees,
-        learning_rate=params.learning_rate,
-        max_depth=plan.depth,
-        early_stopping=False,
-        random_state=0,
-    )
-    order = row_order(data)
-    with threadpool_limits(
-        1
-    ):  # on small tables threads cost more than they bring, and pages and sweeps have workers of their own
+    order, settings = row_order(data), {"max_iter": params.trees, "learning_rate": params.learning_rate, "max_depth": plan.depth}
+    grower = kind(**settings, early_stopping=False, random_state=0)
+    with threadpool_limits(1):  # threads slow small tables down, and pages and sweeps have workers of their own
         return grower.fit(values_of(data)[order], data.target[order])
 
 
@@ -131,16 +114,12 @@ def _model(schema: Schema, trees: list[_Tree], initial: float) -> BoostedTrees:
     return BoostedTrees(packed(schema, nodes), np.concatenate(values), initial)
 
 
-LEARNER = LearnerSpec(
+LEARNER = reference_learner(
     name=NAME,
     title="Boosted trees (not private)",
     idea="Ordinary gradient boosting: every tree mends what the ones before got wrong.",
     citation="Friedman 2001; Ke et al. 2017",
-    plan=plan_without_privacy,
     fit=fit,
-    claim=claim_of_nothing,
     Params=Params,
     task="any",
-    is_baseline=True,
-    spends_epsilon=False,
 )

@@ -1,8 +1,7 @@
-"""Breiman's random forest, without privacy: the line the private forests are compared with. Epsilon is infinite.
+"""Breiman's random forest, without privacy, for comparison with the private forests. Epsilon is infinite.
 
-Ordinary trees on resampled rows, each split chosen among some features; the trees vote. Its chance has nothing to do with
-privacy. Categories are split as prefixes of
-their declared order.
+Ordinary trees on resampled rows, each split chosen among some of the features; the trees vote. Its randomness has nothing to do
+with privacy. Categories are split as prefixes of their declared order.
 
 Source: Breiman 2001, through scikit-learn's RandomForestClassifier.
 """
@@ -20,16 +19,10 @@ from dpviz.models.packed_forest import PackedForest, values_of
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import SecretKeys
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.contract import FitOutput, LearnerSpec
-from dpviz.training.exact_trees import (
-    NodeArrays,
-    claim_of_nothing,
-    packed,
-    plan_without_privacy,
-    require_single_precision,
-)
+from dpviz.training.contract import FitOutput
+from dpviz.training.exact_trees import NodeArrays, packed, reference_learner, require_single_precision
 from dpviz.training.forests.random_trees import row_order
-from dpviz.training.params import control
+from dpviz.training.params import whole
 
 NAME = "random-forest"
 
@@ -38,11 +31,11 @@ NAME = "random-forest"
 class Params:
     """How many trees vote."""
 
-    trees: int = control(100, label="Trees", help="Each has one vote.", kind="whole", low=1, high=1000)
+    trees: int = whole(100, "Trees", "Each has one vote.", low=1, high=1000)
 
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
-    """Grow with scikit-learn on the rows in an order of their own, so that theirs does not matter."""
+    """Grow with scikit-learn on rows in an order that depends on their values alone."""
     from sklearn.ensemble import RandomForestClassifier
 
     event = NonPrivate("exact splits and labels", "tree")
@@ -64,15 +57,11 @@ def _nodes(tree: Any) -> NodeArrays:
     return NodeArrays.of(tree.feature, tree.threshold, left, right, is_leaf=left == -1)
 
 
-LEARNER = LearnerSpec(
+LEARNER = reference_learner(
     name=NAME,
     title="Random forest (not private)",
     idea="The ordinary random forest.",
     citation="Breiman 2001, Machine Learning 45",
-    plan=plan_without_privacy,
     fit=fit,
-    claim=claim_of_nothing,
     Params=Params,
-    is_baseline=True,
-    spends_epsilon=False,
 )

@@ -1,7 +1,7 @@
-"""The individual filter: each row keeps its own account of Renyi loss, and leaves for good before it exceeds the common budget.
+"""The individual filter: each row has its own account of Renyi loss, and leaves for good before it exceeds the common budget.
 
-Every row that is still there is charged in every round, drawn or not, by the size of its own gradient; a row with small
-gradients therefore stays for rounds beyond those that rows with full gradients can afford. Accounts are private.
+Every remaining row is charged in every round, drawn or not, by the size of its own gradient. A row with small gradients can
+therefore stay for more rounds than a row with full gradients. Accounts are private.
 
 Source: Feldman & Zrnic 2021, Algorithm 3; Kirschte et al. 2023, Algorithm 7 and Theorem 23.
 """
@@ -18,15 +18,15 @@ from dpviz.accounting.gaussian import renyi_loss
 
 #: Accounts are kept in whole units of budget / 2^40, every charge rounded up.
 BUDGET_UNITS = 2**40
-#: Sizes between which a charge is rounded up where rows are drawn by chance.
+#: Where rows are sampled, sizes are rounded up to one of so many levels.
 _LEVELS = 64
 
 
 @dataclass(frozen=True)
 class FilterTerms:
-    """What a row is charged: one round of full size at `noise_multiplier`, `rounds` of which use the budget up.
+    """What rows are charged: `rounds` rounds of full size at `noise_multiplier` use up the budget.
 
-    `order` is Renyi's; `sampling` the probability with which rows are drawn.
+    `order` is the Renyi order, `sampling` the probability with which rows are drawn.
     """
 
     noise_multiplier: float
@@ -35,22 +35,18 @@ class FilterTerms:
     rounds: int
 
     def charges(self, size: np.ndarray) -> np.ndarray:
-        """Units for one round of rows whose contribution is a share `size` in [0, 1] of the largest, int64, rounded up."""
+        """Units for one round of rows that contribute a share `size` in [0, 1] of the most a row can, int64, rounded up."""
         if self.sampling >= 1:
             return np.ceil(np.square(size) * (BUDGET_UNITS / self.rounds * (1 + 1e-12))).astype(np.int64)
-        return self._table()[np.ceil(size * _LEVELS * (1 - 1e-12)).astype(np.int64)]
-
-    def _table(self) -> np.ndarray:
-        return np.array(_charge_table(self), dtype=np.int64)
+        return _charge_table(self)[np.ceil(size * _LEVELS * (1 - 1e-12)).astype(np.int64)]
 
 
 @lru_cache(maxsize=64)
-def _charge_table(terms: FilterTerms) -> tuple[int, ...]:
-    full = renyi_loss(terms.noise_multiplier, terms.sampling, terms.order) * terms.rounds
-    losses = (
-        renyi_loss(terms.noise_multiplier * _LEVELS / level, terms.sampling, terms.order) for level in range(1, _LEVELS + 1)
-    )
-    return (0, *(math.ceil(BUDGET_UNITS * loss / full) for loss in losses))
+def _charge_table(terms: FilterTerms) -> np.ndarray:
+    """Units for one round at each level of size, from 0 to full; int64."""
+    noise, full = terms.noise_multiplier, renyi_loss(terms.noise_multiplier, terms.sampling, terms.order) * terms.rounds
+    losses = [renyi_loss(noise * _LEVELS / level, terms.sampling, terms.order) for level in range(1, _LEVELS + 1)]
+    return np.array([0, *(math.ceil(BUDGET_UNITS * loss / full) for loss in losses)], dtype=np.int64)
 
 
 class RowAccounts:
@@ -62,9 +58,9 @@ class RowAccounts:
         self.active = np.ones(n_rows, dtype=bool)
 
     def admit(self, size: np.ndarray) -> np.ndarray:
-        """Who takes part in a round with contributions of these sizes (shares of the largest), bool; they are charged for it.
+        """Who takes part in a round with contributions of these sizes (shares of the largest), bool; charges their accounts.
 
-        A row whose account would exceed the budget leaves, and never comes back.
+        A row whose account would exceed the budget leaves and never returns.
         """
         charge = self.terms.charges(size)
         self.active &= self.spent + charge <= BUDGET_UNITS

@@ -1,8 +1,8 @@
-"""DPBoost's trees: every split chosen by the exponential mechanism over *all* thresholds of the declared ranges at once.
+"""DPBoost's trees: every split is chosen by the exponential mechanism over *all* thresholds of the declared ranges at once.
 
-Between two neighbouring values of the rows at a node all thresholds have the same gain, so the mechanism over a whole range
-chooses an interval, weighted by its width, and then a uniform point of it. Categories are split before a place in their declared
-order. Nodes without rows are split by width alone: a tree is always complete.
+All thresholds between two neighbouring values of a node's rows have the same gain, so the mechanism over a whole range chooses an
+interval, weighted by its width, and then a uniform point in it. Categories are split at a place in their declared order. Nodes
+without rows are split by width alone, so every tree is complete.
 
 Source: Kirschte et al. 2023, Algorithms 2 and 3 (gridless); Li, Wu, Wen & He 2020, Theorem 1 (the gain's sensitivity).
 """
@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dpviz.accounting.events import Event
 from dpviz.privacy.selection import ExponentialMechanism
 from dpviz.privacy.sensitivity import Sensitivity
 from dpviz.privacy.source import NoiseSource
@@ -30,9 +31,9 @@ class Places:
     Attributes
     ----------
     low, high : ndarray of shape (n_places,)
-        Thresholds in [low, high) send the same rows left; of categories: before and after a place.
+        Thresholds in [low, high) send the same rows left; of categories: codes before and after a place.
     share : ndarray of shape (n_places,)
-        Of the feature's weight; adds up to 1.
+        Share of the feature's weight; adds up to 1.
     n_left : ndarray of shape (n_places,), int64
         Rows that go left, in sorted order. Private.
     """
@@ -57,7 +58,7 @@ def places(feature: Feature, ordered: np.ndarray) -> Places:
 
 @dataclass(frozen=True, eq=False)
 class _Offer:
-    """Every cut of every feature that can be split, one feature after the other; `ends`: where each one's cuts end. Private."""
+    """Every cut of every feature that can be split, feature after feature; `ends` holds where each one's cuts end. Private."""
 
     places: tuple[Places, ...]
     gains: np.ndarray
@@ -66,8 +67,8 @@ class _Offer:
 
 
 @dataclass(frozen=True, eq=False)
-class GreedyGrowth:
-    """Grows one tree on some rows.
+class GreedyTree:
+    """One tree on some rows.
 
     Attributes
     ----------
@@ -78,7 +79,7 @@ class GreedyGrowth:
     ridge : float
         Added to every count.
     epsilons : tuple of float
-        For the splits of every level, root first.
+        For the splits of each level, root first.
     """
 
     schema: Schema
@@ -91,13 +92,20 @@ class GreedyGrowth:
 
     @property
     def sensitivity(self) -> Sensitivity:
-        """Of the gain: at worst a gradient of one sign joins a side full of the other."""
+        """Of the gain: in the worst case a gradient joins a side full of gradients of the other sign."""
         return Sensitivity(3 * self.clip**2, monotone=False, source="Li et al. 2020, Theorem 1: 3 times the limit squared")
 
     def tree(self) -> tuple[Nested, list[np.ndarray]]:
         """(nested splits with leaves numbered from left to right, the rows of every leaf)."""
         leaves: list[np.ndarray] = []
         return self._node(np.arange(len(self.gradients)), 0, leaves), leaves
+
+    def events(self) -> tuple[Event, ...]:
+        """One event per level of splits, because the nodes of a level hold disjoint rows."""
+        return tuple(self._mechanism(level, None).event("node", level) for level in range(len(self.epsilons)))
+
+    def _mechanism(self, level: int, log_weights: np.ndarray | None) -> ExponentialMechanism:
+        return ExponentialMechanism(self.epsilons[level], self.sensitivity, log_weights)
 
     def _node(self, rows: np.ndarray, level: int, leaves: list[np.ndarray]) -> Nested:
         if level == len(self.epsilons):
@@ -110,7 +118,7 @@ class GreedyGrowth:
 
     def _split(self, rows: np.ndarray, level: int) -> tuple[int, float]:
         offer = self._offer(rows) if len(rows) else self._offer_to_nobody
-        mechanism = ExponentialMechanism(self.epsilons[level], self.sensitivity, offer.log_weights)
+        mechanism = self._mechanism(level, offer.log_weights)
         chosen = mechanism.release(offer.gains, source=self.source, part="node", level=level).value
         place = int(np.searchsorted(offer.ends, chosen, side="right"))
         cuts = offer.places[place]
@@ -131,16 +139,14 @@ class GreedyGrowth:
 
     @cached_property
     def _offer_to_nobody(self) -> _Offer:
-        """What a node without rows may choose from: the same for all of them."""
+        """The offer of a node without rows, which is the same for all of them."""
         return self._offer(np.arange(0))
 
     def _gains(self, gradients: np.ndarray, n_left: np.ndarray) -> np.ndarray:
         """(sum left)^2 / (rows left + ridge) + the same on the right; 0 for a side without rows."""
-        sums = np.concatenate([[0.0], np.cumsum(gradients)])
+        sums, n_right = np.concatenate([[0.0], np.cumsum(gradients)]), len(gradients) - n_left
         left, right = sums[n_left], sums[-1] - sums[n_left]
-        return left**2 / np.maximum(n_left + self.ridge, 1e-12) + right**2 / np.maximum(
-            len(gradients) - n_left + self.ridge, 1e-12
-        )
+        return left**2 / np.maximum(n_left + self.ridge, 1e-12) + right**2 / np.maximum(n_right + self.ridge, 1e-12)
 
     def _point(self, feature: int, cuts: Places, number: int, level: int) -> float:
         declared, low, high = self.schema.features[feature], float(cuts.low[number]), float(cuts.high[number])

@@ -1,7 +1,7 @@
-"""What boosting makes smaller: gradients of a loss by row, and how much each row weighs in its leaf.
+"""The losses that boosting minimises: gradients by row, and how much each row weighs in its leaf.
 
-A number is scaled to [-1, 1] by its declared range, so that its gradients are at most 2; gradients of class probabilities are
-at most 1. The weight of a row is in [0, 1]: its curvature over the largest there can be, or 1.
+A number is scaled to [-1, 1] by its declared range, so its gradients are at most 2; gradients of class probabilities are at
+most 1. The weight of a row is in [0, 1]: its curvature over the largest possible curvature, or 1.
 
 Source: Friedman 2001; Kirschte et al. 2023, Algorithms 4 and 6 (the mean over a public row count instead of the exact one).
 """
@@ -9,8 +9,9 @@ Source: Friedman 2001; Kirschte et al. 2023, Algorithms 4 and 6 (the mean over a
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -20,55 +21,58 @@ from dpviz.privacy.gaussian import CONTRIBUTION_BITS, contributions
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import NumericTarget, Schema
-from dpviz.training.params import control
+from dpviz.training.params import number
 
-#: Where gradients of class probabilities and of a scaled number are cut unless somebody says otherwise.
+#: Where gradients of class probabilities, and of a scaled number, are clipped by default.
 _CLIP_CLASSES, _CLIP_NUMBER = 0.5, 0.3
-#: A share of rows of the second class is taken to lie at least this far inside (0, 1).
+#: The share of rows of the second class is clipped to lie at least this far inside (0, 1).
 _RARE = 0.01
 
 
 def gradient_limit() -> Any:
-    """The setting every boosting learner has: where a row's gradient is cut, in the gradients' units named above. Public."""
+    """The field of every boosting learner for where a row's gradient is clipped, in the units named above. Public."""
     usual = f"0: {_CLIP_CLASSES:g} for classes, {_CLIP_NUMBER:g} for a number."
-    return control(0.0, label="Gradient limit", help=f"Larger gradients are cut. {usual}", kind="number", low=0, high=2)
+    return number(0.0, "Gradient limit", f"Larger gradients are cut. {usual}", low=0, high=2)
 
 
-class Loss(Protocol):
-    """A loss by row."""
+class Loss(ABC):
+    """A loss by row.
 
-    @property
-    def n_scores(self) -> int:
-        """Scores of a row."""
+    Attributes
+    ----------
+    n_scores : int
+        Scores of a row.
+    curvature : float
+        What a weight of 1 stands for: a leaf's value is its gradients over `curvature` times its weights.
+    spread : float
+        One unit of spread, in scores: a log-odds of 1, or a twentieth of a number's declared range.
+    usual_clip : float
+        Where gradients are clipped by default.
+    widest : float
+        The largest size of `centred`.
+    """
 
-    @property
-    def curvature(self) -> float:
-        """What a weight of 1 stands for; a leaf's value is its gradients over `curvature` times its weights."""
+    n_scores: int
+    curvature: float
+    spread = 1.0
+    usual_clip = _CLIP_CLASSES
+    widest = 0.5
 
-    @property
-    def spread(self) -> float:
-        """One unit of spread, in scores: a log-odds of 1, or a twentieth of a number's declared range."""
-
-    @property
-    def usual_clip(self) -> float:
-        """Where gradients are cut unless somebody says otherwise."""
-
-    @property
-    def widest(self) -> float:
-        """The largest size of `centred`."""
-
+    @abstractmethod
     def gradients(self, scores: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(downhill, weight) of every row: shapes (n_rows, n_scores) and (n_rows,). Private."""
 
+    @abstractmethod
     def centred(self, target: np.ndarray) -> np.ndarray:
-        """What the initial score is the mean of, shape (n_rows,). Private."""
+        """Values whose mean gives the initial score, shape (n_rows,). Private."""
 
+    @abstractmethod
     def initial(self, mean: float) -> float:
         """The score to start from, for a (noisy) mean of `centred`."""
 
 
 @dataclass(frozen=True)
-class SquaredLoss:
+class SquaredLoss(Loss):
     """Half the square of target - score, both scaled to [-1, 1]."""
 
     low: float
@@ -93,18 +97,15 @@ class SquaredLoss:
 
 
 @dataclass(frozen=True)
-class LogisticLoss:
-    """Log-loss of two classes; scores are log-odds of the second. `newton` weighs rows by their curvature p (1 - p)."""
+class LogisticLoss(Loss):
+    """Log-loss of two classes; scores are log-odds of the second. `newton` weights rows by their curvature p (1 - p)."""
 
     newton: bool
     n_scores = 1
-    spread = 1.0
-    usual_clip = _CLIP_CLASSES
-    widest = 0.5
 
     @property
-    def curvature(self) -> float:
-        """p (1 - p) is at most 1/4; without Newton's step a gradient is taken as it is."""
+    def curvature(self) -> float:  # type: ignore[override]
+        """p (1 - p) is at most 1/4; without Newton's step gradients are used as they are."""
         return 0.25 if self.newton else 1.0
 
     def gradients(self, scores: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -123,14 +124,11 @@ class LogisticLoss:
 
 
 @dataclass(frozen=True)
-class SoftmaxLoss:
-    """Log-loss of more classes: one score each, all starting from 0."""
+class SoftmaxLoss(Loss):
+    """Log-loss of more classes, with one score per class, all starting from 0."""
 
     n_scores: int
     curvature = 0.25
-    spread = 1.0
-    usual_clip = _CLIP_CLASSES
-    widest = 0.5
 
     def gradients(self, scores: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Classes minus their probabilities; every row weighs 1."""
@@ -139,11 +137,11 @@ class SoftmaxLoss:
         return (np.arange(self.n_scores) == target[:, None]) - chances, np.ones(len(target))
 
     def centred(self, target: np.ndarray) -> np.ndarray:
-        """Nothing is released before the first tree."""
+        """Zeros: nothing is released before the first tree."""
         return np.zeros(len(target))
 
     def initial(self, mean: float) -> float:
-        """0: one number for all classes would change nothing."""
+        """0, because one number for all classes would change nothing."""
         return 0.0
 
 
@@ -158,9 +156,9 @@ def loss_of(schema: Schema, newton: bool) -> Loss:
 def initial_score(
     loss: Loss, target: np.ndarray, n_public: int, epsilon: float, source: NoiseSource
 ) -> tuple[float, tuple[Event, ...]]:
-    """(score to start from, what it cost): the noisy sum of `centred` over a public row count; nothing released without epsilon.
+    """(score to start from, its events): the noisy sum of `centred` over a public row count; nothing is released at epsilon 0.
 
-    One row moves the sum by at most `widest`, so that geometric noise on the grid of contributions is pure.
+    One row moves the sum by at most `widest`, so geometric noise on the grid of contributions gives pure epsilon-DP.
     """
     if not epsilon:
         return loss.initial(0.0), ()

@@ -1,13 +1,13 @@
-"""The rounds of boosting: gradients of the rows, added up by leaf under Gaussian noise, become the leaf's value.
+"""The rounds of boosting: gradients are added up by leaf, Gaussian noise is added, and the sums become leaf values.
 
-A round releases, for every cell of a random tree, the noisy sum of clipped gradients (share r2 = 1 - r1 of the precision) and
-the noisy sum of weights (share r1): variances sigma^2/(2 r2) and sigma^2/(2 r1). One row reaches one cell, so a round costs
-what a Gaussian of noise multiplier z = sigma / sqrt(2 (r1 + r2 clip^2)) does. The value is
+A round releases, for every cell of a random tree, the noisy sum of clipped gradients (share r2 = 1 - r1 of the precision) and the
+noisy sum of weights (share r1), with variances sigma^2/(2 r2) and sigma^2/(2 r1). A row reaches one cell, so a round costs as
+much as a Gaussian of noise multiplier z = sigma / sqrt(2 (r1 + r2 clip^2)). The value is
 
     learning rate * gradients / (curvature * weights + smoothing),
 
-and `smoothing` follows a public rule: noise alone moves no score by more than `spread` (one standard deviation) over all rounds
-together. The same settings therefore fit any epsilon and any number of rows.
+where `smoothing` follows a public rule: over all rounds together, noise alone moves no score by more than `spread` (one standard
+deviation). The same settings therefore suit any epsilon and any number of rows.
 
 Source: Kirschte et al. 2023, Algorithms 4 to 8; the rule for smoothing is this project's.
 """
@@ -34,22 +34,22 @@ from dpviz.training.boosting.trees import BoostingTrees
 from dpviz.training.forests.random_trees import row_order
 
 _STEPS = 2.0**CONTRIBUTION_BITS
-#: Kinds of sums, as the grid of the noise numbers them.
+#: The kinds of sums, as numbered by the grid of the noise.
 GRADIENTS, WEIGHTS = 0, 1
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to boost; public numbers only.
+    """How to boost, in public numbers.
 
     Attributes
     ----------
     rounds : int
-        Trees, extra rounds of a filter included.
+        Number of trees, including the extra rounds of a filter.
     noise_multiplier : float
-        z: noise over the largest change a row makes to a round.
+        z: noise over the largest change a row makes in a round.
     learning_rate, clip, sampling : float
-        Step, the largest gradient of a row, the probability that a row is drawn.
+        Step size, the largest gradient of a row, the probability that a row is drawn.
     support_share : float
         r1, in (0, 1).
     spread : float
@@ -58,7 +58,7 @@ class Recipe:
         Rows added to every leaf's weight.
     filter : FilterTerms or None
     static_noise : bool
-        Noise on the leaf's exact value instead, of its worst-case sensitivity whatever the leaf holds (an ablation).
+        Instead, noise on the leaf's exact value, scaled to the worst case however many rows the leaf holds (an ablation).
     """
 
     rounds: int
@@ -74,7 +74,7 @@ class Recipe:
 
     @property
     def sigma(self) -> float:
-        """The noise in the paper's units."""
+        """The noise, in the paper's units."""
         return self.noise_multiplier * math.sqrt(2 * self._size(1.0, self.clip**2))
 
     def _size(self, weight_squared: Any, gradient_squared: Any) -> Any:
@@ -95,26 +95,13 @@ class Recipe:
         return self.grid.scales[GRADIENTS] * step / self.spread
 
     def sizes(self, gradients: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Shares of the largest contribution that rows make, from whole steps of the grid; shape (n_rows,)."""
+        """Each row's contribution as a share of the largest, from whole steps of the grid; shape (n_rows,)."""
         square = self._size(np.square(weights / _STEPS), np.square(gradients / _STEPS).sum(axis=1))
         return np.minimum(1.0, np.sqrt(square / self._size(1.0, self.clip**2)))
 
 
-def boost(
-    data: EncodedDataset, trees: BoostingTrees, loss: Loss, initial: float, recipe: Recipe, source: NoiseSource
-) -> BoostedTrees:
-    """The boosted model: one value per cell of every tree, and everything in it released."""
-    return run_all(Rounds(data, trees, loss, initial, recipe, source))
-
-
-def run_all(rounds: Rounds) -> BoostedTrees:
-    """All rounds, and the model they make."""
-    values = [rounds.run(tree) for tree in range(rounds.recipe.rounds)]
-    return boosted(rounds.trees, rounds.loss, rounds.initial, values)
-
-
 class Rounds:
-    """The state of training: scores and accounts of the rows, and who is `present` (a mask, or None: all). Private."""
+    """The state of training: scores and accounts of the rows, and which are `present` (a mask; None: all). Private."""
 
     def __init__(
         self, data: EncodedDataset, trees: BoostingTrees, loss: Loss, initial: float, recipe: Recipe, source: NoiseSource
@@ -126,22 +113,27 @@ class Rounds:
         self.accounts = None if recipe.filter is None else RowAccounts(recipe.filter, data.n_rows)
         self.present: np.ndarray | None = None
 
+    def run_all(self) -> BoostedTrees:
+        """All rounds, and the model they make, of released values only."""
+        values = [self.run(tree) for tree in range(self.recipe.rounds)]
+        return boosted(self.trees, self.loss, self.initial, values)
+
     def run(self, tree: int) -> np.ndarray:
-        """One round: values of the tree's cells, shape (n_cells, n_scores)."""
+        """One round: the values of the tree's cells, shape (n_cells, n_scores)."""
         cells, sums, support = self.sums(tree)
         values = (self._static if self.recipe.static_noise else self._dynamic)(sums, support)
         self.learn(cells, values)
         return values
 
     def sums(self, tree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(cell of every row, exact sums of gradients, of weights) by cell, in whole steps; rows that take part are charged.
+        """(cell of every row, exact sums of gradients by cell, exact sums of weights by cell), the sums in whole steps.
 
-        Shapes (n_rows,), (n_cells, n_scores) and (n_cells,). Private.
+        Shapes (n_rows,), (n_cells, n_scores) and (n_cells,). Private. Charges the accounts of the rows that take part.
         """
         downhill, weights = self.loss.gradients(self.scores, self.target)
         gradients = contributions(downhill, self.recipe.clip)
         weights = contributions(weights, 1.0)
-        if self.present is not None:  # who is not there adds nothing and is charged nothing
+        if self.present is not None:  # absent rows add nothing and are charged nothing
             gradients, weights = gradients * self.present[:, None], weights * self.present
         taking = self._taking(gradients, weights)
         if taking is not None:
@@ -151,11 +143,11 @@ class Rounds:
         return cells, sums, np.bincount(cells, weights, n_cells)
 
     def learn(self, cells: np.ndarray, values: np.ndarray) -> None:
-        """Move the scores of rows by the released values of their cells."""
+        """Add the released values of their cells to the scores of the rows."""
         self.scores += values[cells]
 
     def _taking(self, gradients: np.ndarray, weights: np.ndarray) -> np.ndarray | None:
-        """Who takes part: those with budget left, of whom chance draws some. None: all."""
+        """Which rows take part: those with budget left, of which some are drawn at random. None: all."""
         taking = None
         if self.accounts is not None:
             taking = self.accounts.admit(self.recipe.sizes(gradients, weights))
@@ -166,14 +158,14 @@ class Rounds:
         return taking
 
     def _dynamic(self, sums: np.ndarray, support: np.ndarray) -> np.ndarray:
-        """Noise on both sums: the more a leaf holds, the less it moves its value."""
+        """Noise on both sums: the more rows a leaf holds, the less noise moves its value."""
         noisy = self.recipe.grid.noisy(sums, GRADIENTS, source=self.source)
         return leaf_values(self.recipe, self.loss, noisy, self.recipe.grid.noisy(support, WEIGHTS, source=self.source))
 
     def _static(self, sums: np.ndarray, support: np.ndarray) -> np.ndarray:
         """Noise on the value itself, which one row moves by at most clip / (smoothing + 1): sums are at most clip times counts.
 
-        Rounding to the grid moves it by one step more, per score.
+        Rounding to the grid moves it by one more step per score.
         """
         recipe = self.recipe
         exact = sums / _STEPS / (support / _STEPS + recipe.smoothing)[:, None]
@@ -185,20 +177,20 @@ class Rounds:
 
 
 def leaf_values(recipe: Recipe, loss: Loss, gradients: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Values of cells, (n_cells, n_scores), from noisy sums of gradients (n_cells, n_scores) and of weights (n_cells,)."""
+    """Values of cells, (n_cells, n_scores), from noisy sums of gradients, (n_cells, n_scores), and weights, (n_cells,)."""
     held = np.maximum(weights, 0.0) + recipe.least_support
     return recipe.learning_rate * gradients / (loss.curvature * held + recipe.smoothing)[:, None]
 
 
 def boosted(trees: BoostingTrees, loss: Loss, initial: float, values: list[np.ndarray]) -> BoostedTrees:
-    """Cells' values at their leaves, in the units of the target; with several scores every tree stands there once for each."""
+    """The model with the values of cells at their leaves, in the units of the target; one copy of every tree per score."""
     of_leaves = [cells[trees.cell[trees.leaves_of(tree)]] for tree, cells in enumerate(values)]
     by_score = np.concatenate([leaves.T.ravel() for leaves in of_leaves])
     return in_target_units(repeated(trees.splits, loss.n_scores), by_score, initial)
 
 
 def in_target_units(splits: PackedTrees, values: np.ndarray, initial: float) -> BoostedTrees:
-    """The model for leaf values in scores: of a number, scores from -1 to 1 are its declared range."""
+    """The model for leaf values in scores; for a number, scores from -1 to 1 span its declared range."""
     target = splits.schema.target
     if not isinstance(target, NumericTarget):
         return BoostedTrees(splits, values, initial)
@@ -207,7 +199,7 @@ def in_target_units(splits: PackedTrees, values: np.ndarray, initial: float) -> 
 
 
 def repeated(splits: PackedTrees, times: int) -> PackedTrees:
-    """Every tree `times` times in a row."""
+    """Every tree repeated `times` times in a row."""
     if times == 1:
         return splits
     sizes = np.diff(np.append(splits.roots, len(splits.tree)))

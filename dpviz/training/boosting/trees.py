@@ -1,10 +1,10 @@
-"""Trees for boosting whose splits come from the schema and from chance alone: no row is looked at.
+"""Random trees for boosting: their splits depend on the schema alone, and no row is looked at.
 
-Three shapes. *One feature*: every tree asks for a single feature, all features in turn in random order (as in explainable
-boosting). *Two features*: random pairs. *Random*: a feature and a point of its range
-(of categories: a place in their list) drawn anew at every node (the paper's). In the first two, cuts lie at uniform points of
-the declared range or, in a share `multiscale` of trees, on the public multi-scale grid that follows long tails; every category
-has a child of its own; in pairs, random groups of categories share a cell.
+Three shapes. *One feature*: every tree uses a single feature; all features take turns in random order (as in explainable
+boosting). *Two features*: random pairs. *Random*: every node draws a feature and a point of its range (for categories a place in
+their list), as in the paper. In the first two, cuts lie at uniform points of the declared range or, in a share `multiscale` of
+the trees, on the public multi-scale grid, which follows long tails. Every category has a child of its own; in pairs, random
+groups of categories share a cell.
 
 Source: Kirschte et al. 2023, Algorithm 5; Nori et al. 2021 (features in turn); this project (pairs, grid, groups).
 """
@@ -27,13 +27,13 @@ from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.forests.random_trees import draw_trees
 
-#: What a tree asks for.
+#: Which features a tree uses.
 SHAPES = ("one feature", "two features", "random")
 
 
 @dataclass(frozen=True, eq=False)
 class BoostingTrees:
-    """Random trees, and which leaves share a cell: leaves of one cell always get one value.
+    """Random trees, and which leaves share a cell: the leaves of a cell always get the same value.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class BoostingTrees:
         return self.cell[self.splits.leaf_of(rows, np.full(len(rows), self.splits.roots[tree]))]
 
     def leaves_of(self, tree: int) -> slice:
-        """Where the leaves of one tree stand among all."""
+        """Where the leaves of one tree are among all leaves."""
         of_tree = self.splits.tree[self.splits.leaves]
         return slice(*np.searchsorted(of_tree, [tree, tree + 1]).tolist())
 
@@ -65,9 +65,9 @@ class BoostingTrees:
 def draw_boosting_trees(
     schema: Schema, shape: str, count: int, depth: int, multiscale: float, *, numeric_weight: float = 1.0, source: NoiseSource
 ) -> BoostingTrees:
-    """`count` trees of one of SHAPES; a random node asks for a number so many times as likely as for a category.
+    """`count` trees of one of SHAPES; a random node draws a number `numeric_weight` times as often as a category.
 
-    Raises SchemaError when no feature can be split.
+    Raises SchemaError if no feature can be split.
     """
     features = [place for place, side in enumerate(declared_box(schema)) if side.can_split]
     if shape == "random":
@@ -88,7 +88,7 @@ def _weights(schema: Schema, numeric_weight: float) -> list[int]:
 
 
 def _in_order(schema: Schema) -> Schema:
-    """The places of categories in their list as whole numbers: every node then has two children."""
+    """Categories as whole numbers, their places in the list, so that every node has two children."""
     named = (f for f in schema.features if isinstance(f, CategoricalFeature) and len(f.categories) > 1)
     numbers = {f.name: NumericFeature(f.name, 0, len(f.categories) - 1, whole=True) for f in named}
     return replace(schema, features=tuple(numbers.get(f.name, f) for f in schema.features))
@@ -101,7 +101,7 @@ def _numbered(splits: PackedTrees) -> np.ndarray:
 
 
 def _in_turn(features: list[int], count: int, both: bool, source: NoiseSource) -> list[list[int]]:
-    """Which features each tree asks for: all once in random order, then all again, ...; the second of a pair by chance."""
+    """The features of each tree: all in random order, then all again, ...; the second of a pair is drawn uniformly."""
     cycles = math.ceil(count / len(features))
     keys = _uniform(cycles * len(features), source).reshape(cycles, len(features))
     firsts = np.array(features)[np.argsort(keys, axis=1)].ravel()[:count].tolist()
@@ -118,7 +118,7 @@ def _uniform(count: int, source: NoiseSource) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """How one feature is cut: `cuts` (increasing) of a number, or the cell of every category in `groups`."""
+    """How one feature is cut: increasing `cuts` of a number, or the cell of every category in `groups`."""
 
     feature: int
     n_cells: int
@@ -134,7 +134,7 @@ class _Drawing:
         self.grid = multiscale_grid(schema)
 
     def part(self, feature: int, cells: int, *, grouped: bool) -> Part:
-        """At most `cells` cells; categories have one each unless they are `grouped`."""
+        """At most `cells` cells; every category has its own unless they are `grouped`."""
         declared = self.schema.features[feature]
         if isinstance(declared, CategoricalFeature):
             return self._groups(feature, len(declared.categories), cells if grouped else len(declared.categories))
@@ -144,7 +144,7 @@ class _Drawing:
         else:
             cuts = declared.low + _uniform(cells - 1, self.source) * (declared.high - declared.low)
             if declared.whole:
-                cuts = np.floor(cuts) + 0.5  # between two whole numbers, where rounding decides nothing
+                cuts = np.floor(cuts) + 0.5  # between two whole numbers, where rounding changes nothing
         cuts = np.unique(cuts[(cuts > declared.low) & (cuts < declared.high)])
         return Part(feature, len(cuts) + 1, cuts=tuple(cuts.tolist()))
 
@@ -164,7 +164,7 @@ Nested = tuple[int, float, "list[Nested]"] | int
 
 
 def _grown(parts: Sequence[Part], cell: int = 0) -> Nested:
-    """Nested nodes: the first part's cells, each cut by the next part."""
+    """Nested nodes: the cells of the first part, each cut by the next part."""
     if not parts:
         return cell
     part, rest = parts[0], parts[1:]
@@ -183,7 +183,7 @@ def _balanced(feature: int, cuts: Sequence[float], below: list[Nested]) -> Neste
 
 
 def packed(schema: Schema, trees: Sequence[Nested]) -> BoostingTrees:
-    """Nested trees, breadth first one after the other."""
+    """Nested trees one after another, each breadth first."""
     nodes: list[tuple[int, int, float, int]] = []  # tree, feature, threshold, first child
     cells: list[int] = []
     for number, root in enumerate(trees):

@@ -1,42 +1,90 @@
-"""Fitting a random forest: draw the trees, send each row down, label the leaves.
+"""Planning and fitting a random forest: draw the trees, send each row down, label the leaves.
 
-The trees cost nothing. A label costs the epsilon of its tree once, however many leaves there are: leaves of a tree hold
-disjoint rows. Trees that hold disjoint rows cost that once altogether; trees that see every row add up.
+The trees cost nothing. The leaves of a tree hold disjoint rows, so its labels cost epsilon once, however many leaves there are.
+Trees on disjoint rows cost that once altogether; trees that see every row add up.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from dpviz.accounting.events import Event, NoCost, Parallel, Sequential
+from dpviz.accounting.guarantee import round_down
+from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.hashed_forest import HashedForest, leaves_reached
 from dpviz.models.packed_forest import PackedForest, PackedTrees, values_of
 from dpviz.privacy.leaf_labels import LabelLeaves, LabelRule, LeafCounts
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import SecretKeys
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.forests.random_trees import draw_trees, rows_to_trees
+from dpviz.table.schema import Schema
+from dpviz.training.forests.random_trees import deepest_within, draw_trees, rows_to_trees
+from dpviz.training.params import Settings, flag
 
-#: A forest with more leaves (on average) is not written down: labels of all of them would be published.
+#: A forest with more leaves (on average) is too large to publish, because every leaf needs a label.
 MOST_LEAVES = 4_000_000
+
+M = TypeVar("M")
+
+
+def disjoint_field() -> Any:
+    """The field `disjoint` of learners whose trees can divide the rows."""
+    meaning = "Each tree has its own rows and all of epsilon. Off: every tree sees every row, for its part of epsilon."
+    return flag(True, "Rows divided among the trees", meaning)
+
+
+def publishable_depth(schema: Schema, settings: Settings, rule: int, n_trees: int) -> tuple[int, tuple[str, ...]]:
+    """(depth, a note that explains it): by the rule or as set, but so that a forest of this size can be published."""
+    wanted = min(rule, settings.max_depth) if settings.depth == "auto" else int(settings.depth)
+    depth = deepest_within(schema, wanted, MOST_LEAVES / n_trees)
+    how = f"rule {rule}, at most {settings.max_depth}" if settings.depth == "auto" else f"set by you: {settings.depth}"
+    limit = f", held to what {MOST_LEAVES:,} leaves can hold" if depth < wanted else ""
+    return depth, (f"Depth {depth} ({how}{limit}).",)
+
+
+def label_plan(epsilon: float, shape: ForestShape, notes: tuple[str, ...]) -> BudgetPlan:
+    """All of epsilon for the labels of each disjoint tree; equal parts for trees that share rows."""
+    if shape.disjoint:
+        share = Share("leaf", shape.depth, epsilon, set_by="rule: splits are free, trees hold disjoint rows")
+    else:
+        part = round_down(Fraction(epsilon) / shape.n_trees)
+        share = Share("leaf", shape.depth, part, shape.n_trees, "rule: equal parts, trees share rows")
+    return BudgetPlan(epsilon, shape.depth, (share,), notes)
 
 
 @dataclass(frozen=True)
-class Plot:
-    """What is to be grown: how many trees of which depth, on disjoint rows or each on all of them."""
+class ForestShape:
+    """How many trees of which depth, on disjoint rows or each on all rows."""
 
     n_trees: int
     depth: int
     disjoint: bool
 
+    def event(self, labels: Event) -> Event:
+        """The event of a forest whose trees cost `labels` each: in parallel on disjoint rows, in sequence on shared ones."""
+        one = Sequential((NoCost("node"), labels))
+        return Parallel((one,) * self.n_trees) if self.disjoint else Sequential((one,) * self.n_trees)
 
-def fit_packed(data: EncodedDataset, plot: Plot, rule: LabelRule, source: NoiseSource) -> tuple[PackedForest, LeafCounts]:
-    """The forest with every leaf labelled, and the exact counts its labels were drawn from (private)."""
-    splits = draw_trees(data.schema, plot.n_trees, plot.depth, source)
-    counts = leaf_counts(data, splits, plot.disjoint, source)
-    return PackedForest(splits, LabelLeaves(rule).choose(counts, source=source)), counts
+
+@dataclass(frozen=True)
+class FittedForest(Generic[M]):
+    """A forest, its event, and the exact counts behind its labels (private)."""
+
+    model: M
+    event: Event
+    counts: LeafCounts
+
+
+def fit_packed(data: EncodedDataset, shape: ForestShape, rule: LabelRule, source: NoiseSource) -> FittedForest[PackedForest]:
+    """A forest of which every leaf is held and labelled."""
+    splits = draw_trees(data.schema, shape.n_trees, shape.depth, source)
+    counts = leaf_counts(data, splits, shape.disjoint, source)
+    labels = LabelLeaves(rule).release(counts, source=source, part="leaf", level=shape.depth)
+    return FittedForest(PackedForest(splits, labels.value), shape.event(labels.event), counts)
 
 
 def leaf_counts(data: EncodedDataset, splits: PackedTrees, disjoint: bool, source: NoiseSource) -> LeafCounts:
@@ -49,24 +97,18 @@ def leaf_counts(data: EncodedDataset, splits: PackedTrees, disjoint: bool, sourc
     return LeafCounts.of(np.concatenate(leaves), np.tile(data.target, splits.n_trees), n_leaves, data.n_classes)
 
 
-def fit_hashed(data: EncodedDataset, plot: Plot, rule: LabelRule, source: NoiseSource) -> tuple[HashedForest, LeafCounts]:
-    """The same for trees too large to hold: only leaves that hold rows are listed (and counted)."""
-    keys = SecretKeys().choose(plot.n_trees + 1, source=source)
+def fit_hashed(data: EncodedDataset, shape: ForestShape, rule: LabelRule, source: NoiseSource) -> FittedForest[HashedForest]:
+    """The same for trees too large to hold: only leaves with rows are listed and counted."""
+    keys = SecretKeys().choose(shape.n_trees + 1, source=source)
     keys, label_key = keys[:-1], int(keys[-1])
-    values = values_of(data)
-    if plot.disjoint:
-        leaf = leaves_reached(data.schema, plot.depth, values, keys[rows_to_trees(data, plot.n_trees, source)])
-        target = data.target
+    values, target = values_of(data), data.target
+    if shape.disjoint:
+        leaf = leaves_reached(data.schema, shape.depth, values, keys[rows_to_trees(data, shape.n_trees, source)])
     else:
-        reached = (leaves_reached(data.schema, plot.depth, values, np.full(data.n_rows, key)) for key in keys)
-        leaf, target = np.concatenate(list(reached)), np.tile(data.target, plot.n_trees)
+        reached = [leaves_reached(data.schema, shape.depth, values, np.full(data.n_rows, key)) for key in keys]
+        leaf, target = np.concatenate(reached), np.tile(target, shape.n_trees)
     leaves, place = np.unique(leaf, return_inverse=True)
     counts = LeafCounts.of(place, target, len(leaves), data.n_classes)
-    labels = LabelLeaves(rule).choose(counts, source=source)
-    return HashedForest(data.schema, plot.depth, keys, leaves, labels, label_key), counts
-
-
-def forest_event(plot: Plot, label: Event) -> Event:
-    """What labelling costs: one `label` per tree, in parallel on disjoint rows, one after the other on shared ones."""
-    one = Sequential((NoCost("node"), label))
-    return Parallel((one,) * plot.n_trees) if plot.disjoint else Sequential((one,) * plot.n_trees)
+    labels = LabelLeaves(rule).release(counts, source=source, part="leaf", level=shape.depth)
+    model = HashedForest(data.schema, shape.depth, keys, leaves, labels.value, label_key)
+    return FittedForest(model, shape.event(labels.event), counts)

@@ -1,7 +1,7 @@
-"""Random trees: every split is drawn from the declared box of its node, without looking at a row.
+"""One random tree: every split is drawn from the declared box of its node, without looking at a row.
 
-The box starts as the declared ranges and category lists and shrinks along the path, so no split is empty by declaration.
-Categories and whole numbers are cut between neighbouring codes, every such cut equally likely; other numbers at a uniform
+The box starts as the declared ranges and category lists and shrinks along the path, so no declared side is ever empty.
+Categories and whole numbers are cut between neighbouring codes, each cut equally likely; other numbers are cut at a uniform
 point of the range that is left.
 
 Source: Holohan et al. 2019 (diffprivlib); Fletcher & Islam 2017, section 4.
@@ -25,7 +25,7 @@ from dpviz.table.schema import CategoricalFeature, Feature, Schema
 
 #: Labels a leaf: (exact class counts, level) -> (class code, event).
 LabelLeaf = Callable[[np.ndarray, int], tuple[int, Event]]
-#: Above this many whole numbers a range is cut like any other range.
+#: A range of more whole numbers than this is cut like any other range.
 _MOST_CUTS = 2**53
 
 
@@ -39,7 +39,7 @@ class Side:
 
     @property
     def can_split(self) -> bool:
-        """False when one value is left."""
+        """False if one value is left."""
         return self.low < self.high
 
 
@@ -47,7 +47,7 @@ Box = tuple[Side, ...]
 
 
 def declared_box(schema: Schema) -> Box:
-    """The box of the root. Raises SchemaError when no feature has two values."""
+    """The box of the root. Raises SchemaError if no feature has two values."""
     box = tuple(map(_side, schema.features))
     if not any(side.can_split for side in box):
         raise SchemaError(
@@ -66,7 +66,7 @@ def _side(feature: Feature) -> Side:
 
 
 def grow_randomly(data: EncodedDataset, depth: int, label: LabelLeaf, source: NoiseSource) -> tuple[Node, Event]:
-    """A tree of random splits, `depth` levels where the box allows, and its event. Only the labels cost anything."""
+    """A tree of random splits, up to `depth` levels as the box allows, and its event. Only the labels cost anything."""
     return _Growing(data, depth, label, source).node(np.arange(data.n_rows), declared_box(data.schema), 0)
 
 
@@ -92,7 +92,7 @@ class _Growing:
         return Branch(rule, left, right), Sequential((chosen.event, Parallel((left_event, right_event))))
 
     def _cut(self, side: Side, level: int) -> tuple[Side, Side]:
-        """What goes left and what goes right. The cut costs nothing either; one event stands for feature and cut."""
+        """What goes left and what goes right. The cut costs nothing; the event of the feature stands for both."""
         if not side.is_discrete:
             point = UniformPoint().release((side.low, side.high), source=self.source, part="node", level=level).value
             return replace(side, high=point), replace(side, low=point)

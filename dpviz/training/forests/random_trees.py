@@ -1,8 +1,7 @@
-"""Random trees over a declared box, many at once: their depth, their size, their splits, and which rows each is given.
+"""Many random trees at once: their depth, their size, their splits, and which rows each gets.
 
-Nothing here looks at a row's values, except to send it down. At every node a feature is drawn uniformly among those that can
-still be split: a category once per path with one child per value, a number at a uniform point of what the path has left of
-its range (whole numbers between two of them).
+At every node a feature is drawn uniformly among those that can still be split: a category once per path, with one child per
+value; a number at a uniform point of what the path has left of its declared range (whole numbers between two of them).
 
 Source: Fletcher & Islam 2017, Algorithm 2 and Theorem 2.
 """
@@ -22,14 +21,14 @@ from dpviz.privacy.uniform import UniformChoice, UniformPoint
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 
-#: Boxes times features held at once while growing.
+#: Numbers of boxes times features held at once while drawing.
 _CELLS_AT_ONCE = 8_000_000
 
 
 def theorem_2_depth(schema: Schema) -> int:
-    """The published depth: 1 + (least d with s ((s-1)/s)^d < s/2) + r/2; r/2 without a numeric feature.
+    """The published depth: 1 + (least d with s ((s-1)/s)^d < s/2) + r/2, or r/2 without a numeric feature.
 
-    s features are numeric and r are not. The printed Theorem 2 lacks the 1; its Table 4 has it.
+    s features are numeric, r are categorical. Theorem 2 as printed lacks the 1; Table 4 includes it.
     """
     s, r = _kinds(schema)
     if not s:
@@ -46,9 +45,9 @@ def _kinds(schema: Schema) -> tuple[int, int]:
 
 
 def mean_leaves(schema: Schema, depth: int) -> float:
-    """Leaves of one random tree of this depth, on average over its splits. Public: no row is looked at.
+    """Leaves of a random tree of this depth, on average over its splits. Public: no row is looked at.
 
-    Categories on a path are a uniform subset of all, so only their number matters; numbers count as always splittable.
+    The categories on a path are a uniform subset of all, so only their number matters; numbers count as always splittable.
     """
     sizes = [len(f.categories) for f in schema.features if isinstance(f, CategoricalFeature) and len(f.categories) > 1]
     s, _ = _kinds(schema)
@@ -61,7 +60,7 @@ def mean_leaves(schema: Schema, depth: int) -> float:
 
 
 def _chances_of_categories(s: int, r: int, depth: int) -> list[float]:
-    """Probability that a path of `depth` splits asks for 0, 1, ... of r categories, among s numbers."""
+    """Probabilities that a path of `depth` splits uses 0, 1, ... of r categories, given s numbers."""
     chances = [1.0] + [0.0] * r
     for _ in range(depth):
         asked = [chance * (r - used) / max(s + r - used, 1) for used, chance in enumerate(chances)]
@@ -70,7 +69,7 @@ def _chances_of_categories(s: int, r: int, depth: int) -> list[float]:
 
 
 def _elementary(sizes: list[int]) -> list[float]:
-    """Sums over all subsets of 0, 1, ... sizes of their product."""
+    """Sums of the products of all subsets of 0, 1, ... sizes."""
     sums = [1.0] + [0.0] * len(sizes)
     for size in sizes:
         sums = [old + size * before for old, before in zip(sums, [0.0, *sums[:-1]], strict=True)]
@@ -78,13 +77,13 @@ def _elementary(sizes: list[int]) -> list[float]:
 
 
 def deepest_within(schema: Schema, depth: int, most_leaves: float) -> int:
-    """The deepest level up to `depth` at which a tree has at most `most_leaves` leaves on average; at least 1."""
+    """The largest depth up to `depth` at which a tree has at most `most_leaves` leaves on average; at least 1."""
     fitting = (level for level in range(1, depth + 1) if mean_leaves(schema, level) <= most_leaves)
     return max(fitting, default=1)
 
 
 def row_order(data: EncodedDataset) -> np.ndarray:
-    """An order of the rows that depends on what they are, and not on where they stand."""
+    """An order of the rows that depends on their values and not on their positions."""
     return np.lexsort((data.target, *data.columns))
 
 
@@ -102,7 +101,7 @@ def rows_to_trees(data: EncodedDataset, n_trees: int, source: NoiseSource) -> np
 def draw_trees(
     schema: Schema, n_trees: int, depth: int, source: NoiseSource, weights: Sequence[int] | None = None
 ) -> PackedTrees:
-    """`n_trees` random trees, every node of them; features are drawn in proportion to `weights` (whole, from 1; None: alike)."""
+    """`n_trees` random trees; features are drawn in proportion to `weights` (whole numbers from 1; None: equal)."""
     weighing = np.ones(schema.n_features, dtype=np.int64) if weights is None else np.array(weights, dtype=np.int64)
     boxes = mean_leaves(schema, max(0, depth - 1)) * schema.n_features
     at_once = int(max(1, min(n_trees, _CELLS_AT_ONCE // max(boxes, 1))))
@@ -111,7 +110,7 @@ def draw_trees(
 
 
 def _joined(schema: Schema, parts: list[PackedTrees]) -> PackedTrees:
-    """Trees one after the other, each breadth first."""
+    """Trees one after another, each breadth first."""
     offsets = accumulate((len(part.tree) for part in parts), initial=0)
     trees = accumulate((part.n_trees for part in parts), initial=0)
     firsts = [np.where(part.first_child > 0, part.first_child + offset, 0) for part, offset in zip(parts, offsets, strict=False)]
@@ -127,7 +126,7 @@ def _joined(schema: Schema, parts: list[PackedTrees]) -> PackedTrees:
 
 
 class _Drawing:
-    """Trees that grow level by level."""
+    """Draws trees level by level."""
 
     def __init__(self, schema: Schema, n_trees: int, depth: int, source: NoiseSource, weights: np.ndarray) -> None:
         self.schema, self.n_trees, self.depth, self.source, self.weights = schema, n_trees, depth, source, weights
@@ -138,7 +137,7 @@ class _Drawing:
         self.first: list[np.ndarray] = []
 
     def trees(self) -> PackedTrees:
-        """Draw them."""
+        """All trees, level after level."""
         tree, trees = np.arange(self.n_trees), []
         low, high = (np.tile(side, (self.n_trees, 1)) for side in starting_box(self.schema))
         met = 0
@@ -153,7 +152,7 @@ class _Drawing:
         return PackedTrees(self.schema, self.n_trees, np.concatenate(trees).astype(np.int32), *joined)
 
     def _split(self, free: np.ndarray, low: np.ndarray, high: np.ndarray, met: int) -> tuple[np.ndarray, np.ndarray]:
-        """Draw the splits of a level; (parent, place among its children) of every node of the next."""
+        """Draw the splits of a level; returns (parent, place among its children) of every node of the next level."""
         weight = free @ self.weights
         nodes = np.flatnonzero(weight)
         feature = np.full(len(free), LEAF, dtype=np.int16)
@@ -183,7 +182,8 @@ class _Drawing:
     ) -> tuple[np.ndarray, np.ndarray]:
         """The boxes of the next level."""
         if level >= self.depth - 1:
-            return (np.empty((len(parents), self.schema.n_features)),) * 2  # nothing below is split: contents do not matter
+            empty = np.empty((len(parents), self.schema.n_features))  # nothing below is split, so the contents do not matter
+            return empty, empty
         feature, cut = self.feature[-1][parents], self.threshold[-1][parents]
         rows, many, whole = np.arange(len(parents)), np.isnan(cut), self.whole[feature]
         low, high = low[parents], high[parents]

@@ -1,6 +1,6 @@
-"""What a forest is like inside: leaves without rows, and labels that noise has flipped. Exact, so for simulated and public data.
+"""Exact facts about the leaves of a forest: how many hold no rows, and how many labels the noise flipped.
 
-Publishing any of it voids the guarantee; exports cannot import it.
+For simulated and public data: publishing any of it voids the guarantee. Exports cannot import it.
 
 Source: Fletcher & Islam 2017, Table 3 and Figure 8.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from dpviz.privacy.leaf_labels import LabelRule, LeafCounts
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.forests.forest import MOST_LEAVES, Plot, fit_hashed, fit_packed
+from dpviz.training.forests.forest import MOST_LEAVES, ForestShape, fit_hashed, fit_packed
 from dpviz.training.forests.random_trees import mean_leaves
 
 
@@ -25,11 +25,11 @@ class ForestTrace:
     Attributes
     ----------
     leaves : float
-        Leaves of all trees: exact where the trees are held, on average over their splits where they are too large.
+        Leaves of all trees: exact if the trees are held, else an average over random splits.
     with_rows : int
         Leaves that hold at least one row.
     flipped : int
-        Leaves among these whose label is none of their largest classes.
+        Leaves among these whose label is not one of their largest classes.
     """
 
     leaves: float
@@ -43,18 +43,19 @@ class ForestTrace:
 
     @property
     def flipped_share(self) -> float:
-        """Share of leaves with rows whose label noise has flipped (Figure 8); 0 without such leaves."""
+        """Share of leaves with rows whose label the noise flipped (Figure 8); 0 without such leaves."""
         return self.flipped / max(1, self.with_rows)
 
 
-def forest_trace(data: EncodedDataset, plot: Plot, rule: LabelRule, source: NoiseSource) -> ForestTrace:
-    """Grow a forest as the learners do, and count inside."""
-    expected = plot.n_trees * mean_leaves(data.schema, plot.depth)
+def forest_trace(data: EncodedDataset, shape: ForestShape, rule: LabelRule, source: NoiseSource) -> ForestTrace:
+    """Fit a forest as the learners do, and look inside."""
+    expected = shape.n_trees * mean_leaves(data.schema, shape.depth)
     if expected <= MOST_LEAVES:
-        forest, counts = fit_packed(data, plot, rule, source)
-        return ForestTrace(counts.n_leaves, len(counts.leaves), _flipped(counts, forest.labels[counts.leaves]))
-    hashed, counts = fit_hashed(data, plot, rule, source)
-    return ForestTrace(expected, len(counts.leaves), _flipped(counts, hashed.labels))
+        packed = fit_packed(data, shape, rule, source)
+        counts = packed.counts
+        return ForestTrace(counts.n_leaves, len(counts.leaves), _flipped(counts, packed.model.labels[counts.leaves]))
+    hashed = fit_hashed(data, shape, rule, source)
+    return ForestTrace(expected, len(hashed.counts.leaves), _flipped(hashed.counts, hashed.model.labels))
 
 
 def _flipped(counts: LeafCounts, labels: np.ndarray) -> int:

@@ -17,7 +17,7 @@ from dpviz.models.packed_forest import PackedForest
 from dpviz.privacy.source import Simulation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
-from dpviz.training.forests.forest import Plot
+from dpviz.training.forests.forest import ForestShape
 from dpviz.training.forests.trace import forest_trace
 from tests.contract.tables import schema_of, table
 
@@ -62,8 +62,8 @@ def test_smooth_labels_are_exact_with_many_rows_and_global_ones_hardly_better_th
     data = table(schema_of("numbers"), 6000)
     flips = []
     for smooth in (True, False):
-        plot, rule = Plot(100, 2, disjoint=False), smooth_forest.label_rule(1.0, smooth)
-        flips.append(forest_trace(data, plot, rule, Simulation(1)).flipped_share)
+        shape, rule = ForestShape(100, 2, disjoint=False), smooth_forest.label_rule(1.0, smooth)
+        flips.append(forest_trace(data, shape, rule, Simulation(1)).flipped_share)
     assert flips[0] < 0.02
     assert 0.3 < flips[1] < 0.45  # 1 / (1 + exp(1/2)) = 0.378
 

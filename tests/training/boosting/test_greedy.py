@@ -10,7 +10,7 @@ from scipy.stats import chisquare
 
 from dpviz.privacy.source import Simulation
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from dpviz.training.boosting.greedy import GreedyGrowth, places
+from dpviz.training.boosting.greedy import GreedyTree, places
 
 X = NumericFeature("x", 0, 10)
 WHOLE = NumericFeature("k", 0, 10, whole=True)
@@ -19,7 +19,7 @@ COLOUR = CategoricalFeature("c", ("a", "b", "c"))
 
 def growth(features, columns, gradients, epsilons, seed=0, clip=1.0, ridge=1.0):
     schema = Schema(tuple(features), ClassTarget("y", ("n", "p")))
-    return GreedyGrowth(schema, tuple(columns), np.asarray(gradients, float), clip, ridge, tuple(epsilons), Simulation(seed))
+    return GreedyTree(schema, tuple(columns), np.asarray(gradients, float), clip, ridge, tuple(epsilons), Simulation(seed))
 
 
 def gain(gradients, left, ridge=1.0):

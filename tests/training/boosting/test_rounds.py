@@ -17,7 +17,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.boosting.filter import FilterTerms
 from dpviz.training.boosting.loss import LogisticLoss, SoftmaxLoss, SquaredLoss, initial_score, loss_of
-from dpviz.training.boosting.rounds import Recipe, Rounds, boost, repeated
+from dpviz.training.boosting.rounds import Recipe, Rounds, repeated
 from dpviz.training.boosting.trees import draw_boosting_trees
 from tests.contract.tables import schema_of, table
 
@@ -54,7 +54,7 @@ def with_target(data, place, value):
 def test_without_noise_a_round_is_the_textbook_step():
     data, trees = numbers(), trees_for(NUMBER)
     recipe = replace(RECIPE, noise_multiplier=1e-6, spread=1e6)
-    model = boost(data, trees, SquaredLoss(10, 30), 0.25, recipe, Simulation(5))
+    model = Rounds(data, trees, SquaredLoss(10, 30), 0.25, recipe, Simulation(5)).run_all()
     score, rows = np.full(data.n_rows, 0.25), values_of(data)
     for tree in range(12):
         cells = trees.cells_of(rows, tree)
@@ -68,7 +68,7 @@ def test_newton_s_step_divides_by_curvature():
     schema = schema_of("numbers")
     data, trees = table(schema, 400), trees_for(schema, 1)
     recipe = replace(RECIPE, rounds=1, noise_multiplier=1e-6, spread=1e6)
-    model = boost(data, trees, LogisticLoss(newton=True), 1.0, recipe, Simulation(5))
+    model = Rounds(data, trees, LogisticLoss(newton=True), 1.0, recipe, Simulation(5)).run_all()
     cells, chance = trees.cells_of(values_of(data), 0), 1 / (1 + math.exp(-1))
     value = 0.5 * np.bincount(cells, data.target - chance) / (chance * (1 - chance) * np.bincount(cells))
     np.testing.assert_allclose(model.scores(data), 1 + value[cells], atol=2e-3)
@@ -102,8 +102,9 @@ def test_noise_alone_moves_scores_by_the_spread_allowed(noise):
     recipe = replace(RECIPE, rounds=100, noise_multiplier=noise, support_share=0.01, spread=0.7)
     rows, ends = table(schema, 200), []
     for seed in range(12):
-        model = boost(nobody, trees_for(schema, 100, seed=seed), LogisticLoss(newton=True), 0.0, recipe, Simulation(seed))
-        ends.append(model.scores(rows))
+        trees = trees_for(schema, 100, seed=seed)
+        rounds = Rounds(nobody, trees, LogisticLoss(newton=True), 0.0, recipe, Simulation(seed))
+        ends.append(rounds.run_all().scores(rows))
     assert 0.2 < np.std(ends) < 0.7
 
 
@@ -158,7 +159,7 @@ def test_static_noise_is_the_same_for_full_and_empty_leaves():
     drawn = []
     for seed in range(400):
         trees = draw_boosting_trees(schema, "one feature", 1, 1, 0.0, source=Simulation(1))
-        values = boost(data, trees, SquaredLoss(0, 1), 0.0, recipe, Simulation(seed)).values
+        values = Rounds(data, trees, SquaredLoss(0, 1), 0.0, recipe, Simulation(seed)).run_all().values
         drawn.append(values)
     full, empty = np.std(drawn, axis=0)
     expected = 0.5 * 0.5 * 3.0 * 2.0 / (recipe.smoothing + 1)

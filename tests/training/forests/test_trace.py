@@ -12,18 +12,19 @@ from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import Simulation
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.forests import trace as module
-from dpviz.training.forests.forest import Plot, fit_packed
+from dpviz.training.forests.forest import ForestShape, fit_packed
 from dpviz.training.forests.trace import ForestTrace, forest_trace
 from tests.contract.tables import schema_of, table
 
 
 def test_it_counts_what_the_forest_holds() -> None:
-    data, plot, rule = table(schema_of("mixed", 3), 150), Plot(6, 3, disjoint=True), PermuteAndFlip(0.5, COUNT)
-    forest, counts = fit_packed(data, plot, rule, Simulation(3))
+    data, shape, rule = table(schema_of("mixed", 3), 150), ForestShape(6, 3, disjoint=True), PermuteAndFlip(0.5, COUNT)
+    fitted = fit_packed(data, shape, rule, Simulation(3))
+    forest, counts = fitted.model, fitted.counts
     dense = counts.dense()
     held = dense.sum(axis=1) > 0
     flipped = [label for label, row in zip(forest.labels[held], dense[held], strict=True) if row[label] < row.max()]
-    trace = forest_trace(data, plot, rule, Simulation(3))
+    trace = forest_trace(data, shape, rule, Simulation(3))
     assert trace == ForestTrace(len(dense), int(held.sum()), len(flipped))
     assert trace.empty_share == pytest.approx(1 - held.mean())
     assert trace.flipped_share == pytest.approx(len(flipped) / held.sum())
@@ -31,10 +32,10 @@ def test_it_counts_what_the_forest_holds() -> None:
 
 
 def test_trees_too_large_to_hold_have_the_same_shares(monkeypatch: pytest.MonkeyPatch) -> None:
-    data, plot, rule = table(schema_of("mixed", 2), 400), Plot(300, 4, disjoint=True), SmoothMajority(1.0)
-    held = forest_trace(data, plot, rule, Simulation(3))
+    data, shape, rule = table(schema_of("mixed", 2), 400), ForestShape(300, 4, disjoint=True), SmoothMajority(1.0)
+    held = forest_trace(data, shape, rule, Simulation(3))
     monkeypatch.setattr(module, "MOST_LEAVES", 1)
-    hashed = forest_trace(data, plot, rule, Simulation(4))
+    hashed = forest_trace(data, shape, rule, Simulation(4))
     assert hashed.leaves != held.leaves
     assert hashed.leaves == pytest.approx(held.leaves, rel=0.15)
     assert hashed.empty_share == pytest.approx(held.empty_share, abs=0.01)
@@ -44,12 +45,12 @@ def test_trees_too_large_to_hold_have_the_same_shares(monkeypatch: pytest.Monkey
 def test_empty_leaves_are_most_of_a_deep_tree_and_few_of_a_shallow_one() -> None:
     schema = Schema((NumericFeature("x", 0, 1), CategoricalFeature("c", ("r", "g"))), ClassTarget("y", ("a", "b")))
     data = table(schema, 50)
-    deep, shallow = (forest_trace(data, Plot(20, depth, True), SmoothMajority(1.0), Simulation(1)) for depth in (9, 1))
+    deep, shallow = (forest_trace(data, ForestShape(20, depth, True), SmoothMajority(1.0), Simulation(1)) for depth in (9, 1))
     assert deep.empty_share > 0.9
     assert shallow.empty_share < 0.6
 
 
 def test_without_rows_every_leaf_is_empty_and_nothing_is_flipped() -> None:
-    trace = forest_trace(table(schema_of(), 0), Plot(3, 2, True), SmoothMajority(1.0), Simulation(1))
+    trace = forest_trace(table(schema_of(), 0), ForestShape(3, 2, True), SmoothMajority(1.0), Simulation(1))
     assert (trace.empty_share, trace.flipped_share) == (1.0, 0.0)
     assert np.isfinite(trace.leaves)
