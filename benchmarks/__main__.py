@@ -13,15 +13,16 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from benchmarks import boosting as bench_boosting
-from benchmarks import boosting_page, forests_page
-from benchmarks import forests as bench_forests
-from benchmarks import poisoning as bench_poisoning
 from benchmarks import speed as bench_speed
 from benchmarks import tables as bench_tables
+from benchmarks.boosting import measure as bench_boosting
+from benchmarks.boosting import page as boosting_page
 from benchmarks.data import bench_data
+from benchmarks.forests import measure as bench_forests
+from benchmarks.forests import page as forests_page
 from benchmarks.page import tables_page
-from benchmarks.poisoning_run import run_poisoning
+from benchmarks.poisoning import measure as bench_poisoning
+from benchmarks.poisoning.run import run_poisoning
 from benchmarks.speed import DEPTH, EPSILON, Line, measure
 from dpviz.__main__ import Parser, finish
 from dpviz.accounting.guarantee import NEIGHBOURS

@@ -12,10 +12,27 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import boosting as bench_boosting
-from benchmarks import boosting_owners as bench_boosting_owners
 from benchmarks.__main__ import main
-from benchmarks.boosting import (
+from benchmarks.boosting import measure as bench_boosting
+from benchmarks.boosting import owners as bench_boosting_owners
+from benchmarks.boosting.figures import (
+    AHEAD,
+    AUC,
+    BEHIND,
+    ERROR,
+    FIGURES,
+    METRIC,
+    R2,
+    SAME,
+    STATED,
+    STATED_STREAMS,
+    Stated,
+    figures,
+    outcome,
+    scores,
+    statements,
+)
+from benchmarks.boosting.measure import (
     CONSTANT,
     ENTRANTS,
     EPSILONS,
@@ -40,25 +57,8 @@ from benchmarks.boosting import (
     entrants_for,
     mean_of,
 )
-from benchmarks.boosting_figures import (
-    AHEAD,
-    AUC,
-    BEHIND,
-    ERROR,
-    FIGURES,
-    METRIC,
-    R2,
-    SAME,
-    STATED,
-    STATED_STREAMS,
-    Stated,
-    figures,
-    outcome,
-    scores,
-    statements,
-)
-from benchmarks.boosting_owners import CASES, Case, Owned, owners_part
-from benchmarks.boosting_page import add_arguments, boosting_page, paired, plan_of, shown
+from benchmarks.boosting.owners import CASES, Case, Owned, owners_part
+from benchmarks.boosting.page import add_arguments, boosting_page, paired, plan_of, shown
 from dpviz.errors import DpvizError
 from dpviz.learners import get_learner, learner_names
 from dpviz.owners.streams import WAYS

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.__main__ import main
-from benchmarks.forests import DEPTHS, EMPTY, LEARNERS, REAL, Measured, Spread, measure, table_6
-from benchmarks.forests_page import forests_page
-from benchmarks.synthetic import TABLE_1, synthetic
+from benchmarks.forests.measure import DEPTHS, EMPTY, LEARNERS, REAL, Measured, Spread, measure, table_6
+from benchmarks.forests.page import forests_page
+from benchmarks.forests.synthetic import TABLE_1, synthetic
 from dpviz.learners import get_learner
 from dpviz.training.params import controls_of
 

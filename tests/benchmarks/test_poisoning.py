@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from benchmarks.__main__ import main
-from benchmarks.poisoning import PublishedRow, Repeated, covered, figure_4, mnist, read_published, rows_at
+from benchmarks.poisoning.measure import PublishedRow, Repeated, covered, figure_4, mnist, read_published, rows_at
 from dpviz.errors import DpvizError
 from dpviz.randomness import generator
 

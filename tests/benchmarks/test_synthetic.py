@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.synthetic import TABLE_1, synthetic
+from benchmarks.forests.synthetic import TABLE_1, synthetic
 from dpviz.errors import UnknownName
 
 

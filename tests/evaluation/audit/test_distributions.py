@@ -72,7 +72,7 @@ def test_what_is_done_before_growing_is_not_listed_and_says_so(learner):
 
 def test_categories_with_more_than_two_values_are_refused_where_four_counts_are_all_that_is_listed():
     three = Universe((3,), max_rows=2)
-    with pytest.raises(NotEnumerable, match="two classes and features of two categories only"):
+    with pytest.raises(NotEnumerable, match="only for two classes and features of two categories"):
         level_distributions(ask("privatree", three, grow_complete=True), three)
 
 

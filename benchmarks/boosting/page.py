@@ -9,7 +9,8 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-from benchmarks.boosting import (
+from benchmarks.boosting.figures import AUC, BEHIND, ERROR, METRIC, R2, figures, scores, statements
+from benchmarks.boosting.measure import (
     CONSTANT,
     DELTA,
     EBM,
@@ -35,8 +36,7 @@ from benchmarks.boosting import (
     measure,
     measure_streams,
 )
-from benchmarks.boosting_figures import AUC, BEHIND, ERROR, METRIC, R2, figures, scores, statements
-from benchmarks.boosting_owners import OWNED, Owned, measure_owners, owners_part
+from benchmarks.boosting.owners import OWNED, Owned, measure_owners, owners_part
 from benchmarks.page import markdown_table
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console

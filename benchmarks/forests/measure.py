@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.metrics import f1_score
 
 from benchmarks.data import bench_data
-from benchmarks.synthetic import TABLE_1, synthetic
+from benchmarks.forests.synthetic import TABLE_1, synthetic
 from dpviz.evaluation.audit.smooth_leaf import flip_probability
 from dpviz.evaluation.compare.metrics import auc
 from dpviz.learners import fit

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchmarks.page import markdown_table
-from benchmarks.poisoning import OTHER, PUBLISHED_SPLITS, SHARES, PublishedRow, Repeated, rows_at
+from benchmarks.poisoning.measure import OTHER, PUBLISHED_SPLITS, SHARES, PublishedRow, Repeated, rows_at
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.robustness.poisoning import PoisoningTable
 from dpviz.learners import DEFAULT, get_learner

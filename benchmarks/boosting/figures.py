@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchmarks.boosting import (
+from benchmarks.boosting.measure import (
     CONSTANT,
     EBM,
     FILTERED,

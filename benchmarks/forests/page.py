@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 
-from benchmarks.forests import DEPTHS, EMPTY, EPSILON, LEARNERS, Measured, Spread, forest_data, measure, table_6
+from benchmarks.forests.measure import DEPTHS, EMPTY, EPSILON, LEARNERS, Measured, Spread, forest_data, measure, table_6
 from benchmarks.page import markdown_table
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console

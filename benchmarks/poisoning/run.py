@@ -7,9 +7,9 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import poisoning as bench
 from benchmarks.data import bench_data, manifest
-from benchmarks.poisoning_page import Line, poisoning_page
+from benchmarks.poisoning import measure as bench
+from benchmarks.poisoning.page import Line, poisoning_page
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
 from dpviz.commands.files import write_whole

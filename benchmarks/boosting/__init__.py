@@ -1,0 +1,1 @@
+"""Boosted trees against the published ones: fits, several owners, figures, and the page."""

@@ -1,0 +1,1 @@
+"""Random forests against their paper: synthetic data, fits, and the page."""

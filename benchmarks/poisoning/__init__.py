@@ -1,0 +1,1 @@
+"""Poisoning guarantees and attacks against the published ones: fits, the run, and the page."""
