@@ -21,7 +21,7 @@ test: $(VENV)/.test
 check: $(VENV)/.test
 	$(PY) -m ruff check .
 	$(PY) -m mypy
-	$(PY) -m pytest -q -n $(JOBS) --no-loadscope-reorder -m "not slow and not browser" $(ARGS)
+	$(PY) -m pytest -q -n $(JOBS) --no-loadscope-reorder -m "not slow and not browser" --hypothesis-profile fast $(ARGS)
 
 clean:
 	rm -rf $(VENV) *.egg-info build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache

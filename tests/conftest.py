@@ -16,8 +16,11 @@ from hypothesis import HealthCheck, settings
 ROOT = Path(__file__).resolve().parents[1]
 SHARED_DATA = ROOT.parent / "shared" / "data"
 IN_CI = os.environ.get("CI") == "true"
+#: OpenMP's threads (scikit-learn's) spin while they wait for each other: beside other work, twenty times the time of one thread.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile("dpviz", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("fast", settings.get_profile("dpviz"), max_examples=20)  # make check; make test has five times as many
 settings.load_profile("dpviz")
 
 #: Folders whose files take longest, longest first.

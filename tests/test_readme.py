@@ -69,6 +69,7 @@ def test_the_example_with_a_number_runs_and_its_comments_are_true(clone):
     assert {"r2", "rmse", "mean_rmse"} <= set(names["frame"].columns)
 
 
+@pytest.mark.slow
 def test_the_questions_can_be_asked(clone):
     schema = dpviz.load_schema("data/loans.schema.json")
     names = {"dpviz": dpviz, "data": dpviz.encode(dpviz.read_csv("data/loans.csv.gz"), schema)}
@@ -89,6 +90,7 @@ def test_every_command_line_is_one_dpviz_understands(line):
     assert callable(args.run)
 
 
+@pytest.mark.slow
 def test_the_command_lines_work_one_after_the_other(clone, capsys):
     lines = [shlex.split(line)[1:] for line in command_lines()]
     shown = {"schema", "train", "export", "sweep", "poison", "verify", "learners", "register"}

@@ -8,7 +8,7 @@ import dp_accounting as dp
 import pytest
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant, compute_epsilon
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
@@ -17,6 +17,7 @@ from dpviz.accounting.gaussian import best_order, covers, gaussian_delta, noise_
 from dpviz.accounting.guarantee import PrivacyLoss, guarantee
 from dpviz.accounting.ledger import Ledger
 from dpviz.errors import DpvizError, ParameterError
+from tests.examples import examples
 
 DELTA = 5e-8
 
@@ -39,7 +40,7 @@ def sampled_delta(epsilon: float, noise: float, q: float) -> float:
 
 
 @given(st.floats(0.001, 20), st.floats(0.01, 10))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_the_closed_form_is_the_hockey_stick_divergence_of_two_normals(epsilon, mu):
     exact = norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
     assert gaussian_delta(epsilon, mu) == pytest.approx(exact, rel=1e-5, abs=1e-14)

@@ -256,6 +256,7 @@ def test_what_is_asked_for_goes_before_the_usual_amount(words: list[str], plan: 
     assert plan_of(parser.parse_args(["--data", ".", *words])) == plan
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_page_it_prints_and_the_figures_beside_it(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

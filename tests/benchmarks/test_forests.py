@@ -92,6 +92,7 @@ def test_only_a_claim_that_holds_is_marked_as_best() -> None:
         assert column in accuracy
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_page_it_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = ["a,b,class", *(f"{'xyz'[i % 3]},{'uvw'[i // 3 % 3]},{'rst'[i % 3]}" for i in range(120))]
     (tmp_path / "n.csv.gz").write_bytes(gzip.compress("\n".join(lines).encode()))

@@ -20,6 +20,7 @@ def folder(tmp_path, table):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_every_learner_is_compared_with_scikit_learn(run, folder):
     code, out, err = run("speed", "--data", folder, "--rounds", "1")
     assert (code, err) == (0, "")
@@ -33,10 +34,12 @@ def test_every_learner_is_compared_with_scikit_learn(run, folder):
     assert re.search(r"^predict every row +[\d.]+ ms$", out, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_data_sets_with_a_numeric_target_are_left_out(run, folder):
     assert "prices" not in run("speed", "--data", folder, "--rounds", "1")[1]
 
 
+@pytest.mark.slow
 def test_targets_are_shown_for_large_tables_and_missing_one_is_no_failure(run, folder, monkeypatch):
     monkeypatch.setattr(bench_speed, "FEWEST_ROWS", 1)
     monkeypatch.setattr(bench_speed, "_PREDICTION", Target("<", 0.0, " ms"))
@@ -49,6 +52,7 @@ def test_targets_are_shown_for_large_tables_and_missing_one_is_no_failure(run, f
     assert re.search(r"^privatree, first fit .* <= 3 +(met|NOT MET)$", out, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_the_loan_sample_is_measured_by_default(run):
     code, out, _ = run("speed", "--rounds", "1")
     assert code == 0
@@ -85,4 +89,11 @@ def test_peak_memory_counts_what_a_fit_takes(tmp_path):
     line = bench_speed._memory_line("job, first fit", lambda: bytearray(10_000_000), data.nbytes)
     assert 10.0 <= line.measured < 10.1
     assert line.ratio == pytest.approx(line.measured * 1e6 / data.nbytes)
+
+
+@pytest.mark.slow
+def test_time_and_memory_are_measured(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(csv_text(), encoding="utf-8")
+    data = encode(read_csv(path), SCHEMA)
     assert {item.what for item in measure(data, rounds=1)} >= {"pf-tree, first fit", "pf-tree, peak memory"}

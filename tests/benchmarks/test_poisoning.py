@@ -122,6 +122,7 @@ def test_the_page_holds_published_measured_and_proved_guarantees(
     assert not (out.parent / "page_figure_4.csv").exists()
 
 
+@pytest.mark.slow
 def test_the_backdoor_is_tried_on_declared_pixels(folder: Path) -> None:
     train = mnist(folder, "mnist01_train")
     assert (train.n_rows, train.schema.features[0].high, train.schema.classes) == (60, 255, ("0", "1"))

@@ -68,6 +68,7 @@ def test_an_error_of_the_program_itself_is_not_hidden(monkeypatch):
         main(["learners"])
 
 
+@pytest.mark.slow
 def test_the_whole_journey_in_a_process_of_its_own(table, tmp_path):
     proposed = dpviz("schema", table, "--target", "label", "--out", "s.json", cwd=tmp_path)
     trained = dpviz("train", table, "--schema", "s.json", "--epsilon", "1", "--out", "tree.json", cwd=tmp_path)
@@ -79,6 +80,7 @@ def test_the_whole_journey_in_a_process_of_its_own(table, tmp_path):
     assert again.stderr == "dpviz: tree.json: The file exists. Choose another --out, or add --force to overwrite it.\n"
 
 
+@pytest.mark.slow
 def test_a_terminal_without_greek_letters_is_no_reason_to_stop(tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     table = tmp_path / "größe.csv"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import DpvizError
@@ -28,6 +30,7 @@ TABLES = (
 SCHEMAS = (SCHEMA, small_numbers().schema, SCHEMA.declare("colour", missing_as="red", unknown_as="green"))
 
 
+@cache
 def model_texts() -> tuple[str, ...]:
     """A document of every kind of model there is."""
     found: dict[str, str] = {}
@@ -39,9 +42,6 @@ def model_texts() -> tuple[str, ...]:
             except DpvizError:
                 continue  # predicts something else, or has no document
     return tuple(found.values())
-
-
-MODELS = model_texts()
 
 
 def use(text: bytes | str, read):
@@ -62,9 +62,9 @@ def uses_of_a_table(table: dpviz.io.csv.RawTable) -> None:
 
 
 def test_there_is_a_document_of_several_kinds():
-    kinds = {json.loads(text)["kind"] for text in MODELS}
+    kinds = {json.loads(text)["kind"] for text in model_texts()}
     assert {"tree", "constant", "linear", "packed-forest"} <= kinds
-    assert all(use(text, model_from_json) is not None for text in MODELS)
+    assert all(use(text, model_from_json) is not None for text in model_texts())
 
 
 @pytest.mark.slow
@@ -118,14 +118,14 @@ def predicts(text: bytes | str) -> None:
 
 
 @pytest.mark.slow
-@given(text=spoiled(tuple(text.encode() for text in MODELS)))
+@given(text=st.deferred(lambda: spoiled(tuple(text.encode() for text in model_texts()))))
 @settings(max_examples=N_MODEL, **FUZZ)
 def test_a_model_with_spoiled_bytes_is_refused_in_words_or_predicts(text):
     predicts(text)
 
 
 @pytest.mark.slow
-@given(text=exchanged(tuple(json.loads(text) for text in MODELS)))
+@given(text=st.deferred(lambda: exchanged(tuple(json.loads(text) for text in model_texts()))))
 @settings(max_examples=N_MODEL_PARTS, **FUZZ)
 def test_a_model_with_exchanged_parts_is_refused_in_words_or_predicts(text):
     predicts(text)

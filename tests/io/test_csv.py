@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.errors import CsvError, DpvizError
 from dpviz.io.csv import read_csv
+from tests.examples import examples
 
 ADULT = Path(__file__).resolve().parents[3] / "shared/data/adult.csv.gz"
 
@@ -211,14 +212,14 @@ def test_limits_are_inclusive():
 # Whatever comes
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.binary() | st.binary().map(gzip.compress) | st.binary().map(lambda b: b"\xff\xfe" + b))
 def test_arbitrary_bytes_are_a_table_or_a_dpviz_error(source):
     outcome = outcome_of(read_csv, source)
     assert outcome.remedy if isinstance(outcome, DpvizError) else outcome.n_rows > 0
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.text(alphabet='ab1.,;\t|"\n\r \u00e9', max_size=80))
 def test_arbitrary_text_is_a_table_or_a_dpviz_error(text):
     outcome = outcome_of(read_csv, text.encode())

@@ -50,6 +50,7 @@ def accuracies(data: EncodedDataset, learner: str, draws: int) -> np.ndarray:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("learner", "name"), CELLS)
 def test_the_papers_tables_are_met(shared_data, learner, name):
     version, method = get_learner(learner).published

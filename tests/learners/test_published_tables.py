@@ -45,6 +45,7 @@ def published(folder: Path, version: str, epsilon: str, dataset: str) -> tuple[f
     raise LookupError((version, epsilon, dataset))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dataset", DATA)
 @pytest.mark.parametrize(
     ("learner", "version", "epsilon"),

@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dpviz
@@ -14,6 +14,7 @@ from dpviz.models.document import missing_and_unknown, model_body
 from dpviz.models.tree import SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from tests.contract.tables import hostile_schema, schema_of, table
+from tests.examples import examples
 
 RESULT = dpviz.fit("pf-tree", table(schema_of("mixed", 3), 80), epsilon=2.0, depth=3, max_depth=3, seed=4)
 TEXT = RESULT.to_json()
@@ -226,7 +227,7 @@ READ = {key: DOCUMENT[key] for key in ("format", "kind", "root", "schema")}
 PLACES = [way for way in places(READ) if way]
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(data=st.data())
 def test_a_damaged_document_gives_a_model_or_a_dpviz_error(data):
     document = copy.deepcopy(READ)
@@ -261,14 +262,14 @@ def _damage(document, way, data) -> None:
         return
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.text(max_size=60))
 def test_any_text_gives_a_dpviz_error(text):
     with pytest.raises(DpvizError):
         dpviz.model_from_json(text)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.integers(0, len(TEXT) - 1), st.text(min_size=0, max_size=3))
 def test_a_text_cut_and_patched_anywhere_gives_a_model_or_a_dpviz_error(position, patch):
     try:

@@ -7,12 +7,13 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from dpviz.errors import FederationError
 from dpviz.owners.secure_sum import BITS, GENERATOR, PRIME, KeyPair, mask, masked, masks_of, read_message, sum_of
+from tests.examples import examples
 
 vectors = st.integers(-(2**61), 2**61)
 
@@ -63,7 +64,7 @@ def test_a_public_key_that_gives_the_shared_one_away_is_refused(public):
 
 
 @given(st.integers(2, 6), st.integers(1, 5), st.integers(0, 2**40), st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_masks_cancel_in_the_sum_of_all(owners, length, round_number, data):
     values = np.array(data.draw(st.lists(st.lists(vectors, min_size=length, max_size=length), min_size=owners, max_size=owners)))
     values = values // owners
@@ -72,7 +73,7 @@ def test_masks_cancel_in_the_sum_of_all(owners, length, round_number, data):
 
 
 @given(st.integers(2, 6), st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_messages_fit_any_other_vectors_with_the_same_sum(owners, data):
     """For every alternative there are masks, one per pair, that explain exactly the same messages."""
     draw = st.lists(vectors, min_size=3, max_size=3)

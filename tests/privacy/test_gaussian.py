@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest, norm
 
@@ -16,6 +16,7 @@ from dpviz.privacy.gaussian import CONTRIBUTION_BITS, GaussianNoise, NoiseGrid, 
 from dpviz.privacy.source import ExactNoise, Simulation
 from dpviz.privacy.subsampling import PoissonSample
 from dpviz.randomness import secure_uniforms
+from tests.examples import examples
 
 SOURCES = {"simulation": lambda: Simulation(11), "release": ExactNoise}
 each_source = pytest.mark.parametrize("source", SOURCES)
@@ -75,7 +76,7 @@ def test_noise_keeps_the_shape_of_its_values():
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20), st.floats(1e-3, 1e3))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_no_row_contributes_more_than_its_limit_and_none_turns_its_sign(values, limit):
     given_values = np.array(values)
     steps = contributions(given_values, limit)
@@ -86,7 +87,7 @@ def test_no_row_contributes_more_than_its_limit_and_none_turns_its_sign(values, 
 
 
 @given(st.lists(st.tuples(*[st.floats(-50, 50)] * 3), min_size=1, max_size=10), st.floats(0.01, 10))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_several_contributions_of_a_row_are_limited_together(rows, limit):
     steps = contributions(np.array(rows), limit)
     assert (np.square(steps).sum(axis=1) <= (limit * 2.0**CONTRIBUTION_BITS) ** 2).all()

@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.accounting.events import Select
@@ -15,6 +15,7 @@ from dpviz.errors import DpvizError, NotReleasable, ParameterError
 from dpviz.privacy.quantiles import JointQuantiles, add_remove_sensitivity
 from dpviz.privacy.sensitivity import Sensitivity
 from dpviz.privacy.source import ExactNoise, Simulation
+from tests.examples import examples
 from tests.oracles import mechanisms as oracle
 
 LOW, HIGH = -2.0, 5.0
@@ -22,7 +23,7 @@ VALUES = st.lists(st.one_of(st.sampled_from([-2.0, 0.0, 1.0, 5.0, 9.0]), st.floa
 
 
 @given(VALUES, st.integers(1, 4), st.floats(0.001, 40))
-@settings(max_examples=120)
+@examples(120)
 def test_normaliser_is_the_sum_over_all_ways_to_fill_the_gaps(values, m, epsilon):
     mechanism = JointQuantiles(epsilon, LOW, HIGH, n_quantiles=m)
     _, weights = oracle.quantile_cells(values, LOW, HIGH, m, mechanism.exponent)

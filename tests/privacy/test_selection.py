@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import opendp.prelude as dp
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.accounting.events import NonPrivate, Select
@@ -16,6 +16,7 @@ from dpviz.privacy import exact
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT, Sensitivity
 from dpviz.privacy.source import ExactNoise, Simulation
+from tests.examples import examples
 from tests.oracles import mechanisms as oracle
 
 KINDS = pytest.mark.parametrize("kind", [PermuteAndFlip, ExponentialMechanism])
@@ -24,7 +25,7 @@ UNIT = {monotone: Sensitivity(1.0, monotone, "test") for monotone in (True, Fals
 
 
 @given(st.lists(st.integers(-8, 8), min_size=1, max_size=6), EPSILONS, st.sampled_from([0.5, 1.0, 1.8]), st.booleans())
-@settings(max_examples=60)
+@examples(60)
 def test_permute_and_flip_distribution_is_its_definition(utilities, epsilon, delta, monotone):
     distribution = PermuteAndFlip(epsilon, Sensitivity(delta, monotone, "test")).probabilities(np.array(utilities))
     exponent = epsilon / delta if monotone else epsilon / (2 * delta)
@@ -71,7 +72,7 @@ def test_laws_do_not_move_with_a_common_shift_and_keep_the_order(kind, rng):
 
 @KINDS
 @given(data=st.data(), monotone=st.booleans(), epsilon=EPSILONS)
-@settings(max_examples=80)
+@examples(80)
 def test_one_row_never_moves_a_probability_by_more_than_epsilon(kind, data, monotone, epsilon):
     utilities = data.draw(st.lists(st.integers(-6, 6), min_size=1, max_size=8))
     lowest = 0.0 if monotone else -1.0

@@ -215,5 +215,6 @@ def make_at_once(folder: Path, rounds: int, processes: int) -> dict[str, int]:
 
 if __name__ == "__main__":
     place = Path(sys.argv[1])
-    facts = crash(place, int(sys.argv[2]), int(sys.argv[3])) | hammer(place, processes=3, cap=24)
-    print(json.dumps(facts | make_at_once(place, rounds=15, processes=6)))
+    seed, kills, most, times = map(int, sys.argv[2:])
+    facts = crash(place, seed, kills) | hammer(place, processes=3, cap=most) | make_at_once(place, rounds=times, processes=6)
+    print(json.dumps(facts))

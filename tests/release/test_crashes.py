@@ -14,7 +14,6 @@ import pytest
 
 from tests.conftest import ROOT
 
-KILLS = 100
 MEMORY = Path("/dev/shm")
 
 
@@ -25,14 +24,17 @@ def folder() -> Iterator[str]:
         yield found
 
 
-def test_no_release_is_lost_or_counted_twice_however_it_is_killed(folder):
-    command = [sys.executable, "-m", "tests.release.crashing", folder, "1", str(KILLS)]
+@pytest.mark.parametrize(
+    ("kills", "of_each_kind", "cap", "rounds"), [(6, 0, 6, 2), pytest.param(100, 10, 24, 15, marks=pytest.mark.slow)]
+)
+def test_no_release_is_lost_or_counted_twice_however_it_is_killed(folder, kills, of_each_kind, cap, rounds):
+    command = [sys.executable, "-m", "tests.release.crashing", folder, *map(str, (1, kills, cap, rounds))]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
-    assert facts["killed"] >= KILLS - 5  # a kill after the last event of a release finds nothing to kill
-    assert facts["released"] + facts["interrupted"] + facts["never begun"] == KILLS
-    assert min(facts["released"], facts["interrupted"], facts["never begun"]) >= 10  # every kind of crash was seen
+    assert facts["killed"] >= kills - 5  # a kill after the last event of a release finds nothing to kill
+    assert facts["released"] + facts["interrupted"] + facts["never begun"] == kills
+    assert min(facts["released"], facts["interrupted"], facts["never begun"]) >= of_each_kind  # every kind of crash was seen
     assert facts["refused again"] == facts["interrupted"]
-    assert facts["hammered"] == 24
-    assert facts["made at once"] == 15
+    assert facts["hammered"] == cap
+    assert facts["made at once"] == rounds

@@ -36,11 +36,19 @@ def _with_epsilon(mechanism, epsilon):
     return type(mechanism)(epsilon, mechanism.sensitivity)
 
 
-@pytest.fixture(scope="module", params=[(s, m) for s in SOURCES for m in SELECTIONS], ids=lambda p: f"{p[0]} {_name(p[1])}")
+#: Exact noise is slow: in the fast tests one mechanism draws from it, fewer times.
+SELECTED = [
+    *(("simulation", mechanism, 6000) for mechanism in SELECTIONS),
+    ("release", SELECTIONS[0], 2500),
+    *(pytest.param(("release", mechanism, 6000), marks=pytest.mark.slow) for mechanism in SELECTIONS),
+]
+
+
+@pytest.fixture(scope="module", params=SELECTED, ids=lambda p: f"{p[0]} {_name(p[1])} {p[2]}")
 def selected(request):
-    name, mechanism = request.param
+    name, mechanism, times = request.param
     source = SOURCES[name]()
-    draws = [mechanism.release(UTILITIES, source=source, part="node").value for _ in range(6000)]
+    draws = [mechanism.release(UTILITIES, source=source, part="node").value for _ in range(times)]
     return mechanism, np.array(draws)
 
 
@@ -62,11 +70,12 @@ def test_permute_and_flip_is_told_apart_from_the_exponential_mechanism(selected)
     assert p_value(draws, other(mechanism.epsilon, mechanism.sensitivity).probabilities(UTILITIES)) < FITS
 
 
+@pytest.mark.parametrize("times", [500, pytest.param(3000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", [PermuteAndFlip, ExponentialMechanism])
 @pytest.mark.parametrize("name", SOURCES)
-def test_epsilon_zero_chooses_uniformly(name, kind):
+def test_epsilon_zero_chooses_uniformly(name, kind, times):
     source = SOURCES[name]()
-    draws = [kind(0.0, COUNT).release(UTILITIES, source=source, part="node").value for _ in range(3000)]
+    draws = [kind(0.0, COUNT).release(UTILITIES, source=source, part="node").value for _ in range(times)]
     assert p_value(np.array(draws), np.full(6, 1 / 6)) > FITS
 
 
@@ -116,11 +125,11 @@ def test_geometric_noise_follows_its_distribution(noisy):
 VALUES = [2.0, 2.0, 3.0, 7.0, 7.5, 12.0]  # the last one is clipped to 10
 
 
-@pytest.fixture(scope="module")
-def quantile_draws():
+@pytest.fixture(scope="module", params=[2500, pytest.param(8000, marks=pytest.mark.slow)])
+def quantile_draws(request):
     rng = np.random.default_rng(11)
     mechanism = JointQuantiles(2.0, 0.0, 10.0, n_quantiles=2)
-    return np.array([mechanism.sample(np.array(VALUES), rng) for _ in range(8000)])
+    return np.array([mechanism.sample(np.array(VALUES), rng) for _ in range(request.param)])
 
 
 def _cell_distribution(values, mechanism):
@@ -136,6 +145,7 @@ def test_joint_quantiles_fall_into_gaps_by_their_distribution(quantile_draws, fa
     assert (p_value(numbers, distribution) > FITS) is fits
 
 
+@pytest.mark.slow
 def test_joint_quantiles_of_zero_inflated_values_fall_into_gaps_by_their_distribution():
     values = np.concatenate((np.zeros(400), np.arange(1, 30) ** 2.0))
     mechanism = JointQuantiles(0.2, -10.0, 1000.0, n_quantiles=3)
@@ -161,6 +171,6 @@ def test_joint_quantiles_of_nothing_are_sorted_uniform_points():
 def test_inside_a_gap_quantiles_are_uniform(quantile_draws):
     first = quantile_draws[:, 0]
     inside = first[(first > 3) & (first < 7) & (quantile_draws[:, 1] > 7)]
-    assert len(inside) > 200
+    assert len(inside) > 100
     assert stats.kstest(inside, stats.uniform(3, 4).cdf).pvalue > FITS
     assert stats.kstest(inside, stats.triang(0.5, 3, 4).cdf).pvalue < FITS

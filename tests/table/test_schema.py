@@ -5,12 +5,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.errors import DocumentError, DpvizError, SchemaError, UnknownName
 from dpviz.table.schema import FORMAT, CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Provenance, Schema
 from dpviz.table.schema_json import schema_from_dict, schema_from_json
+from tests.examples import examples
 
 AGE = NumericFeature("age", 17, 90, whole=True, read_from_data=("kind", "low", "high"))
 JOB = CategoricalFeature("job", ("a", "b", "missing"), missing_as="missing", unknown_as="b")
@@ -264,7 +265,7 @@ junk = st.recursive(
 )
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     junk,
     st.sampled_from(

@@ -68,7 +68,7 @@ def test_the_order_of_features_breaks_ties(data):
     assert distribution[:2].sum() > distribution[2:4].sum() > distribution[4:].sum()
 
 
-@pytest.mark.parametrize("epsilon", [0.3, 0.8])
+@pytest.mark.parametrize("epsilon", [pytest.param(0.3, marks=pytest.mark.slow), 0.8])
 def test_what_is_cut_off_covers_what_a_larger_box_finds(data, epsilon, monkeypatch):
     low, cut = distribution_of(data, epsilon)
     monkeypatch.setattr(noisy_distribution, "MOST_NOISE", 34)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -18,6 +18,7 @@ from dpviz.training.scores import (
     labelled_utilities,
     locate_labelled,
 )
+from tests.examples import examples
 from tests.oracles import counts
 
 
@@ -63,7 +64,7 @@ def test_impurity_utilities_are_integers_of_both_children(split):
     assert utilities.tolist() == expected
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(one_row_more())
 def test_one_row_more_lowers_impurity_utilities_by_at_most_one_row_and_raises_none(pair):
     before, after = (impurity_utilities(*node) for node in pair)

@@ -1,4 +1,5 @@
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -117,8 +118,15 @@ def test_guesses_right_are_those_of_the_two_attack_models():
         guesses_right(1, 1)
 
 
+@cache
+def found_once():
+    return consequences(WORLD, SETUP, seed=1, epsilons=(0.02, 0.1, 1.0), draws=100)
+
+
 class TestConsequences:
-    found = consequences(WORLD, SETUP, seed=1, epsilons=(0.02, 0.1, 1.0), draws=100)
+    @property
+    def found(self):
+        return found_once()
 
     def test_each_epsilon_has_its_draws_and_certificate(self):
         assert [item.epsilon for item in self.found.found] == [0.02, 0.1, 1.0]

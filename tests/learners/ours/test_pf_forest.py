@@ -21,9 +21,14 @@ SMALL = Universe((2,), depth=1, max_rows=3)
 
 @pytest.mark.parametrize(
     ("trees", "universe"),
-    [(1, Universe((2, 2), depth=1, max_rows=3)), (1, Universe((3,), numeric=True, depth=2, max_rows=3)), (2, SMALL)],
+    [
+        (1, SMALL),
+        pytest.param(1, Universe((2, 2), depth=1, max_rows=3), marks=pytest.mark.slow),
+        pytest.param(1, Universe((3,), numeric=True, depth=2, max_rows=3), marks=pytest.mark.slow),
+        pytest.param(2, SMALL, marks=pytest.mark.slow),
+    ],
 )
-@pytest.mark.parametrize("epsilon", [0.3, 2.0])
+@pytest.mark.parametrize("epsilon", [0.3, pytest.param(2.0, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("disjoint", [True, False])
 def test_no_pair_of_small_data_sets_is_told_apart_beyond_epsilon(trees, universe, epsilon, disjoint) -> None:
     (result,) = verify_each("pf-forest", epsilon=epsilon, universes=[universe], trees=trees, disjoint=disjoint)

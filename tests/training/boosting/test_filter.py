@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.accounting.gaussian import renyi_loss
 from dpviz.training.boosting.filter import BUDGET_UNITS, FilterTerms, RowAccounts
+from tests.examples import examples
 
 
 def terms(sampling: float = 1.0, rounds: int = 20) -> FilterTerms:
@@ -25,7 +26,7 @@ def exact_share(kept: FilterTerms, size: float) -> float:
 
 @pytest.mark.parametrize("sampling", [0.1, 1.0])
 @given(seed=st.integers(0, 2**32), rounds=st.integers(1, 20))
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_no_row_exceeds_its_budget_whatever_its_gradients_are(sampling, seed, rounds):
     rng, kept = np.random.default_rng(seed), terms(sampling, rounds)
     accounts = RowAccounts(kept, 8)

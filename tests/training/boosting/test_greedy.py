@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from dpviz.privacy.source import Simulation
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.boosting.greedy import GreedyTree, places
+from tests.examples import examples
 
 X = NumericFeature("x", 0, 10)
 WHOLE = NumericFeature("k", 0, 10, whole=True)
@@ -59,7 +60,7 @@ def test_a_threshold_follows_the_distribution_over_the_whole_range():
     st.floats(-1, 1),
     st.floats(0, 10),
 )
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_one_row_changes_a_gain_by_three_at_most(rows, place, gradient, ridge):
     values = np.array([value for value, _ in rows] + [place], dtype=float)
     gradients = np.array([g for _, g in rows] + [gradient])

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.models.packed_forest import values_of
@@ -20,6 +20,7 @@ from dpviz.training.boosting.loss import LogisticLoss, SoftmaxLoss, SquaredLoss,
 from dpviz.training.boosting.rounds import Recipe, Rounds, repeated
 from dpviz.training.boosting.trees import draw_boosting_trees
 from tests.contract.tables import schema_of, table
+from tests.examples import examples
 
 STEPS = 2.0**CONTRIBUTION_BITS
 NUMBER = Schema((NumericFeature("x", 0, 1), NumericFeature("z", 0, 1)), NumericTarget("y", 10, 30), n_public=500)
@@ -80,7 +81,7 @@ def test_newton_s_step_divides_by_curvature():
     st.floats(1e-2, 1e4),
     st.lists(st.tuples(st.floats(-50, 50), st.floats(0, 1)), min_size=1, max_size=20),
 )
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_one_row_moves_a_round_by_no_more_than_its_price_says(share, clip, noise, rows):
     recipe = replace(RECIPE, support_share=share, clip=clip, noise_multiplier=noise)
     gradients = contributions(np.array([[gradient] for gradient, _ in rows]), clip)
@@ -143,7 +144,7 @@ def test_the_filter_lets_rows_leave_one_by_one():
 
 
 @given(st.integers(0, 2**32), st.floats(1, 100), st.integers(1, 40))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_static_noise_covers_what_one_row_does_to_a_leaf(seed, smoothing, n_rows):
     rng = np.random.default_rng(seed)
     gradients = rng.choice([-1.0, 1.0, rng.uniform(-1, 1)], n_rows)
