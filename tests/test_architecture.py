@@ -94,6 +94,10 @@ class Source:
     def tree(self) -> ast.Module:
         return ast.parse(self.text)
 
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        return tuple(ast.walk(self.tree))
+
     @property
     def n_lines(self) -> int:
         return len(self.text.splitlines())
@@ -112,11 +116,11 @@ class Source:
     @cached_property
     def imports(self) -> tuple[str, ...]:
         """Everything imported anywhere in the file, as dotted names; `from a import b` gives a.b."""
-        return tuple(name for node in ast.walk(self.tree) for name in _imported(node, self.path))
+        return tuple(name for node in self.nodes for name in _imported(node, self.path))
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:
-        return tuple(node for node in ast.walk(self.tree) if isinstance(node, Function))
+        return tuple(node for node in self.nodes if isinstance(node, Function))
 
 
 def _imported(node: ast.AST, path: str) -> Iterator[str]:
@@ -174,7 +178,7 @@ def randomness_has_one_source(source: Source) -> Iterator[str]:
         from_numpy = name.startswith("numpy.random.") and rest[-1] not in RANDOM_TYPES
         if root in {"random", "secrets"} or name == "os.urandom" or from_numpy:
             yield f"imports {name}"
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Attribute):
             owner = ast.unparse(node.value)
             from_numpy = owner in {"np.random", "numpy.random"} and node.attr not in RANDOM_TYPES
@@ -185,7 +189,7 @@ def randomness_has_one_source(source: Source) -> Iterator[str]:
 def nothing_is_unpickled(source: Source) -> Iterator[str]:
     """No pickle, under any of its names."""
     yield from (f"imports {name}" for name in source.imports if name.split(".")[0] in UNSAFE and name not in SAFE)
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.keyword) and node.arg == "allow_pickle" and not _is_false(node.value):
             yield f"line {node.value.lineno}: allow_pickle"
         if isinstance(node, ast.Attribute) and node.attr in {"read_pickle", "to_pickle"}:
@@ -203,7 +207,7 @@ def only_openml_uses_the_network(source: Source) -> Iterator[str]:
         fetches = name.startswith("sklearn.") and ".fetch_" in name
         if asks or (fetches and source.path != "dpviz/io/openml.py"):
             yield f"imports {name}"
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Call) and re.search(r"\bread_(csv|json|html|table|parquet)$", ast.unparse(node.func)):
             yield from (f"line {node.lineno}: reads an address" for found in ast.walk(node) if _is_address(found))
 
@@ -216,7 +220,7 @@ def screens_touch_no_file(source: Source) -> Iterator[str]:
     """No path comes from a browser: pages and app open, write and remove no file; paths of their own start at __file__."""
     if source.room not in {"app", "screens"}:
         return
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Call):
             called = ast.unparse(node.func)
             writes = called.split(".")[-1] in {
@@ -239,7 +243,7 @@ def exports_cannot_see_exact_counts(source: Source) -> Iterator[str]:
     """The line between raw and released: models, io and release know nothing of exact traces."""
     if source.room not in {"models", "io", "release"}:
         return
-    names = {node.attr for node in ast.walk(source.tree) if isinstance(node, ast.Attribute)}
+    names = {node.attr for node in source.nodes if isinstance(node, ast.Attribute)}
     names |= {part for name in source.imports for part in name.split(".")}
     yield from (f"knows {name}" for name in sorted(names & {"exact_trace", "ExactTrace", "trace", "forest_trace", "ForestTrace"}))
 
@@ -248,7 +252,7 @@ def streamlit_is_used_by_its_public_names(source: Source) -> Iterator[str]:
     """One private name of Streamlit, in one file."""
     if source.path != "dpviz/app/frame.py":
         yield from (f"imports {name}" for name in source.imports if name.startswith("streamlit.runtime."))
-        for node in ast.walk(source.tree):
+        for node in source.nodes:
             if isinstance(node, ast.Attribute) and ast.unparse(node) == "st.runtime":
                 yield f"line {node.lineno}: st.runtime"
 
@@ -270,7 +274,7 @@ def the_app_has_one_poller(source: Source) -> Iterator[str]:
     """Work under way is polled, and the page drawn again, by `dpviz/app/work/watch.py` alone."""
     if source.path == "dpviz/app/work/watch.py":
         return
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.keyword) and node.arg == "run_every":
             yield f"line {node.value.lineno}: run_every"
 
@@ -282,7 +286,7 @@ def no_learner_is_named(source: Source) -> Iterator[str]:
     """Pages and figures treat all learners alike."""
     if not (source.is_page or source.room == "figures"):
         return
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Constant) and node.value in _learner_names():
             yield f"line {node.lineno}: {node.value!r}"
 
@@ -298,7 +302,7 @@ def colours_are_in_the_theme(source: Source) -> Iterator[str]:
     """Figures and the dashboard take their colours from dpviz/figures/theme.py."""
     if source.room not in {"figures", "app", "screens"} or source.path == "dpviz/figures/theme.py":
         return
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from (f"line {node.lineno}: {found}" for found in COLOUR.findall(node.value))
 
@@ -309,7 +313,7 @@ def pages_are_thin(source: Source) -> Iterator[str]:
         return
     if source.n_lines > 100:
         yield f"{source.n_lines} lines, at most 100"
-    statements = [node for node in ast.walk(source.tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    statements = [node for node in source.nodes if isinstance(node, ast.Import | ast.ImportFrom)]
     ours = [node for node in statements if any(n.split(".")[0] in {"dpviz", "streamlit"} for n in _imported(node, source.path))]
     if len(ours) > 6:
         yield f"{len(ours)} imports from dpviz and streamlit, at most 6"

@@ -52,6 +52,7 @@ def test_every_column_is_a_learner_with_these_parameters(title: str) -> None:
     assert set(given) <= set(controls_of(get_learner(name).Params))
 
 
+@pytest.mark.slow
 def test_a_synthetic_set_is_measured_whole() -> None:
     found = measure("SynthA", synthetic("SynthA", seed=0, n_rows=600), folds=2, draws=2)
     assert found.depth == 5

@@ -14,6 +14,8 @@ from tests.contract.tables import schema_of, table
 FEW: dict[str, dict[str, Any]] = {
     "dpboost": {"trees": 4},
     "gbdt": {"trees": 5},
+    "jpw-forest": {"trees": 4},
+    "pf-forest": {"trees": 5},
     "random-forest": {"trees": 5},
     "rgv-forest": {"trees": 5},
     "s-gbdt": {"rounds": 6},

@@ -64,6 +64,7 @@ NOISY = tuple(name for name in ALL if name not in EXACT)
 every_learner = pytest.mark.parametrize("name", ALL)
 noisy_learner = pytest.mark.parametrize("name", NOISY)
 KINDS = ("numbers", "categories", "mixed")
+SLOW = pytest.mark.slow
 BUDGETS = (0.01, 0.1, 1 / 3, 1.0, 7.7)
 DEPTHS = (1, 2, 3, 5)
 #: Refuse a table without a category (their own tests say how).
@@ -248,7 +249,7 @@ def test_a_claim_that_holds_covers_the_ledger_of_any_table_at_every_budget_and_d
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.3, 1 / 3, 1.0, 7.7])
-@pytest.mark.parametrize("shares", [None, (1.0, 2.0, 3.0), (0.3, 0.1, 0.7)])
+@pytest.mark.parametrize("shares", [(0.3, 0.1, 0.7), pytest.param(None, marks=SLOW), pytest.param((1, 2, 3), marks=SLOW)])
 def test_privatree_on_one_feature_grown_complete_meets_its_claim(epsilon, shares):
     for feature in (NumericFeature("x", 0, 1), CategoricalFeature("c", ("a", "b", "c"))):
         data = table(Schema((feature,), ClassTarget("y", ("n", "p")), n_public=1000), 40)

@@ -37,9 +37,14 @@ def page(name: str, role: DataRole = DataRole.SIMULATED, **url: str) -> AppTest:
     return test.run()
 
 
-def tree_of(name: str, role: DataRole = DataRole.SIMULATED, **url: str) -> AppTest:
+def of_numbers(name: str) -> dict[str, str]:
+    """URL parameters that choose a learner with few trees."""
     few = {f"{name}.{field}": str(value) for field, value in FEW.get(name, {}).items()}
-    return page("tree", role, **({"learner-of-numbers": get_learner(name).title} | few | url))
+    return {"learner-of-numbers": get_learner(name).title} | few
+
+
+def tree_of(name: str, role: DataRole = DataRole.SIMULATED, **url: str) -> AppTest:
+    return page("tree", role, **(of_numbers(name) | url))
 
 
 def trained_of(test: AppTest):
@@ -49,8 +54,14 @@ def trained_of(test: AppTest):
 # --- tree
 
 
-@every_learner
-@pytest.mark.parametrize("role", DataRole)
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        pytest.param(name, role, marks=[] if role is DataRole.SIMULATED or name == "s-gbdt" else pytest.mark.slow)
+        for name in NUMBERS
+        for role in DataRole
+    ],
+)
 def test_every_learner_of_numbers_is_drawn(name, role):
     test = tree_of(name, role)
     said = texts(test)
@@ -130,7 +141,7 @@ def test_rows_of_a_private_table_are_not_followed():
 
 @every_learner
 def test_budget_shows_where_epsilon_goes(name):
-    test = page("budget", **{"learner-of-numbers": get_learner(name).title})
+    test = page("budget", **of_numbers(name))
     said = texts(test)
     assert "Claimed and composed" in said
     assert test.get("plotly_chart")

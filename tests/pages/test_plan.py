@@ -19,7 +19,7 @@ def quick(monkeypatch):
     """Few draws."""
 
     def few(world, setup, **look):
-        return found_by.consequences(world, setup, epsilons=(0.1, 1.0), draws=20, **look)
+        return found_by.consequences(world, setup, epsilons=(0.1, 1.0), draws=10, **look)
 
     monkeypatch.setattr(plan_screen, "consequences", few)
     monkeypatch.setattr(planner, "search", lambda ladder, draw, **look: search(ladder, draw, stages=(40,), **look))
@@ -74,7 +74,12 @@ def test_the_cursor_follows_epsilon_without_computing_anew():
 
 @pytest.mark.parametrize(
     ("wanted", "words"),
-    [("Accuracy → ε", "ε"), ("Accuracy → rows", "rows"), ("Reliable labels → ε", "ε"), ("Reliable labels → depth", "epth")],
+    [
+        ("Accuracy → ε", "ε"),
+        pytest.param("Accuracy → rows", "rows", marks=pytest.mark.slow),
+        pytest.param("Reliable labels → ε", "ε", marks=pytest.mark.slow),
+        ("Reliable labels → depth", "epth"),
+    ],
 )
 def test_each_question_is_answered_and_can_be_checked(wanted, words):
     url = {"wish-accuracy": "60", "wish-labels": "60", "sure": "50"}

@@ -13,6 +13,7 @@ from dpviz.learners.ours import pf_tree
 from dpviz.models.tree import Branch, Leaf
 from dpviz.table.candidates import multiscale_grid
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
+from dpviz.training.params import Settings
 from dpviz.training.scores import SCALE
 from tests.contract.tables import schema_of, table
 from tests.oracles import counts, trees
@@ -62,7 +63,7 @@ def test_auto_depth_is_written_down_with_its_numbers():
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 1 / 3, 1.0, 5.5])
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 8, 12])
 def test_levels_get_shares_in_proportion_to_1_4_to_the_level_and_all_of_epsilon(epsilon, depth):
-    plan = dpviz.fit("pf-tree", table(schema_of("categories"), 5), epsilon=epsilon, max_depth=12, depth=depth, seed=0).plan
+    plan = pf_tree.LEARNER.plan(schema_of("categories"), Settings(epsilon, max_depth=12, depth=depth), pf_tree.Params())
     weights = [1.4**level for level in range(depth)]
     assert [share.epsilon for share in plan.shares] == pytest.approx([epsilon * w / sum(weights) for w in weights], rel=1e-12)
     total = sum((Fraction(share.epsilon) for share in plan.shares), Fraction(0))
