@@ -18,10 +18,12 @@ test: $(VENV)/.test
 	@browser=$$(.ci/browser $(PY)) || [ "$(CI)" != true ] || exit 1; \
 	DPVIZ_BROWSER="$$browser" $(PY) -m pytest -q -n $(JOBS) --no-loadscope-reorder $(ARGS)
 
+# The types are checked beside the tests and said last; whichever fails, the target fails.
 check: $(VENV)/.test
 	$(PY) -m ruff check .
-	$(PY) -m mypy
-	$(PY) -m pytest -q -n $(JOBS) --no-loadscope-reorder -m "not slow and not browser" --hypothesis-profile fast $(ARGS)
+	@$(PY) -m mypy >$(VENV)/.types 2>&1 & mypy=$$!; trap 'kill $$mypy 2>/dev/null' EXIT; \
+	$(PY) -m pytest -q -n $(JOBS) --no-loadscope-reorder -m "not slow and not browser" --hypothesis-profile fast $(ARGS); tests=$$?; \
+	wait $$mypy; types=$$?; cat $(VENV)/.types; exit $$((tests | types))
 
 clean:
 	rm -rf $(VENV) *.egg-info build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
