@@ -59,7 +59,7 @@ NETWORK |= {"requests", "httpx", "aiohttp", "urllib3", "websockets", "boto3", "p
 NO_NETWORK = {"urllib.parse.urlencode", "urllib.parse.urlsplit", "urllib.parse.quote"}
 
 #: No folder holds more Python files.
-MOST_FILES = 19
+MOST_FILES = 16
 
 #: A colour written out: #rgb, #rrggbb, rgb(...), hsl(...).
 COLOUR = re.compile(r"(?<![&\w])#(?:[0-9a-fA-F]{3,4}){1,2}\b|\b(?:rgb|hsl)a?\(")

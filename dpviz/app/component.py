@@ -15,7 +15,7 @@ STEPPER = Path(__file__).with_name("stepper")
 #: Below such a view when its Play button is left out.
 CALM = '<p class="calm" hidden>Play is left out because this device asks for less motion. Step shows the same draws.</p>'
 #: The theme, for every style sheet. Streamlit's own colours may be set on the host or on what it holds.
-_COLOURS = f":host,:host>*{{{role_variables(LIGHT, follow=True)}}}\n"
+COLOURS = f":host,:host>*{{{role_variables(LIGHT, follow=True)}}}\n"
 
 
 @cache
@@ -26,7 +26,7 @@ def component(name: str, *modules: Path, html: str, css: str = "") -> Any:
     """
     style, script = ("".join(_text(module, suffix) for module in modules) for suffix in (".css", ".js"))
     dress = style + css
-    return st.components.v2.component(name, html=html, css=dress and _COLOURS + dress, js=script)
+    return st.components.v2.component(name, html=html, css=dress and COLOURS + dress, js=script)
 
 
 def _text(module: Path, suffix: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from dpviz.app import tree_view as module
+from dpviz.app.component import COLOURS
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.models.tree import Branch, Leaf, Node, ThresholdRule, Tree
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
@@ -16,7 +17,7 @@ from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 pytestmark = pytest.mark.browser
 
 JS = Path(module.__file__).with_suffix(".js").read_text(encoding="utf-8")
-CSS = Path(module.__file__).with_suffix(".css").read_text(encoding="utf-8")
+CSS = COLOURS + Path(module.__file__).with_suffix(".css").read_text(encoding="utf-8")
 ORIGIN = "http://tree.invalid/"
 #: Plays Streamlit: the elements in a shadow root, and the default export called whenever data come.
 HARNESS = f"""<!doctype html><meta charset="utf-8"><title>t</title><body style="margin:0"><div id="host"></div>
