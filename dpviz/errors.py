@@ -125,6 +125,16 @@ class NotReleasable(DpvizError):
         )
 
 
+class NotRowWise(DpvizError):
+    """One row may have changed others on the way to these rows, so no epsilon holds for what is released from them."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"Nothing can be released from these rows: {reason}.",
+            remedy="Release from all rows of a table read row by row, or from `data.parts(share)`; simulate with a seed.",
+        )
+
+
 class NotEnumerable(DpvizError):
     """The exact distribution of a learner cannot be listed (unbounded or continuous noise without a distribution of its own)."""
 

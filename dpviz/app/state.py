@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, SchemaError
 from dpviz.io.samples import load_sample, samples
 from dpviz.learners import get_learner, learners_for
 from dpviz.randomness import random_128_bits
@@ -51,8 +51,15 @@ def loaded() -> Loaded:
 
 
 def use(role: DataRole, title: str, table: RawTable, schema: Schema, sample: str | None = None) -> Loaded:
-    """Encode and put into use. Raises DpvizError and leaves what was in use when that fails."""
-    st.session_state[_KEY] = Loaded(role, title, sample, table, schema, encode(table, schema))
+    """Encode and put into use. Raises DpvizError and leaves what was in use when that fails.
+
+    Private rows may all be unusable: whether one is may not be told by an error.
+    """
+    data = encode(table, schema)
+    if role.may_read and not data.n_rows:
+        remedy = "Compare the declared categories, classes and kinds with the file, or replace missing and unknown cells."
+        raise SchemaError(f"None of {table.n_rows:,} rows can be used with this schema.", remedy=remedy)
+    st.session_state[_KEY] = Loaded(role, title, sample, table, schema, data)
     return st.session_state[_KEY]
 
 

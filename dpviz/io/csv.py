@@ -1,36 +1,33 @@
-"""CSV files to `RawTable`: delimiter, header, rows, dictionary encoding; what does not fit is a typed problem with its row.
+"""CSV files to `RawTable`, one record at a time: what happens to a row depends on no other row.
 
-Rows are counted the way a spreadsheet shows them: the header is row 1. `CsvError.code` is one of not-a-file, empty, gzip,
-not-csv, nul-bytes, undecodable, too-many-bytes, too-many-rows, too-many-columns, no-header, header-numbers, one-column,
-blank-name, duplicate-name, quotes, ragged, no-rows.
+A record is a physical line. The delimiter and the encoding come from the caller, a byte-order mark or the header line, never
+from the rows. A line with another number of cells than the header, or with a quote that is never closed, is left out and
+counted; a byte that cannot be read spoils its own cell only. So a row that is added or removed changes one row of the table at
+most (`tests/io/test_csv_row_wise.py`).
 
-Cells are split by Python's own csv module and encoded one column at a time, so at most one column's dictionary is alive.
+`CsvError.code` is one of not-a-file, empty, gzip, not-csv, encoding, line-ends, too-many-bytes, too-many-rows,
+too-many-columns, no-header, header-numbers, one-column, blank-name, duplicate-name. All but the three limits, which belong to the
+declared domain, speak of the file or its header. No message quotes a cell.
 """
 
 from __future__ import annotations
 
 import csv
-import io
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice
-from typing import Any
+from itertools import islice
 
 import numpy as np
 
-from dpviz.errors import CsvError
+from dpviz.io.csv_lines import Header, cells_of
 from dpviz.io.text import Source, name_of, read_text
-from dpviz.table.raw import MISSING_MARKS, RawColumn, RawTable, parse_numbers
+from dpviz.table.raw import MISSING_MARKS, RawColumn, RawTable
 
-_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-_SNIFFED_BYTES = 1 << 18
-_ROWS_AT_ONCE = 1024
-#: A record after the last one. A quoted cell that is never closed swallows it; files with NUL bytes are refused before.
-_END = ["\0", "\0"]
+_LINES_AT_ONCE = 1024
+#: Longer lines are left out, so that no line can ask for more memory than this many cells.
+LONGEST_LINE = 4_000_000
 
-Rows = list[list[str]]
+Records = list[list[str]]
 Encoded = list[tuple[tuple[str, ...], np.ndarray]]
 
 
@@ -38,171 +35,109 @@ def read_csv(
     source: Source,
     *,
     name: str | None = None,
+    names: Sequence[str] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    row_wise: bool = True,
     max_bytes: int = 200_000_000,
     max_rows: int = 1_000_000,
     max_columns: int = 2_000,
 ) -> RawTable:
     """Read a table of text.
 
-    Delimiter (comma, semicolon, tab, vertical bar), gzip and encoding (UTF-8, UTF-16 by its mark, else Windows-1252) are
-    recognised. Rows without any value are skipped.
-
     Parameters
     ----------
     source : str, Path, bytes or binary file
-        .csv or .csv.gz.
+        .csv or .csv.gz. Private rows.
     name : str, optional
         What messages call the table; the file name by default.
+    names : sequence of str, optional
+        Column names of a file without a header. By default the first line holds them.
+    delimiter : str, optional
+        Comma, semicolon, tab or vertical bar; by default the one that divides the header line best.
+    encoding : str, optional
+        By default UTF-8, or Windows-1252 where the header line is no UTF-8. One of `dpviz.io.text.ENCODINGS`.
+    row_wise : bool
+        False lets a cell in quotes span lines and accepts UTF-16, so that one row can change others: only for rows that are
+        not private. Nothing can be released from such a table.
     max_bytes, max_rows, max_columns : int
-        Limits; `max_bytes` holds before and after unpacking.
+        Limits, checked before memory is spent; `max_bytes` holds before and after unpacking, `max_rows` counts lines.
 
     Raises
     ------
     CsvError
-        The file is not a table with a header row; `code`, `row` and `column` say what and where.
+        The file is no table of text, or is larger than the limits; `code`, `row` and `column` say what and where.
     """
-    text, encoding_notes = read_text(source, max_bytes=max_bytes)
-    delimiter = _sniff_delimiter(text)
-    names, header_notes, packs = _split(text, delimiter, max_rows, max_columns)
-    notes = encoding_notes + header_notes
-    if delimiter != ",":
-        notes += (f"Cells are separated by {_DELIMITERS[delimiter]}.",)
-    columns, empty_rows = _without_empty_rows([_encode_column(packs) for _ in names])
-    if not len(columns[0][1]):
-        raise CsvError("no-rows", "There is no data below the header (row 1).", remedy="Choose a file with data below it.")
+    text = read_text(source, header=names is None, encoding=encoding, row_wise=row_wise, max_bytes=max_bytes)
+    text.require_rows_at_most(max_rows + (names is None))
+    lines = text.lines()
+    header = Header.of(lines, delimiter, max_columns) if names is None else Header.given(names, delimiter, max_columns)
+    packs, n_malformed = _packed(_records(lines, header.delimiter, row_wise), header)
+    columns, empty_rows = _without_empty_rows([_encode_column(packs) for _ in header.names])
+    raw = (RawColumn(column, texts, codes) for column, (texts, codes) in zip(header.names, columns, strict=True))
+    return RawTable(
+        tuple(_with_notes(column) for column in raw),
+        name_of(source, name),
+        (*text.notes, *header.notes, *_lost(n_malformed, empty_rows)),
+        n_malformed=n_malformed,
+        not_row_wise="" if row_wise else "its reader let cells in quotes span lines",
+    )
+
+
+def _lost(n_malformed: int, empty_rows: int) -> Iterator[str]:
+    """Notes for the owner about lines that gave no row."""
+    if n_malformed:
+        what = "1 line was" if n_malformed == 1 else f"{n_malformed:,} lines were"
+        yield f"{what} left out: another number of cells than columns, or a quote that is never closed."
     if empty_rows:
-        notes += (f"Skipped {empty_rows} row{'s'[: empty_rows > 1]} without any value.",)
-    raw = (RawColumn(column, texts, codes) for column, (texts, codes) in zip(names, columns, strict=True))
-    return RawTable(tuple(_with_notes(column) for column in raw), name_of(source, name), notes)
+        yield f"Skipped {empty_rows:,} row{'s'[: empty_rows > 1]} without any value."
 
 
-def _sniff_delimiter(text: bytes) -> str:
-    """The delimiter under which most rows are as wide as the header, wide headers first; quoted text does not count."""
-    sample = text[:_SNIFFED_BYTES].decode("utf-8", "ignore")
-    scores = {delimiter: _score(sample, delimiter, whole=len(text) <= _SNIFFED_BYTES) for delimiter in _DELIMITERS}
-    return max(scores, key=scores.__getitem__)
+def _records(lines: Iterator[str], delimiter: str, row_wise: bool) -> Iterator[list[list[str] | None]]:
+    """Records in order, some at a time; None for a line that is none."""
+    if not row_wise:
+        yield from _joined(lines, delimiter)
+        return
+    while some := list(islice(lines, _LINES_AT_ONCE)):
+        if max(map(len, some)) > LONGEST_LINE:
+            some = [line if len(line) <= LONGEST_LINE else '"\n' for line in some]
+        yield cells_of(some, delimiter)
 
 
-def _score(sample: str, delimiter: str, *, whole: bool) -> tuple[float, int]:
-    widths: list[int] = []
-    with suppress(csv.Error):  # judged by what could be read; the real reading says where it fails
-        widths.extend(len(record) for record in _reader(io.StringIO(sample, newline=""), delimiter) if record)
-    if not whole and len(widths) > 1:
-        widths.pop()  # cut in the middle
-    if not widths:
-        return 0.0, 0
-    rows = widths[1:] or widths
-    return Counter(rows)[widths[0]] / len(rows) * (widths[0] - 1), widths[0]
+def _joined(lines: Iterable[str], delimiter: str) -> Iterator[list[list[str] | None]]:
+    """Records whose quoted cells may span lines."""
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    while True:
+        some: list[list[str] | None] = []
+        try:
+            some.extend(islice(reader, _LINES_AT_ONCE))
+        except csv.Error:
+            some.append(None)
+        if not some:
+            return
+        yield some
 
 
-def _reader(lines: Any, delimiter: str) -> Iterator[list[str]]:
-    return csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
-
-
-def _split(text: bytes, delimiter: str, max_rows: int, max_columns: int) -> tuple[list[str], tuple[str, ...], list[list[str]]]:
-    """(names, notes, one list per column of NUL-joined cells).
+def _packed(chunks: Iterator[list[list[str] | None]], header: Header) -> tuple[list[list[str]], int]:
+    """(one list per column of NUL-joined cells, number of malformed records).
 
     Joined, a cell costs a byte more than its text instead of the fifty of a Python string.
     """
-    chunks = _chunks(text, delimiter)
-    first, (header, *records) = next(chunks)
-    names, notes = _names(header, max_columns)
-    packs: list[list[str]] = [[] for _ in names]
-    rows = 0
-    for row, chunk in chain([(first + 1, records)], chunks):
-        kept = _even(chunk, row, len(names), delimiter)
-        rows += len(kept)
-        if rows > max_rows:
-            what = f"There are more than {max_rows:,} rows."
-            raise CsvError("too-many-rows", what, remedy="Keep fewer rows or raise max_rows.")
-        for pack, cells in zip(packs, zip(*kept, strict=True), strict=False):  # no cells when no row is kept
+    packs: list[list[str]] = [[] for _ in header.names]
+    n_malformed = 0
+    for chunk in chunks:
+        kept = [record for record in chunk if record is not None and len(record) == header.width]
+        if len(kept) < len(chunk):
+            n_malformed += len(chunk) - len(kept) - sum(map(_is_blank, chunk))
+        for pack, cells in zip(packs, zip(*kept, strict=True), strict=False):  # no cells when no record is kept
             pack.append("\0".join(cells))
     packs.reverse()  # columns are popped from the end, first column first
-    return names, notes, packs
+    return packs, n_malformed
 
 
-def _chunks(text: bytes, delimiter: str) -> Iterator[tuple[int, Rows]]:
-    """(row number of its first record, records), in order."""
-    lines = io.TextIOWrapper(io.BytesIO(text), encoding="utf-8", newline="")
-    reader = _reader(chain(lines, [delimiter.join(_END)]), delimiter)
-    first = 1
-    while True:
-        records: Rows = []
-        try:
-            records.extend(islice(reader, _ROWS_AT_ONCE))
-        except csv.Error as error:
-            raise _open_quote(first + len(records)) from error
-        if records and records[-1] == _END:
-            yield first, records[:-1]
-            return
-        if len(records) < _ROWS_AT_ONCE:
-            raise _open_quote(first + len(records) - 1)
-        yield first, records
-        first += len(records)
-
-
-def _open_quote(row: int) -> CsvError:
-    what = "A quoted cell starts here and is never closed, or is longer than 131,072 characters. Row 1 is the header."
-    return CsvError("quotes", what, row=row, remedy='Close the quote, or write a quote that belongs to the text twice ("").')
-
-
-def _even(records: Rows, first: int, width: int, delimiter: str) -> Rows:
-    """The records that are not blank lines; every one must have `width` cells."""
-    if set(map(len, records)) <= {width}:
-        return records
-    kept = []
-    for row, record in enumerate(records, first):
-        if len(record) == width:
-            kept.append(record)
-        elif len(record) > 1 or (record and record[0].strip()):
-            raise _ragged(row, len(record), width, delimiter)
-    return kept
-
-
-def _ragged(row: int, found: int, width: int, delimiter: str) -> CsvError:
-    what = f"There {'is 1 cell' if found == 1 else f'are {found} cells'} where the header (row 1) has {width}."
-    remedy = f"Give every row {width} cells; put text that contains {delimiter!r} in double quotes."
-    return CsvError("ragged", what, row=row, remedy=remedy)
-
-
-def _names(header: list[str], max_columns: int) -> tuple[list[str], tuple[str, ...]]:
-    names = [cell.strip() for cell in header]
-    _check_names(names, max_columns)
-    notes = []
-    if names != header:
-        notes.append("Blanks around column names were removed.")
-    numbers = [name for name, number in zip(names, parse_numbers(names), strict=True) if not np.isnan(number)]
-    if numbers:
-        notes.append(f"Some column names are numbers, for example {numbers[0]!r}: make sure row 1 is a header and not data.")
-    return names, tuple(notes)
-
-
-def _check_names(names: list[str], max_columns: int) -> None:
-    if not any(names):
-        raise CsvError("no-header", "The header has no column name.", row=1, remedy="Put the column names into the first row.")
-    if len(names) > max_columns:
-        what = f"There are {len(names):,} columns; at most {max_columns:,} can be read."
-        raise CsvError("too-many-columns", what, row=1, remedy="Keep fewer columns, or raise max_columns.")
-    if not np.isnan(parse_numbers(names)).any():
-        what = f"The header holds only numbers, such as {names[0]!r}: it seems to be missing."
-        raise CsvError("header-numbers", what, row=1, remedy="Put a row of column names above the data.")
-    if len(names) == 1:
-        what = "There is only one column. Cells may be separated by commas, semicolons, tabs or vertical bars."
-        remedy = "Save the file with one of these delimiters and at least two columns."
-        raise CsvError("one-column", what, row=1, column=names[0], remedy=remedy)
-    _check_each_name(names)
-
-
-def _check_each_name(names: list[str]) -> None:
-    seen: dict[str, int] = {}
-    for place, name in enumerate(names, 1):
-        if not name:
-            remedy = "Name it, or delete the column (a table saved with its row numbers has such a column)."
-            raise CsvError("blank-name", f"Column {place} has no name.", row=1, remedy=remedy)
-        if name in seen:
-            what = f"Columns {seen[name]} and {place} have the same name."
-            raise CsvError("duplicate-name", what, row=1, column=name, remedy="Give every column its own name.")
-        seen[name] = place
+def _is_blank(record: list[str] | None) -> bool:
+    """An empty line."""
+    return record is not None and (not record or (len(record) == 1 and not record[0].strip()))
 
 
 class _Codes(dict[str, int]):

@@ -1,13 +1,16 @@
-"""From a path, a file object or bytes to the UTF-8 bytes of a text: size limit, gzip, encoding.
+"""From a path, a file object or bytes to the lines of a text: size limit, gzip, encoding.
 
-Every surprise on the way is a `CsvError`. Nothing here knows about cells.
+How a line is read depends on that line and on the first one alone. Nothing here knows about cells.
 """
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,8 +19,8 @@ from dpviz.errors import CsvError, ParameterError
 Source = str | Path | bytes | BinaryIO
 
 _GZIP = b"\x1f\x8b"
-_UTF8_BOM = b"\xef\xbb\xbf"
-_UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+_UTF8_MARK = b"\xef\xbb\xbf"
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 #: First bytes of files people take for CSV files.
 _OTHER_KINDS = {
     b"PK\x03\x04": "an Excel workbook or a ZIP archive",
@@ -29,9 +32,8 @@ _OTHER_KINDS = {
     b"BZh": "a bzip2 archive",
     b"\xfd7zXZ": "an xz archive",
 }
-_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1a\x1b")) + b"\x7f"
-_STEP = 1 << 22
-_SAMPLE = 1 << 20
+#: Encodings in which a line feed is never part of another character, so that lines are the same whatever their bytes are.
+ENCODINGS = ("utf-8", *(f"cp{page}" for page in range(1250, 1259)), *(f"iso8859-{part}" for part in range(1, 17) if part != 12))
 _AS_UTF8 = "Save the file as CSV in UTF-8 and try again."
 
 
@@ -43,19 +45,97 @@ def name_of(source: Source, name: str | None) -> str:
     return Path(path).name if isinstance(path, (str, Path)) else "table"
 
 
-def read_text(source: Source, *, max_bytes: int) -> tuple[bytes, tuple[str, ...]]:
-    """The text of `source` as UTF-8 without byte-order mark and leading blank lines, and notes on what was assumed.
+@dataclass(frozen=True)
+class Text:
+    """Bytes of a text, how to read them, and notes on what was assumed."""
 
-    At most `max_bytes` + 1 bytes are ever unpacked, so a small file that unpacks to a huge one does no harm.
+    raw: bytes
+    encoding: str
+    notes: tuple[str, ...] = ()
+    row_wise: bool = True
+
+    def lines(self) -> Iterator[str]:
+        """Physical lines without byte-order marks, each with its line feed.
+
+        A byte that cannot be read becomes U+FFFD, a NUL byte U+001A.
+        """
+        raw = self.raw.replace(b"\0", b"\x1a") if b"\0" in self.raw else self.raw
+        newline = "\n" if self.row_wise else None
+        lines: Iterator[str] = io.TextIOWrapper(io.BytesIO(raw), encoding=self.encoding, errors="replace", newline=newline)
+        if _UTF8_MARK in raw:
+            lines = (line.removeprefix("\ufeff") for line in lines)
+        return (line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+    def require_rows_at_most(self, most: int) -> None:
+        """Raise CsvError where there are more lines, blank ones included."""
+        if self.raw.count(b"\n") > most:
+            what = f"There are more than {most:,} lines."
+            raise CsvError("too-many-rows", what, remedy="Keep fewer rows or raise max_rows.")
+
+
+def read_text(source: Source, *, header: bool, encoding: str | None, row_wise: bool, max_bytes: int) -> Text:
+    """The text of `source`. Its encoding is `encoding`, else what a mark or the header line says, else UTF-8.
+
+    Without a header the first bytes belong to a row, so they decide nothing: a file is unpacked when its name ends in .gz, and
+    other kinds of file become lines that fit no column. At most `max_bytes` + 1 bytes are ever unpacked.
+
+    Raises
+    ------
+    CsvError
+        No file, a damaged archive, another kind of file, too many bytes, or an encoding in which a byte can change other rows.
     """
     raw = _read(source, max_bytes)
-    if raw.startswith(_GZIP):
+    if raw.startswith(_GZIP) if header else name_of(source, None).endswith(".gz"):
         raw = _unpack(raw, max_bytes)
+    if not header:
+        return Text(raw, _checked(encoding or "utf-8"), row_wise=row_wise)
     _refuse_other_kinds(raw)
-    text, notes = _to_utf8(raw)
-    if not text.strip():
-        raise CsvError("empty", "The file is empty.", remedy="Choose a CSV file with one row of column names and then the data.")
-    return text.lstrip(b"\r\n"), notes
+    if raw.startswith(_UTF16_MARKS):
+        return _utf16(raw, row_wise)
+    raw = raw.removeprefix(_UTF8_MARK).lstrip(b"\r\n")
+    first = raw[: raw.find(b"\n") + 1 or len(raw)]
+    if row_wise:
+        _check_first_line(first)
+    return Text(raw, *_encoding_of(first, encoding), row_wise)
+
+
+def _encoding_of(first: bytes, encoding: str | None) -> tuple[str, tuple[str, ...]]:
+    """(encoding, notes) from the caller or the first line."""
+    if encoding is not None:
+        return _checked(encoding), ()
+    try:
+        first.decode("utf-8")
+    except UnicodeDecodeError:
+        return "cp1252", ("The first line is not UTF-8: read as Windows-1252. Check accented letters.",)
+    return "utf-8", ()
+
+
+def _checked(encoding: str) -> str:
+    try:
+        known = codecs.lookup(encoding).name
+    except (LookupError, ValueError):
+        known = ""
+    if known not in ENCODINGS:
+        what = f"{encoding[:40]!r} is no encoding in which every row can be read by itself."
+        raise CsvError("encoding", what, remedy=f"Choose one of {', '.join(ENCODINGS)}.")
+    return known
+
+
+def _check_first_line(first: bytes) -> None:
+    """The header is public, so what is wrong with it may be said."""
+    if b"\0" in first:
+        what = "The first line holds NUL bytes, which no text contains: a binary file, or UTF-16 without its mark."
+        raise CsvError("encoding", what, row=1, remedy=_AS_UTF8)
+    if b"\r" in first.removesuffix(b"\n").removesuffix(b"\r"):
+        what = "Lines end with a carriage return alone."
+        raise CsvError("line-ends", what, row=1, remedy="Save the file with line feeds (LF or CRLF).")
+
+
+def _utf16(raw: bytes, row_wise: bool) -> Text:
+    if row_wise:
+        what = "The file is UTF-16, in which one lost byte changes every row after it."
+        raise CsvError("encoding", what, remedy=_AS_UTF8)
+    return Text(raw.decode("utf-16", "replace").encode("utf-8"), "utf-8", ("Read as UTF-16.",), row_wise)
 
 
 def _read(source: Any, max_bytes: int) -> bytes:
@@ -110,77 +190,3 @@ def _refuse_other_kinds(raw: bytes) -> None:
         if raw.startswith(start):
             remedy = "Open it in its own program and save the table as CSV."
             raise CsvError("not-csv", f"This is {kind}, not a CSV file.", remedy=remedy)
-
-
-def _to_utf8(raw: bytes) -> tuple[bytes, tuple[str, ...]]:
-    if raw.startswith(_UTF16_BOMS):
-        text = _from_utf16(raw)
-        _refuse_nul(text)
-        return text, ("Read as UTF-16.",)
-    marked = raw.startswith(_UTF8_BOM)
-    raw = raw.removeprefix(_UTF8_BOM)
-    _refuse_nul(raw)
-    bad = _first_bad_byte(raw, "utf-8")
-    if bad is None:
-        return raw, ()
-    if marked or _is_damaged_utf8(raw, bad):
-        raise _undecodable(raw, bad, "UTF-8")
-    return _from_windows(raw), ("Not UTF-8: read as Windows-1252. Check accented letters.",)
-
-
-def _from_utf16(raw: bytes) -> bytes:
-    try:
-        return raw.decode("utf-16").encode("utf-8")
-    except UnicodeDecodeError as error:
-        before = raw[: error.start].decode("utf-16", "ignore").encode("utf-8", "ignore")
-        raise _undecodable(before, len(before), "UTF-16") from error
-
-
-def _from_windows(raw: bytes) -> bytes:
-    sample = raw[:_SAMPLE]
-    bad = _first_bad_byte(raw, "cp1252")
-    if bad is not None or len(sample) - len(sample.translate(None, _CONTROLS)) > len(sample) / 200:
-        raise _undecodable(raw, _first_bad_byte(raw, "utf-8") if bad is None else bad, "UTF-8 or Windows-1252")
-    return raw.decode("cp1252").encode("utf-8")
-
-
-def _first_bad_byte(raw: bytes, encoding: str) -> int | None:
-    """Position of the first byte that is not `encoding`; decodes in steps so that a large file is never held twice."""
-    start = 0
-    while start < len(raw):
-        end = raw.rfind(b"\n", start, start + _STEP) + 1 if start + _STEP < len(raw) else len(raw)
-        end = end if end > start else len(raw)  # one line longer than a step
-        try:
-            raw[start:end].decode(encoding)
-        except UnicodeDecodeError as error:
-            return start + error.start
-        start = end
-    return None
-
-
-def _is_damaged_utf8(raw: bytes, bad: int) -> bool:
-    """True when around the bad byte more letters are proper UTF-8 than not: then another encoding would garble them."""
-    text = raw[max(0, bad - _SAMPLE) : bad + _SAMPLE].decode("utf-8", "replace")
-    wrong = text.count("\ufffd")
-    proper = sum(letter > "\x7f" for letter in text) - wrong
-    return proper > wrong
-
-
-def _refuse_nul(text: bytes) -> None:
-    place = text.find(b"\0")
-    if place >= 0:
-        what = "There is a NUL byte, which no text contains: this is a binary file, or UTF-16 without its mark."
-        raise CsvError("nul-bytes", what, row=_row_at(text, place), remedy=_AS_UTF8)
-
-
-def _undecodable(text: bytes, place: int | None, encoding: str) -> CsvError:
-    found = "" if place is None or place >= len(text) else f" (byte 0x{text[place]:02x})"
-    row = None if place is None else _row_at(text, place)
-    what = f"A letter cannot be read as {encoding}{found}. Row 1 is the header."
-    return CsvError("undecodable", what, row=row, remedy=_AS_UTF8)
-
-
-def _row_at(text: bytes, place: int) -> int:
-    """1-based line holding the byte at `place`."""
-    mark = b"\n" if b"\n" in text else b"\r"
-    return text.count(mark, 0, place) + 1

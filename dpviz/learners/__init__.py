@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from dpviz.accounting.ledger import Ledger
-from dpviz.errors import ParameterError, UnknownName, WrongTask
+from dpviz.errors import NotRowWise, ParameterError, UnknownName, WrongTask
 from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, Schema
@@ -101,6 +101,8 @@ def fit(
         For what was asked.
     NotReleasable
         When seed is None and a mechanism has no exact sampler.
+    NotRowWise
+        When seed is None and one row may have changed others: parts of a permuted split, cells that span lines.
     """
     spec = get_learner(name)
     require_task(spec, data.schema)
@@ -108,6 +110,8 @@ def fit(
     chosen = make_params(spec.Params, name, params)
     plan = spec.plan(data.schema, settings, chosen)
     noise = source or _source_of(seed)
+    if isinstance(noise, ExactNoise) and data.not_row_wise:
+        raise NotRowWise(data.not_row_wise)
     grown = spec.fit(data, plan, chosen, noise)
     return FitResult(
         learner=name,

@@ -15,7 +15,7 @@ from typing import Any
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.errors import NotReleasable, RefusedRelease
+from dpviz.errors import NotReleasable, NotRowWise, RefusedRelease
 from dpviz.learners import fit, get_learner, require_task
 from dpviz.privacy.source import ExactNoise
 from dpviz.randomness import random_128_bits
@@ -130,7 +130,7 @@ def publish(
 
     Raises
     ------
-    RefusedRelease, OverCap, NotReleasable, RegisterError, DpvizError
+    RefusedRelease, OverCap, NotReleasable, NotRowWise, RegisterError, DpvizError
         Before anything is spent, unless the message says otherwise.
     """
     token = token or f"{random_128_bits():032x}"
@@ -143,6 +143,8 @@ def publish(
     tell = progress or _nobody
     request = request.at(_fitting(register, data, request))
     promised = promise(data.schema, request)
+    if data.not_row_wise:
+        raise NotRowWise(data.not_row_wise)
     target = file or register.folder / f"{request.learner}-{token[:12]}.json"
     register.start(
         token=token,

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from dpviz.errors import ParameterError
-from dpviz.randomness import generator
+from dpviz.randomness import generator, secure_uniforms
 from dpviz.table.schema import ClassTarget, Schema
 
 T = TypeVar("T")
@@ -27,6 +27,8 @@ class EncodingReport:
     Attributes
     ----------
     rows_read, rows_kept : int
+    malformed : int
+        Records the reader left out: another number of cells than columns, or a quote that is never closed.
     dropped_missing, dropped_unknown, dropped_target : tuple of (str, int)
         Rows dropped, by the first column that caused it: a missing value, an unknown category or unreadable number, no
         usable target.
@@ -46,6 +48,7 @@ class EncodingReport:
     unknown_mapped: tuple[tuple[str, int], ...] = ()
     missing_mapped: tuple[tuple[str, int], ...] = ()
     ignored_columns: tuple[str, ...] = ()
+    malformed: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,12 +64,15 @@ class EncodedDataset:
         Class codes (uint8), or float64 for a numeric target.
     report : EncodingReport or None
         None for a part of an encoded data set.
+    not_row_wise : str
+        Why one row of the source may have changed others; empty where it cannot. Nothing is released from such rows.
     """
 
     schema: Schema
     columns: tuple[np.ndarray, ...]
     target: np.ndarray
     report: EncodingReport | None = None
+    not_row_wise: str = ""
     caches_counts: bool = False
     _binnings: dict[Hashable, object] = field(default_factory=dict, repr=False)
 
@@ -118,13 +124,34 @@ class EncodedDataset:
         return np.bincount(self.target, minlength=self.n_classes)
 
     def take(self, rows: np.ndarray | slice, *, share: float) -> EncodedDataset:
-        """The rows with these positions; `share` (public) scales n_public."""
-        return EncodedDataset(self.schema.scaled(share), tuple(column[rows] for column in self.columns), self.target[rows])
+        """The rows with these positions; `share` (public) scales n_public. Nothing is released from them: see `parts`."""
+        return self._part(rows, share, self.not_row_wise or "its rows were chosen by their positions, which depend on other rows")
+
+    def parts(self, share: float) -> tuple[EncodedDataset, EncodedDataset]:
+        """(the other rows, about `share` of the rows): a secret coin of its own sends every row to one of them.
+
+        A row that is added or removed changes one part by one row and leaves the other as it is, so what is released from
+        each part costs the larger epsilon of the two, not their sum. The coins are never repeated.
+
+        Parameters
+        ----------
+        share : float
+            Probability of the second part, between 0 and 1, both excluded. Public; scales n_public.
+        """
+        _check_share("parts", "share", share)
+        chosen = secure_uniforms(self.n_rows) < share
+        return self._part(~chosen, 1 - share, self.not_row_wise), self._part(chosen, share, self.not_row_wise)
+
+    def _part(self, rows: np.ndarray | slice, share: float, not_row_wise: str) -> EncodedDataset:
+        columns = tuple(column[rows] for column in self.columns)
+        return EncodedDataset(self.schema.scaled(share), columns, self.target[rows], not_row_wise=not_row_wise)
 
     def split(self, test_share: float = 0.2, *, seed: int) -> tuple[EncodedDataset, EncodedDataset]:
-        """(train, test): a random split; n_public is scaled by the shares."""
-        if not 0 < test_share < 1:
-            raise ParameterError("split", "test_share", test_share, "a number between 0 and 1, both excluded")
+        """(train, test): a permuted split, for evaluation on rows that are not private; n_public is scaled by the shares.
+
+        A row that is added moves others from one part to the other, so nothing can be released from either: `parts` is for that.
+        """
+        _check_share("split", "test_share", test_share)
         order = generator(seed).permutation(self.n_rows)
         n_test = round(self.n_rows * test_share)
         return self.take(np.sort(order[n_test:]), share=1 - test_share), self.take(np.sort(order[:n_test]), share=test_share)
@@ -144,3 +171,8 @@ class EncodedDataset:
         fold_of = np.empty(self.n_rows, dtype=np.int64)
         fold_of[order] = np.arange(self.n_rows) % count
         return fold_of
+
+
+def _check_share(owner: str, name: str, share: float) -> None:
+    if not 0 < share < 1:
+        raise ParameterError(owner, name, share, "a number between 0 and 1, both excluded")

@@ -72,16 +72,14 @@ def encode(table: RawTable, schema: Schema) -> EncodedDataset:
     Raises
     ------
     SchemaError
-        A column of the schema is not in the table, or no row is left.
+        A column of the schema is not in the table.
     """
     lookups = [_lookup(_column(table, feature.name), feature) for feature in (*schema.features, schema.target)]
     kept = np.ones(table.n_rows, dtype=bool)
     dropped = [(lookup.name, lookup.drop(kept)) for lookup in lookups]
-    if not kept.any():
-        raise _no_row_left(table.n_rows, dropped)
     columns, changes = _look_up(lookups, kept)
     report = _report(table, schema, int(kept.sum()), dropped, changes)
-    return EncodedDataset(schema, tuple(columns[:-1]), columns[-1], report)
+    return EncodedDataset(schema, tuple(columns[:-1]), columns[-1], report, table.not_row_wise)
 
 
 def _look_up(lookups: list[_Lookup], kept: np.ndarray) -> tuple[list[np.ndarray], Changes]:
@@ -97,9 +95,8 @@ def _look_up(lookups: list[_Lookup], kept: np.ndarray) -> tuple[list[np.ndarray]
 def _column(table: RawTable, name: str) -> RawColumn:
     if name in table.names:
         return table.column(name)
-    shown = ", ".join(map(repr, table.names[:20])) + (", ..." if len(table.names) > 20 else "")
-    remedy = "Leave the column out of the schema, or choose the file the schema was made for."
-    raise SchemaError(f"{table.source} has no column {name!r}; it has {shown}.", field=name, remedy=remedy)
+    remedy = "Leave the column out of the schema, or choose the file the schema was made for: its first line holds the names."
+    raise SchemaError(f"{table.source} has no column {name!r} among its {len(table.names):,}.", field=name, remedy=remedy)
 
 
 def _lookup(column: RawColumn, declared: NumericFeature | CategoricalFeature | ClassTarget | NumericTarget) -> _Lookup:
@@ -188,17 +185,10 @@ def _report(table: RawTable, schema: Schema, rows_kept: int, dropped: Dropped, c
         dropped_unknown=_positive((name, unknown) for name, (_, unknown) in of_features),
         dropped_target=_positive([(target, sum(of_target))]),
         ignored_columns=tuple(name for name in table.names if name not in named),
+        malformed=table.n_malformed,
         **kinds,
     )
 
 
 def _positive(counts: Iterable[tuple[str, int]]) -> Counts:
     return tuple((name, count) for name, count in counts if count)
-
-
-def _no_row_left(rows_read: int, dropped: Dropped) -> SchemaError:
-    reasons = [
-        f"{missing:,} missing and {unknown:,} unknown in {name!r}" for name, (missing, unknown) in dropped if missing + unknown
-    ]
-    remedy = "Compare the declared categories, classes and kinds with the file, or declare missing_as and unknown_as."
-    return SchemaError(f"None of {rows_read:,} rows can be used. Dropped: {'; '.join(reasons)}.", remedy=remedy)

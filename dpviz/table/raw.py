@@ -92,11 +92,26 @@ class RawColumn:
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
-    """Columns of equal length. `source` is a name for messages; `notes` say what the reader assumed (delimiter, encoding)."""
+    """Columns of equal length.
+
+    Attributes
+    ----------
+    columns : tuple of RawColumn
+    source : str
+        A name for messages.
+    notes : tuple of str
+        What the reader assumed (delimiter, encoding) and left out. For the owner's eyes.
+    n_malformed : int
+        Records left out because they have another number of cells than there are columns. Private.
+    not_row_wise : str
+        Why one row of the source may have changed others; empty where it cannot. Nothing is released from such a table.
+    """
 
     columns: tuple[RawColumn, ...]
     source: str = "table"
     notes: tuple[str, ...] = field(default=())
+    n_malformed: int = 0
+    not_row_wise: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:

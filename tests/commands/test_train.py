@@ -195,8 +195,8 @@ def test_bad_tables_and_schemas_are_one_line(refused, table, schema, tmp_path):
     assert "The schema file cannot be read: No such file" in refused("train", table, "--schema", tmp_path / "no.json", *out)
     assert "not JSON" in refused("train", table, "--schema", table, *out)
     assert "There is no column called 'lable'. Did you mean 'label'?" in refused("train", table, "--target", "lable", *out)
-    (tmp_path / "ragged.csv").write_text("a,b\n1,2\n3\n", encoding="utf-8")
-    assert "row 3: There is 1 cell where the header (row 1) has 2." in refused("train", tmp_path / "ragged.csv", *out)
+    (tmp_path / "twice.csv").write_text("a,a\n1,2\n", encoding="utf-8")
+    assert "row 1: Columns 1 and 2 have the same name." in refused("train", tmp_path / "twice.csv", *out)
     (tmp_path / "other.csv").write_text("a,b\n1,2\n3,4\n", encoding="utf-8")
     assert "other.csv has no column 'age'" in refused("train", tmp_path / "other.csv", "--schema", schema, *out)
 
@@ -248,7 +248,7 @@ def test_stopping_from_the_keyboard_is_130_and_leaves_nothing(run, table, schema
 
 def test_a_hostile_column_name_cannot_steer_the_terminal(run, refused, tmp_path):
     table = tmp_path / "hostile.csv"
-    name = '"\x1b]0;owned\x07\nlast"'
+    name = "\x1b]0;owned\x07last"
     table.write_text(f"x,{name}\n" + "1,a\n2,b\n" * 20, encoding="utf-8")
     code, said, heard = run("train", table, "--epsilon", "1", "--out", tmp_path / "t.json")
     assert code == 0

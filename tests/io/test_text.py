@@ -7,6 +7,7 @@ import pytest
 
 from dpviz.errors import CsvError, DpvizError
 from dpviz.io.csv import read_csv
+from dpviz.io.text import ENCODINGS
 
 
 def cells(table):
@@ -73,42 +74,45 @@ def test_a_byte_order_mark_is_no_part_of_the_first_name():
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_utf16_is_read_by_its_mark(encoding):
+def test_utf16_is_read_only_where_rows_need_not_stand_alone(encoding):
     mark = {"utf-16": b"", "utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}[encoding]
-    table = read_csv(mark + "a\tb\nö\t2\n".encode(encoding))
+    text = mark + "a\tb\nö\t2\n".encode(encoding)
+    table = read_csv(text, row_wise=False)
     assert cells(table) == [["ö", "2"]]
     assert "Read as UTF-16." in table.notes
+    assert problem(text).code == "encoding"
+    assert problem(text.removeprefix(b"\xff\xfe").removeprefix(b"\xfe\xff")).code == "encoding", "without its mark"
 
 
-def test_windows_text_is_read_with_a_note():
-    table = read_csv("a,b\ncafé,5 €\n".encode("cp1252"))
-    assert cells(table) == [["café", "5 €"]]
+def test_the_header_line_decides_the_encoding():
+    table = read_csv("prénom,b\ncafé,5 €\n".encode("cp1252"))
+    assert (table.names, cells(table)) == (("prénom", "b"), [["café", "5 €"]])
     assert "Windows-1252" in table.notes[0]
 
 
-def test_a_byte_no_encoding_knows_is_located():
-    error = problem(b"a,b\n1,2\n1,\x81\n")
-    assert (error.code, error.row) == ("undecodable", 3)
-    assert "0x81" in error.what
+def test_rows_do_not_decide_the_encoding():
+    table = read_csv("a,b\ncafé,1\n".encode() + "café,2\n".encode("cp1252"))
+    assert cells(table) == [["café", "1"], ["caf\ufffd", "2"]]
+    assert cells(read_csv("a,b\ncafé,5 €\n".encode("cp1252"), encoding="windows-1252")) == [["café", "5 €"]]
 
 
-def test_damaged_utf8_is_not_taken_for_windows_text():
-    error = problem("a,b\nä,ö\nü,é\n".encode() + b"\xe4,1\n")
-    assert (error.code, error.row) == ("undecodable", 4)
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-7", "shift_jis", "iso2022_jp", "idna", "base64", "nope", "\0"])
+def test_encodings_in_which_a_byte_can_change_other_rows_are_refused(encoding):
+    assert problem(b"a,b\n1,2\n", encoding=encoding).code == "encoding"
 
 
-def test_broken_utf16_is_located():
-    error = problem("a,b\n1,2\n3,".encode("utf-16") + b"\x00\xdc")
-    assert (error.code, error.row) == ("undecodable", 3)
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_in_every_encoding_a_line_feed_stands_for_itself_alone(encoding):
+    assert all(bytes([byte, 10]).decode(encoding, "replace").endswith("\n") for byte in range(256))
+    assert all(b"\n" not in chr(code).encode(encoding, "ignore") for code in range(11, 0x3000))
 
 
-def test_nul_bytes_are_located():
-    error = problem(b"a,b\n1,2\n3,\x00\n")
-    assert (error.code, error.row) == ("nul-bytes", 3)
-
-
-def test_control_bytes_mean_binary():
-    assert problem(bytes([200, 1, 2, 3, 44, 201, 5, 6, 10] * 50)).code == "undecodable"
+def test_without_a_header_the_first_bytes_decide_nothing(tmp_path):
+    for start in (b"PK\x03\x04", b"\x1f\x8b", b"\xff\xfe", b"%PDF"):
+        assert cells(read_csv(start + b",1\nx,2\n", names=["a", "b"]))[1] == ["x", "2"]
+    packed = tmp_path / "t.csv.gz"
+    packed.write_bytes(gzip.compress(b"1,2\n"))
+    assert cells(read_csv(packed, names=["a", "b"])) == [["1", "2"]]
 
 
 @pytest.mark.parametrize("start", [b"PK\x03\x04", b"%PDF-1.7", b"PAR1", b"\xd0\xcf\x11\xe0"])

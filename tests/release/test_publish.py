@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import dpviz
-from dpviz.errors import DpvizError, NotReleasable, OverCap, RefusedRelease, WrongTask
+from dpviz.errors import DpvizError, NotReleasable, NotRowWise, OverCap, RefusedRelease, WrongTask
 from dpviz.learners import get_learner
 from dpviz.release import publish as module
 from dpviz.release.files import is_file_with
@@ -182,3 +182,11 @@ def test_the_promise_uses_no_row():
     made = promise(SCHEMA, ReleaseRequest("pf-tree", {"epsilon": 0.5, "max_depth": 2, "depth": 2, "delta": 0.0}, {}))
     assert made.loss == dpviz.PrivacyLoss(0.5)
     assert made.claim.is_sound
+
+
+@pytest.mark.parametrize("reason", ["its reader let cells in quotes span lines", "its rows were chosen by their positions"])
+def test_rows_that_others_may_have_changed_are_refused_before_anything_is_spent(register, reason):
+    rows = replace(small_rows(), not_row_wise=reason)
+    with pytest.raises(NotRowWise, match=reason):
+        publish(register, rows, requested())
+    assert register.balance("rows").spent.epsilon == 0

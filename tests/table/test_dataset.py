@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from dpviz.errors import ParameterError, SchemaError
 from dpviz.randomness import generator
+from dpviz.table import dataset as module
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
@@ -21,6 +23,12 @@ def dataset(n_rows=100, seed=0, schema=SCHEMA):
     rng = generator(seed)
     target = rng.integers(0, 2, n_rows).astype(np.uint8) if isinstance(schema.target, ClassTarget) else rng.random(n_rows)
     return EncodedDataset(schema, (rng.random(n_rows), rng.integers(0, 3, n_rows).astype(np.uint8)), target)
+
+
+def numbered(n_rows):
+    """Rows that know their position."""
+    schema = Schema((NumericFeature("row", 0, 1e6),), SCHEMA.target, 1000)
+    return EncodedDataset(schema, (np.arange(n_rows, dtype=float),), np.zeros(n_rows, np.uint8))
 
 
 def rows(data):
@@ -166,3 +174,32 @@ def test_binnings_are_made_once_per_key():
     for key in ("a", "a", "b"):
         data.binning(key, lambda: made.append(1))
     assert len(made) == 2
+
+
+# Parts
+
+
+def test_parts_divide_the_rows_by_a_coin_each():
+    data = numbered(20_000)
+    rest, chosen = data.parts(0.25)
+    assert sorted([*rest.columns[0].tolist(), *chosen.columns[0].tolist()]) == data.columns[0].tolist()
+    assert binomtest(chosen.n_rows, data.n_rows, 0.25).pvalue > 1e-6
+    assert binomtest(chosen.n_rows, data.n_rows, 0.3).pvalue < 1e-4, "a test of the test"
+    assert {data.parts(0.25)[1].n_rows for _ in range(20)} != {chosen.n_rows}, "the coins are new each time"
+
+
+def test_the_coin_of_a_row_depends_on_no_other_row(monkeypatch):
+    """With the coins held fixed, a row that is added leaves every other row in its part."""
+    coins = generator(0).random(101)
+    monkeypatch.setattr(module, "secure_uniforms", lambda size: coins[:size])
+    without, with_row = numbered(100), numbered(101)
+    for before, after in zip(without.parts(0.3), with_row.parts(0.3), strict=True):
+        assert [row for row in after.columns[0].tolist() if row != 100] == before.columns[0].tolist()
+
+
+def test_parts_may_be_released_from_and_permuted_splits_may_not():
+    data = numbered(40)
+    assert [part.not_row_wise for part in data.parts(0.5)] == ["", ""]
+    for part in (*data.split(seed=0), *data.folds(2, seed=0)[0], data.take(np.arange(3), share=1.0)):
+        assert "depend on other rows" in part.not_row_wise
+    assert replace(data, not_row_wise="a reason").parts(0.5)[0].not_row_wise == "a reason"

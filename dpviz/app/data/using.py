@@ -8,7 +8,7 @@ from dpviz.app import parts
 from dpviz.app.data.prepared import Prepared
 from dpviz.app.data.schema_editor import missing_text
 from dpviz.app.state import Loaded, loaded, use
-from dpviz.errors import DpvizError, SchemaError
+from dpviz.errors import DpvizError
 from dpviz.table.dataset import EncodingReport
 from dpviz.table.role import DataRole
 
@@ -37,18 +37,10 @@ def ask_to_use(work: Prepared) -> None:
             with st.spinner("Encoding the rows …"):
                 put_into_use(work)
         except DpvizError as problem:
-            parts.error(shown_to(work.role, problem), kept=f"The data in use are as they were: {parts.plain(loaded().title)}.")
+            parts.error(problem, kept=f"The data in use are as they were: {parts.plain(loaded().title)}.")
         else:
             st.session_state[_JUST_USED] = True  # a toast of this run would vanish with it
             st.rerun()
-
-
-def shown_to(role: DataRole, problem: DpvizError) -> DpvizError:
-    """The problem as it may be shown: of private rows without the counts it may hold."""
-    if role.may_read or not isinstance(problem, SchemaError) or problem.field:
-        return problem
-    remedy = "Compare the declared categories, classes and kinds with what you know of the file; no count is shown."
-    return SchemaError("The private rows cannot be used with this schema.", remedy=remedy)
 
 
 def put_into_use(work: Prepared) -> Loaded:
@@ -100,6 +92,8 @@ def _show_report(now: Loaded, report: EncodingReport) -> None:
     dropped = report.rows_read - report.rows_kept
     share = f" ({dropped / report.rows_read:.1%})" if dropped else ""
     st.markdown(f"**{report.rows_kept:,}** of {report.rows_read:,} rows are used; {dropped:,} dropped{share}.")
+    if report.malformed:
+        st.caption(f"{report.malformed:,} lines are no rows: another number of cells, or a quote that is never closed.")
     counts = report_rows(report)
     if counts:
         import pandas as pd
