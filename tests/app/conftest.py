@@ -1,3 +1,3 @@
-"""Tests that open pages get threads of their own here too."""
+"""Tests that open pages rely on the same here."""
 
-from tests.pages.conftest import own_threads  # noqa: F401 - a fixture
+from tests.pages.conftest import installed_components, own_threads  # noqa: F401 - fixtures

@@ -1,10 +1,22 @@
 """What tests of pages rely on."""
 
+from collections.abc import Iterator
+from functools import cache
+
 import pytest
+from streamlit.components.v2 import manifest_scanner
 
 from dpviz.app import tree_parts
 from dpviz.app.work import session, tasks
 from dpviz.app.work.pool import Pool
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed_components() -> Iterator[None]:
+    """AppTest looks through all installed packages for components at every run, most of its time; here it looks once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
 
 
 @pytest.fixture(autouse=True)

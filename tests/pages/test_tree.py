@@ -29,7 +29,7 @@ BOX_OF = {"holds": "success", "unproven": "warning", "violated": "error", "none"
 
 
 @cache
-def drawn(name: str, role: DataRole = DataRole.SIMULATED) -> AppTest:
+def drawn(name: str, role: DataRole) -> AppTest:
     """The page of a learner, opened once for all who only look at it."""
     return opened("tree", role, **with_few_trees(name))
 
@@ -56,7 +56,7 @@ def test_every_learner_is_drawn_in_every_role(name, role):
 
 @pytest.mark.parametrize("name", OF_CLASSES)
 def test_an_unsound_claim_never_looks_like_a_guarantee(name):
-    test = drawn(name)
+    test = drawn(name, DataRole.SIMULATED)
     result = tree_on_screen(test).result
     boxes = said_in_boxes(test)
     promised = [text for kind, text in boxes if kind == "success"]
