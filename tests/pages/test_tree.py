@@ -10,6 +10,7 @@ from dpviz.app.parts import plain
 from dpviz.app.tree.fresh import SLOT
 from dpviz.learners import get_learner, learner_names
 from dpviz.table.role import DataRole
+from tests.contract.fits import FEW
 from tests.pages.opened import (
     LEARNERS,
     LEARNERS_IN_ROLES,
@@ -52,6 +53,14 @@ def test_every_learner_is_drawn_in_every_role(name, role):
     assert BOX_OF[result.claim.verdict] in [kind for kind, _ in said_in_boxes(test)]
     assert ("add/remove one row" in said) == result.claim.is_private
     assert bool(test.get("download_button")) == (role is not DataRole.PRIVATE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(FEW))
+def test_a_model_with_as_many_trees_as_a_user_gets_is_drawn(name):
+    for page in ("tree", "budget"):
+        test = opened(page, learner=get_learner(name).title)
+        assert tree_on_screen(test).result.claim.because in texts(test)
 
 
 @pytest.mark.parametrize("name", OF_CLASSES)

@@ -54,10 +54,11 @@ def test_no_privacy_is_no_claim():
     assert audit("cart", epsilon=1.0, seed=1, draws=40).verdict == "none"
 
 
+@pytest.mark.parametrize("few", [FEW, pytest.param({}, marks=pytest.mark.slow)], ids=["few trees", "all trees"])
 @pytest.mark.parametrize("name", dpviz.learner_names())
-def test_every_learner_can_be_audited(name):
+def test_every_learner_can_be_audited(name, few):
     spec = get_learner(name)
-    found = audit(name, epsilon=1.0, seed=3, draws=20, pair=small_pair(spec.tasks[0]), **FEW.get(name, {}))
+    found = audit(name, epsilon=1.0, seed=3, draws=20, pair=small_pair(spec.tasks[0]), **few.get(name, {}))
     assert found.n_done == found.n_asked == 20
     assert found.n_tested == 10
     assert 0 <= found.bound <= found.largest
