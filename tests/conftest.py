@@ -81,6 +81,18 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(SEED)
 
 
+@pytest.fixture(params=["threads", pytest.param("processes", marks=pytest.mark.slow)])
+def workers_run_in(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Workers have processes of their own, whose start takes seconds; in the fast tests, threads."""
+    if request.param == "processes":
+        yield request.param
+        return
+    from joblib import parallel_config
+
+    with parallel_config(backend="threading"):
+        yield request.param
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of public benchmark data beside the clone; skips where it is absent."""

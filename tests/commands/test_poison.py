@@ -32,6 +32,7 @@ def test_the_file_holds_the_whole_curve(run, table, schema, tmp_path):
     assert list(rows[0]) == ["poisoned_rows", "poisoned_share", "accuracy", "published", "tight", "tight_low"]
 
 
+@pytest.mark.usefixtures("workers_run_in")
 def test_the_same_seed_prints_the_same_curve_whatever_the_workers(run, table, schema):
     first = run(*asked(table, schema, "--draws", "150"))[1]
     assert run(*asked(table, schema, "--draws", "150", "--workers", "2"))[1] == first

@@ -24,6 +24,7 @@ def frame_of(table, schema):
     return dpviz.sweep(["pf-tree", "cart"], data, epsilon=[0.5, 5.0], max_depth=[2, 3], folds=2, repeats=3)
 
 
+@pytest.mark.usefixtures("workers_run_in")
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_the_file_holds_the_frame_to_the_last_digit(run, asked, table, schema, workers):
     arguments, out = asked

@@ -12,6 +12,7 @@ from scipy.stats import chi2
 
 from dpviz.accounting.gaussian import covers
 from dpviz.errors import Cancelled, FederationError, ParameterError
+from dpviz.owners import owner_process
 from dpviz.owners.data_owner import DataOwner, rows_to_text, serve
 from dpviz.owners.federated import Aggregator, agreed, epsilon_when_pooled, train_federated
 from dpviz.owners.owner_process import OwnerProcess, introduce
@@ -24,6 +25,7 @@ from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schem
 from dpviz.training.boosting.rounds import Rounds
 from dpviz.training.params import Settings
 from tests.contract.tables import schema_of, table
+from tests.owners.in_threads import OwnerInThread
 
 FEW = {"rounds": 6, "delta": 1e-6}
 NUMBER = Schema((NumericFeature("x", 0, 1), NumericFeature("z", 0, 1)), NumericTarget("y", 10, 30), n_public=400)
@@ -45,6 +47,17 @@ def parts_of(data, owners=3):
 def terms_of(schema, owners=3, colluding=0, epsilon=1.0, **params):
     asked = {"rounds": 6} | params
     return agreed(schema, owners, Settings(epsilon=epsilon, delta=1e-6), asked, public_seed=5, colluding=colluding)
+
+
+@pytest.fixture(params=["threads", pytest.param("processes", marks=pytest.mark.slow)])
+def owners_run_in(request, monkeypatch):
+    """Owners have processes of their own, whose start takes a second each; in the fast tests, threads."""
+    if request.param == "threads":
+        monkeypatch.setattr(owner_process.subprocess, "Popen", OwnerInThread)
+    return request.param
+
+
+in_both = pytest.mark.usefixtures("owners_run_in")
 
 
 class Silent:
@@ -106,7 +119,8 @@ def test_without_noise_owners_train_the_central_model_to_the_bit(data, params):
     assert len(np.unique(model.values)) > 10
 
 
-def test_processes_train_the_central_model_with_the_noise_of_all_shares_to_the_bit():
+@in_both
+def test_owners_train_the_central_model_with_the_noise_of_all_shares_to_the_bit():
     data = numbers()
     result = train_federated(parts_of(data), epsilon=1.0, public_seed=5, seed=11, **FEW)
     assert result.model == central(data, result.terms, Together(result.terms, child_seeds(11, 3)))
@@ -161,6 +175,7 @@ def test_messages_carry_a_share_of_the_noise_each():
     assert (statistic < chi2.ppf(1 - 1e-4, count)).all()
 
 
+@in_both
 def test_an_owner_who_goes_voids_one_round_and_the_others_go_on():
     data = numbers()
     result = train_federated(parts_of(data), epsilon=1.0, public_seed=5, seed=11, leaving={1: 2}, **FEW)
@@ -231,6 +246,7 @@ def test_a_message_of_another_length_is_refused_and_nothing_is_added_up():
     assert aggregator.totals == []
 
 
+@pytest.mark.slow
 def test_an_owner_whose_process_is_killed_has_gone():
     terms, _ = terms_of(NUMBER, owners=2)
     owners = {number: OwnerProcess() for number in range(2)}
@@ -247,6 +263,7 @@ def test_an_owner_whose_process_is_killed_has_gone():
             owner.end()
 
 
+@pytest.mark.slow
 def test_an_owner_who_means_other_trees_is_found_out_before_the_first_round(monkeypatch):
     monkeypatch.setattr(Terms, "fingerprint", "what the one who adds up means")
     with pytest.raises(FederationError, match="owner 0: It draws other trees, or means other settings") as caught:
@@ -281,6 +298,7 @@ def test_every_owner_draws_its_own_rows_for_a_round():
     assert abs(drawn - 0.3 * 400 * 40) < 4 * np.sqrt(400 * 40 * 0.3 * 0.7)
 
 
+@in_both
 def test_too_few_owners_do_not_go_on():
     with pytest.raises(FederationError, match="Only 1 of 2 owners are left, too few to hide among") as caught:
         train_federated(parts_of(numbers(), 2), epsilon=1.0, public_seed=5, seed=1, leaving={1: 0}, **FEW)
@@ -324,6 +342,7 @@ def test_one_owner_is_nobody_to_share_with(owners):
         train_federated([numbers()][:owners], epsilon=1.0, public_seed=5, seed=1, **FEW)
 
 
+@in_both
 def test_training_says_how_far_it_is_and_stops_when_asked():
     shares: list[float] = []
     with pytest.raises(Cancelled):
@@ -360,12 +379,14 @@ def test_an_owner_s_process_says_what_it_cannot_answer():
     }
 
 
+@in_both
 def test_an_owner_without_rows_takes_part():
     parts = [numbers(), numbers().take(np.empty(0, dtype=np.int64), share=0.5)]
     result = train_federated(parts, epsilon=5.0, public_seed=5, seed=1, **FEW)
     assert np.isfinite(result.model.values).all()
 
 
+@in_both
 def test_classes_are_learned_together():
     schema = Schema(NUMBER.features, ClassTarget("big", ("no", "yes")), n_public=3000)
     rng = np.random.default_rng(4)

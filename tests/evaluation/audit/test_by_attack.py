@@ -67,6 +67,7 @@ def test_every_learner_can_be_audited(name, few):
     assert dict(found.canary)[found.canary[0][0]]
 
 
+@pytest.mark.usefixtures("workers_run_in")
 def test_the_same_seed_finds_the_same_whoever_draws():
     one, other, two = (audit("pf-tree", epsilon=1.0, seed=5, draws=300, workers=workers) for workers in (1, 1, 2))
     assert replace(one, seconds=0) == replace(other, seconds=0) == replace(two, seconds=0)

@@ -99,6 +99,7 @@ def test_the_map_repeats_and_more_draws_only_add():
     assert not np.array_equal(share_map(movable(), rows(), draws=1, seed=5).scores, few.scores[:, :1])
 
 
+@pytest.mark.usefixtures("workers_run_in")
 def test_workers_change_nothing():
     alone = share_map(movable("pf-tree"), rows(), draws=4, seed=1)
     assert np.array_equal(share_map(movable("pf-tree"), rows(), draws=4, seed=1, workers=2).scores, alone.scores)

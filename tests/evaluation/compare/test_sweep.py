@@ -44,6 +44,7 @@ def test_there_is_one_row_per_fit_with_the_promised_columns(frame):
     assert not frame.duplicated(list(KEYS)).any()
 
 
+@pytest.mark.usefixtures("workers_run_in")
 def test_two_workers_give_the_frame_of_one(data, frame):
     assert_frame_equal(dpviz.sweep(NAMES, data, **ASKED, workers=2), frame)
 
@@ -101,6 +102,7 @@ def test_a_table_that_is_no_frame_is_refused_by_its_missing_column(data, frame):
         dpviz.sweep(NAMES, data, **ASKED, done=frame.drop(columns="repeat"))
 
 
+@pytest.mark.usefixtures("workers_run_in")
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_stop_keeps_what_is_done_and_resuming_completes_it(data, frame, workers):
     asked = []
@@ -229,6 +231,7 @@ def test_an_unknown_learner_is_refused_by_name():
         SweepGrid(("pf-tre",), (1.0,))
 
 
+@pytest.mark.usefixtures("workers_run_in")
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_numeric_target_is_refused_by_name(workers):
     schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("price", 0, 9), n_public=20)
@@ -237,6 +240,7 @@ def test_a_numeric_target_is_refused_by_name(workers):
         dpviz.sweep(["pf-tree"], data, epsilon=[1.0], workers=workers)
 
 
+@pytest.mark.usefixtures("workers_run_in")
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_number_is_swept_by_r2_and_rmse(workers):
     names = ["dp-mean", "cart-regression", "gbdt"]
@@ -265,6 +269,7 @@ def test_a_missing_row_count_is_said_before_any_work(data):
         next(started)
 
 
+@pytest.mark.usefixtures("workers_run_in")
 def test_an_error_in_a_worker_arrives_whole():
     data = rows(3)  # too few for five folds, which only a worker finds out
     with pytest.raises(ParameterError) as refused:
@@ -273,6 +278,7 @@ def test_an_error_in_a_worker_arrives_whole():
     assert refused.value.allowed == "a whole number in [2, 3]"
 
 
+@pytest.mark.usefixtures("workers_run_in")
 def test_leaving_early_ends_the_work(data):
     grid = SweepGrid(("pf-tree",), (1.0,), repeats=50)
     started = run_batches(grid, data, pending(grid), workers=2)

@@ -63,6 +63,7 @@ def test_more_than_the_world_allows_is_not_reachable():
     assert answer.reached is None
 
 
+@pytest.mark.usefixtures("workers_run_in")
 def test_outcomes_repeat_and_do_not_depend_on_workers():
     first = outcomes(WORLD, SETUP, "accuracy", range(12))
     assert np.array_equal(first, outcomes(WORLD, SETUP, "accuracy", range(12), workers=2))

@@ -269,6 +269,7 @@ def test_the_certificate_of_a_vote_is_exactly_what_moving_votes_can_do(counts: l
 # --- drawing
 
 
+@pytest.mark.usefixtures("workers_run_in")
 def test_draws_are_the_same_whatever_the_chunks_and_workers() -> None:
     data = table(schema_of(), 200)
     train, test = data.split(0.3, seed=0)
