@@ -66,7 +66,7 @@ def broken_cases(count: int, seed: int, **fixed) -> list:
 
 
 def test_a_line_changes_one_row_at_most():
-    assert broken_cases(2_000, seed=1) == []
+    assert broken_cases(600, seed=1) == []
 
 
 @pytest.mark.slow
@@ -76,17 +76,17 @@ def test_a_line_changes_one_row_at_most_in_100000_cases(seed):
 
 
 def test_the_test_finds_a_reader_that_joins_lines():
-    assert broken_cases(2_000, seed=1, row_wise=False)
+    assert broken_cases(600, seed=1, row_wise=False)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_a_line_changes_one_row_at_most_in_every_encoding(encoding):
-    assert broken_cases(50, seed=2, encoding=encoding) == []
+    assert broken_cases(25, seed=2, encoding=encoding) == []
 
 
 def test_a_line_changes_one_row_at_most_where_the_caller_gives_the_names():
     rng = generator(3)
-    for _ in range(500):
+    for _ in range(200):
         lines = [drawn_line(rng) for _ in range(5)]
         given = {"names": ["age", "town", "ok"]}
         assert differs_by_one_row(rows_of(lines[0], lines[1:], **given), rows_of(lines[0], lines[2:], **given))

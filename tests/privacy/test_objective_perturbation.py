@@ -91,7 +91,7 @@ THREE_ROWS = np.array([[1.0], [0.4], [-0.9]]), np.array([1.0, -1.0, 1.0])
 @pytest.fixture(scope="module")
 def weights():
     mechanism, source = ObjectivePerturbation(1.5, 0.5), Simulation(2)
-    return np.array([mechanism.release(THREE_ROWS, source=source, part="model").value[0] for _ in range(3000)])
+    return np.array([mechanism.release(THREE_ROWS, source=source, part="model").value[0] for _ in range(1500)])
 
 
 @pytest.mark.parametrize("factor", [0.7, 1.0, 1.3])
