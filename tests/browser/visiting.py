@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 #: Milliseconds until something that never comes is given up: the machine may be doing other things.
-PATIENCE = 120_000
+PATIENCE = 240_000
 
 _IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
 #: Quiet for a while without a break, since work may be followed by more work.
