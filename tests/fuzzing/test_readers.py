@@ -58,7 +58,7 @@ def uses_of_a_table(table: dpviz.io.csv.RawTable) -> None:
     for known in (schema, *SCHEMAS):
         if known is not None:
             data = use(b"", lambda _, known=known: dpviz.encode(table, known))
-            assert data is None or 0 < data.n_rows <= table.n_rows
+            assert data is None or data.n_rows <= table.n_rows
 
 
 def test_there_is_a_document_of_several_kinds():
@@ -73,7 +73,6 @@ def test_there_is_a_document_of_several_kinds():
 def test_a_spoiled_csv_is_refused_in_words_or_read(text):
     table = use(text, lambda text: dpviz.read_csv(text, max_bytes=100_000))
     if table is not None:
-        assert table.n_rows >= 1
         assert all(len(column.codes) == table.n_rows for column in table.columns)
 
 
