@@ -2,7 +2,9 @@
 
 `speed` compares times and memory of fits with scikit-learn's tree of the same depth, in one process and one run. `tables`
 shows measured accuracy next to the papers' tables; `poisoning`, `forests` and `boosting` do so for poisoning guarantees, random
-forests and boosted trees. The exit code is 0 whether or not a target is met. Targets hold for 10,000 rows and more.
+forests and boosted trees, `probabilities` measures pf-tree's leaves and its private test. The exit code is 0 whether or not a
+target is met. Targets hold for 10,000 rows and more. `mutants` makes changes that would break privacy and exits with 1 if the
+tests do not notice one.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
+from benchmarks import probabilities as bench_probabilities
 from benchmarks import speed as bench_speed
 from benchmarks import tables as bench_tables
 from benchmarks.boosting import measure as bench_boosting
@@ -20,6 +23,7 @@ from benchmarks.boosting import page as boosting_page
 from benchmarks.data import bench_data
 from benchmarks.forests import measure as bench_forests
 from benchmarks.forests import page as forests_page
+from benchmarks.mutants import page as mutants_page
 from benchmarks.page import tables_page
 from benchmarks.poisoning import measure as bench_poisoning
 from benchmarks.poisoning.run import run_poisoning
@@ -38,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parser() -> ArgumentParser:
-    """The parser of all topics: speed, tables, poisoning, forests and boosting."""
+    """The parser of all topics: speed, tables, poisoning, forests, boosting, probabilities and mutants."""
     top = Parser(prog="python -m benchmarks", description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     topics = top.add_subparsers(metavar="TOPIC", required=True, title="topics")
     speed = topics.add_parser("speed", help="time and memory of fits", description=bench_speed.__doc__)
@@ -72,6 +76,12 @@ def parser() -> ArgumentParser:
     forests_page.add_arguments(forests)
     boosting = topics.add_parser("boosting", help="boosted trees beside their paper", description=bench_boosting.__doc__)
     boosting_page.add_arguments(boosting)
+    probabilities = topics.add_parser(
+        "probabilities", help="honest leaves beside labels", description=bench_probabilities.__doc__
+    )
+    bench_probabilities.add_arguments(probabilities)
+    mutants = topics.add_parser("mutants", help="changes that tests must notice", description=mutants_page.__doc__)
+    mutants_page.add_arguments(mutants)
     return top
 
 

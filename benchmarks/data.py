@@ -30,7 +30,7 @@ def bench_data(folder: Path | None, only: Sequence[str] | None) -> Iterator[tupl
 
     Raises
     ------
-    DpvizError, CsvError, UnknownName
+    DpvizError, TableError, UnknownName
         The folder has no manifest, a file is missing, or a name is not in the manifest.
     """
     if folder is None:

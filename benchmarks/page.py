@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from benchmarks.tables import DEPTH, EPSILONS, FOLDS, Cell, lead
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.commands.learners import typical_claim
+from dpviz.evaluation.audit.planned import typical
 from dpviz.learners import DEFAULT, get_learner
 
 Table = list[list[str]]
@@ -37,14 +37,16 @@ def _accuracy(cells: Sequence[Cell], epsilon: float) -> str:
     names = list(dict.fromkeys(cell.learner for cell in here))
     by_key = {(cell.data, cell.learner): cell for cell in here}
     rows = [[data, *(_cell(by_key.get((data, name))) for name in names)] for data in dict.fromkeys(cell.data for cell in here)]
-    return f"## Epsilon {epsilon:g} ({NEIGHBOURS})\n\n" + markdown_table(["data", *(_column(name) for name in names)], rows)
+    return f"## Epsilon {epsilon:g} ({NEIGHBOURS})\n\n" + markdown_table(
+        ["data", *(_column(name, epsilon) for name in names)], rows
+    )
 
 
-def _column(name: str) -> str:
+def _column(name: str, epsilon: float) -> str:
     spec = get_learner(name)
     if not spec.spends_epsilon:
         return f"{spec.title}, any epsilon"
-    return f"{spec.title}: {typical_claim(spec).verdict}"
+    return f"{spec.title}: {typical(spec, epsilon=epsilon).claim.verdict}"
 
 
 def _cell(cell: Cell | None) -> str:
@@ -84,7 +86,7 @@ def _plain(cell: Cell) -> str:
 
 
 def _reason(ours: Cell, better: Cell) -> str:
-    verdict = typical_claim(get_learner(better.learner)).verdict
+    verdict = typical(better.learner, epsilon=better.epsilon).claim.verdict
     if verdict != "holds":
         return f"its claim is {verdict}: it may spend more than epsilon"
     apart = (better.mean - ours.mean) / math.hypot(better.error, ours.error)

@@ -13,10 +13,15 @@ from dpviz.evaluation.audit.by_attack import audit
 from dpviz.evaluation.audit.verify import verify
 from dpviz.evaluation.compare.sweep import sweep
 from dpviz.evaluation.robustness.poisoning import poisoning_curve
+from dpviz.io.codebook import codebook_template, import_codebook
 from dpviz.io.csv import read_csv
+from dpviz.io.new_rows import read_new_rows as _read_new_rows  # noqa: F401  (registers itself)
+from dpviz.io.results import load_result
 from dpviz.io.schemas import load_schema, save_schema
+from dpviz.io.tables.read import read_table
 from dpviz.learners import fit, learner_names
 from dpviz.models.document import model_from_json
+from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode
 from dpviz.table.proposal import propose_schema
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
@@ -27,6 +32,7 @@ from dpviz.version import VERSION as __version__  # noqa: N811
 __all__ = [
     "CategoricalFeature",
     "ClassTarget",
+    "DateFeature",
     "DpvizError",
     "ExactTrace",
     "FitResult",
@@ -36,15 +42,19 @@ __all__ = [
     "Schema",
     "__version__",
     "audit",
+    "codebook_template",
     "encode",
     "exact_trace",
     "fit",
+    "import_codebook",
     "learner_names",
+    "load_result",
     "load_schema",
     "model_from_json",
     "poisoning_curve",
     "propose_schema",
     "read_csv",
+    "read_table",
     "save_schema",
     "sweep",
     "verify",

@@ -46,7 +46,7 @@ def _as_it_was(kind: type[DpvizError], args: tuple[Any, ...], attributes: dict[s
     return error
 
 
-class CsvError(DpvizError):
+class TableError(DpvizError):
     """A file is not a table dpviz can read. `code` names the kind; `row` (1 = header) and `column` are None when unknown."""
 
     def __init__(self, code: str, what: str, *, row: int | None = None, column: str | None = None, remedy: str) -> None:
@@ -111,6 +111,17 @@ class NeedsClasses(DpvizError):
         super().__init__(
             f"{what} needs a target of classes, but {target!r} is a number.",
             remedy="Choose a table whose target is one of several classes, or declare ranges of this number as classes.",
+        )
+
+
+class NoProbabilities(DpvizError):
+    """A model says which class, but not how likely each class is. `kind` names the kind of model."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        super().__init__(
+            f"This model ({kind}) predicts labels or numbers and holds no probabilities of classes.",
+            remedy="Use predict, or train a learner whose models hold probabilities, such as 'pf-tree' on classes.",
         )
 
 

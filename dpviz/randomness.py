@@ -17,6 +17,11 @@ def generator(seed: int | np.random.SeedSequence | None) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
+def generator_at(seed: int, place: int) -> np.random.Generator:
+    """A NumPy generator of its own for every place below 2^64: Philox with the key (seed modulo 2^64, place), made for this."""
+    return np.random.Generator(np.random.Philox(key=(seed % 2**64, place)))
+
+
 def child_seeds(seed: int, count: int) -> list[int]:
     """`count` independent seeds (63 bits) derived from one. The k-th does not depend on `count`."""
     children = np.random.SeedSequence(seed).spawn(count)

@@ -2,23 +2,29 @@
 
 Ranges, categories and classes must be public knowledge. What is not given is read from the rows. No epsilon covers that: it is
 a disclosure, and a `PublicValuesWarning` says so.
+
+Where all of it is given, `fit` leaves out a row with a missing number, an undeclared category or an undeclared class, whatever
+the other rows are. Otherwise it refuses such rows, as scikit-learn does.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_regressor
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from dpviz.errors import ParameterError, SchemaError
 from dpviz.learners import DEFAULT, DEFAULT_OF_NUMBERS, fit
-from dpviz.models.base import Model
+from dpviz.models.base import Model, holds_probabilities
+from dpviz.table.arrays import codes_of, numbers_of, texts_of, usable_rows
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.proposal import rounded_count
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
@@ -51,7 +57,13 @@ class _PrivateEstimator:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         (tags.classifier_tags or tags.regressor_tags).poor_score = True
         tags.input_tags.string = tags.input_tags.categorical = bool(self.categories)
+        tags.input_tags.allow_nan = self._is_declared
         return tags
+
+    @property
+    def _is_declared(self) -> bool:
+        """Nothing is read from the rows, so no row may decide whether `fit` fails."""
+        return self.bounds is not None and getattr(self, self._public) is not None
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on private rows.
@@ -59,20 +71,30 @@ class _PrivateEstimator:
         Raises
         ------
         ValueError
-            For rows that scikit-learn would refuse, an undeclared class or category, bounds that do not fit.
+            For bounds that do not fit. Where something is read from the rows, also for a row that cannot be used.
         DpvizError
             For what the learner refuses; NotReleasable when it has no exact sampler and `random_state` is None.
         """
-        rows, given = validate_data(self, X, y, dtype=self._dtype(), y_numeric=is_regressor(self))
+        rows, given = self._taken(X, y)
         self._categories = {self._position(key): tuple(values) for key, values in (self.categories or {}).items()}
         target, encoded = self._target(given)
         schema = Schema(self._features(rows), target, n_public=self.n_public)
-        self.result_ = self._trained(EncodedDataset(schema, self._columns(rows, schema), encoded))
+        self.result_ = self._trained(usable_rows(schema, [*self._columns(rows, schema), encoded], refuse=not self._is_declared))
         self._warn(self.result_.schema)
         return self
 
+    def _taken(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Both as arrays; where everything is declared, whatever their cells are."""
+        if not self._is_declared:
+            with _quoting_nothing():
+                return validate_data(self, X, y, dtype=self._dtype(), y_numeric=is_regressor(self))
+        rows = validate_data(self, X, dtype=None, ensure_all_finite=False, ensure_min_samples=0)
+        given = column_or_1d(y, warn=True)
+        check_consistent_length(rows, given)
+        return rows, given
+
     def _target(self, given: np.ndarray) -> tuple[Target, np.ndarray]:
-        """What is public about the target, and its values as a learner takes them."""
+        """What is public about the target, and its values: codes or numbers, NaN for an undeclared class or no number."""
         raise NotImplementedError
 
     def _trained(self, data: EncodedDataset) -> FitResult:
@@ -87,16 +109,15 @@ class _PrivateEstimator:
         counted = replace(data.schema, n_public=rounded_count(data.n_rows), read_from_data=("n_public",))
         return fit(self.learner, replace(data, schema=counted), **settings)
 
-    def _predicted(self, X: Any) -> np.ndarray:
-        """What the model predicts, shape (n_rows,): class codes or numbers."""
-        check_is_fitted(self)
-        rows = validate_data(self, X, dtype=self._dtype(), reset=False)
-        schema = self.result_.schema
-        return self.model_.predict(EncodedDataset(schema, self._columns(rows, schema), np.zeros(len(rows))))
+    def _encoded(self, X: Any) -> EncodedDataset:
+        with _quoting_nothing():
+            rows = validate_data(self, X, dtype=self._dtype(), ensure_all_finite=True, reset=False)
+        return usable_rows(self.model_.schema, [*self._columns(rows, self.model_.schema), np.zeros(len(rows))], refuse=True)
 
     @property
     def model_(self) -> Model:
-        """The model of the last fit."""
+        """The model of the last fit; raises NotFittedError."""
+        check_is_fitted(self)
         return self.result_.model
 
     def _seed(self) -> int | None:
@@ -104,8 +125,6 @@ class _PrivateEstimator:
         if self.random_state is None or isinstance(self.random_state, (int, np.integer)):
             return None if self.random_state is None else int(self.random_state)
         return int(self.random_state.randint(2**31 - 1))
-
-    # --- what is public
 
     def _dtype(self) -> Any:
         return object if self.categories else np.float64
@@ -132,7 +151,7 @@ class _PrivateEstimator:
 
     def _feature(self, place: int, name: str, bounds: tuple[float, float] | None, column: np.ndarray) -> Feature:
         if place in self._categories:
-            return CategoricalFeature(name, _texts(self._categories[place]))
+            return CategoricalFeature(name, texts_of(self._categories[place]))
         if bounds is not None:
             return NumericFeature(name, *bounds)
         return NumericFeature(name, *_range_of(column), read_from_data=("low", "high"))
@@ -157,22 +176,19 @@ class _PrivateEstimator:
             remedy = f"Give `bounds`, `{self._public}` and `n_public` from public knowledge."
             warnings.warn(f"{what} {remedy}", PublicValuesWarning, stacklevel=3)
 
-    # --- rows
-
-    def _columns(self, rows: np.ndarray, schema: Schema) -> tuple[np.ndarray, ...]:
-        return tuple(self._column(place, feature, rows[:, place]) for place, feature in enumerate(schema.features))
+    def _columns(self, rows: np.ndarray, schema: Schema) -> list[np.ndarray]:
+        """Codes and numbers by feature, float64 of shape (n_rows,); NaN for an undeclared category or no number."""
+        return [self._column(place, feature, rows[:, place]) for place, feature in enumerate(schema.features)]
 
     def _column(self, place: int, feature: Feature, column: np.ndarray) -> np.ndarray:
         if isinstance(feature, NumericFeature):
-            return np.clip(column.astype(np.float64), feature.low, feature.high) + 0.0
-        return _codes(column, self._categories[place], f"declared categories of {feature.name!r}").astype(np.uint16)
+            return np.clip(numbers_of(column), feature.low, feature.high)
+        return codes_of(column, self._categories[place])
 
 
 @dataclass(eq=False, repr=False)
 class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
-    """A differentially private classifier.
-
-    It has no `predict_proba`: the leaves of a private tree hold a label, and a share would cost more epsilon.
+    """A differentially private classifier; it has `predict_proba` when the fitted model holds probabilities.
 
     Parameters
     ----------
@@ -212,18 +228,23 @@ class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
     _public = "classes"
 
     def _target(self, given: np.ndarray) -> tuple[ClassTarget, np.ndarray]:
-        check_classification_targets(given)
+        if self.classes is None:
+            check_classification_targets(given)
         self.classes_ = np.unique(given) if self.classes is None else np.asarray(self.classes)
         if len(self.classes_) < 2:
             raise ValueError("There is one class only; a classifier needs at least two. Declare `classes`.")
         read = () if self.classes is not None else ("classes",)
-        codes = _codes(given, self.classes_.tolist(), "declared classes").astype(np.uint8)
-        return ClassTarget(self._target_name(), _texts(self.classes_), read), codes
+        return ClassTarget(self._target_name(), texts_of(self.classes_), read), codes_of(given, self.classes_.tolist())
 
     def predict(self, X: Any) -> np.ndarray:
         """Classes, shape (n_rows,)."""
-        codes = self._predicted(X)
+        codes = self.model_.predict(self._encoded(X))
         return self.classes_[codes]
+
+    @available_if(lambda estimator: holds_probabilities(estimator.result_.model))
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of every class, shape (n_rows, n_classes), if the model holds any; the likeliest need not be the label."""
+        return self.model_.predict_proba(self._encoded(X))
 
 
 @dataclass(eq=False, repr=False)
@@ -253,32 +274,27 @@ class PrivateTreeRegressor(_PrivateEstimator, RegressorMixin, BaseEstimator):
     def _target(self, given: np.ndarray) -> tuple[NumericTarget, np.ndarray]:
         low, high = _range_of(given) if self.target_bounds is None else self.target_bounds
         read = () if self.target_bounds is not None else ("low", "high")
-        return NumericTarget(self._target_name(), low, high, read), np.clip(given.astype(np.float64), low, high)
+        return NumericTarget(self._target_name(), low, high, read), np.clip(numbers_of(given), low, high)
 
     def predict(self, X: Any) -> np.ndarray:
         """Numbers, shape (n_rows,)."""
-        return self._predicted(X)
+        return self.model_.predict(self._encoded(X))
 
 
 def _range_of(column: np.ndarray) -> tuple[float, float]:
     """Smallest and largest value; a range even where all values are the same."""
     numbers = column.astype(np.float64)
+    assert_all_finite(numbers, input_name="X")
     low, high = float(numbers.min()), float(numbers.max())
     return low, high if high > low else low + max(1.0, abs(low))
 
 
-def _codes(values: np.ndarray, known: Sequence[Any], what: str) -> np.ndarray:
-    """Position of every value in `known`. An error does not quote the value: it is a private cell."""
-    code = {value: place for place, value in enumerate(known)}
-    found = [code.get(value) for value in values.tolist()]
-    if None in found:
-        raise ValueError(f"There is a value that is not one of the {what}.")
-    return np.array(found)
-
-
-def _texts(values: Sequence[Any] | np.ndarray) -> tuple[str, ...]:
-    """A name for each value; numbered where two would be alike or one has none."""
-    texts = [str(value) for value in values]
-    if len(set(texts)) == len(texts) and all(text.strip() for text in texts):
-        return tuple(texts)
-    return tuple(f"{place}: {text}" for place, text in enumerate(texts))
+@contextmanager
+def _quoting_nothing() -> Iterator[None]:
+    """NumPy's error for a text among numbers quotes it: a private cell."""
+    try:
+        yield
+    except ValueError as error:
+        if "could not convert" not in str(error):
+            raise
+        raise ValueError("X has a cell that is not a number. Declare the column in `categories`, or leave it out.") from None

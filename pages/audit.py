@@ -6,7 +6,7 @@ from dpviz.app.audit import ask, leaf, screen, why
 parts.page("Audit", "Do private learners keep the privacy they promise, and how do we know?")
 
 what = screen.known()
-screen.lead(what)
+screen.lead(what, ask.chosen_epsilon())
 search = ask.ask(what)
 
 result = screen.verdict(search, what)

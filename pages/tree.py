@@ -3,12 +3,20 @@
 import streamlit as st
 
 from dpviz.app import controls, parts, state, tree_parts
-from dpviz.app.tree import redraws
+from dpviz.app.tree import opened, redraws
 from dpviz.app.tree import screen as tree_screen
+from dpviz.app.tree.measured import measured_screen
+from dpviz.app.tree.person import person_screen
 
-parts.page("Tree", "Which tree do these settings give, and what may be said about it?")
+LEAD = "A private tree hides any one row in noise. Drag ε and watch: less hides a row better, more brings the tree into focus."
+
+parts.page("Tree", LEAD)
 
 loaded = state.loaded()
+from_file = opened.ask_model_file()
+if from_file is not None:
+    opened.opened_screen(from_file, loaded)
+    st.stop()
 asked = controls.ask_settings()
 
 trained = tree_parts.tree_on_page(asked, loaded)
@@ -17,10 +25,11 @@ if trained is not None:
     result = trained.result
     tree_parts.verdict_box(result)
     tree_screen.tree_screen(trained, loaded)
+    person_screen(result.model, trained.tree)
     st.divider()
     measured, taken = st.columns(2, gap="large")
     with measured:
-        tree_parts.accuracy(trained.held_out)
+        measured_screen(trained.held_out, loaded.schema)
         tree_parts.disclosures(result)
     with taken:
         tree_parts.noise_line(result, loaded.role)

@@ -64,6 +64,11 @@ MOST_FILES = 16
 #: A colour written out: #rgb, #rrggbb, rgb(...), hsl(...).
 COLOUR = re.compile(r"(?<![&\w])#(?:[0-9a-fA-F]{3,4}){1,2}\b|\b(?:rgb|hsl)a?\(")
 
+#: Events that cost something, and who may say that a step costs nothing.
+EVENTS = "dpviz.accounting.events"
+COSTS = {"Approximate", "GaussianRounds", "Noise", "Select"}
+SAY_NO_COST = {"dpviz/training/growing.py", "dpviz/training/forests/forest.py"}
+
 #: What pages and app may make a path of: their own place, and a file the release register names.
 KNOWN_PATHS = {"__file__", "entry.file"}
 
@@ -248,6 +253,35 @@ def exports_cannot_see_exact_counts(source: Source) -> Iterator[str]:
     yield from (f"knows {name}" for name in sorted(names & {"exact_trace", "ExactTrace", "trace", "forest_trace", "ForestTrace"}))
 
 
+def events_come_from_mechanisms(source: Source) -> Iterator[str]:
+    """What costs something is stated where it is done: privacy and accounting make these events, others pass them on.
+
+    Composition and `NonPrivate` may be written anywhere: neither can make anything look cheaper than it is. That a step costs
+    nothing is said by mechanisms, and for random trees and enumerated decisions.
+    """
+    if source.room in {"privacy", "accounting"}:
+        return
+    guarded = COSTS if source.path in SAY_NO_COST else {*COSTS, "NoCost"}
+    names = dict(_event_names(source))
+    for node in source.nodes:
+        if isinstance(node, ast.Call):
+            *owner, last = ast.unparse(node.func).split(".")
+            made = last if ".".join(owner) in names else names.get(last) if not owner else None
+            if made in guarded:
+                yield f"line {node.lineno}: {ast.unparse(node.func)}(...)"
+
+
+def _event_names(source: Source) -> Iterator[tuple[str, str]]:
+    """(name in this file, event type) of everything imported from the events, and (name, "") of the module itself."""
+    for node in source.nodes:
+        if isinstance(node, ast.Import):
+            yield from ((alias.asname or alias.name, "") for alias in node.names if alias.name == EVENTS)
+        elif isinstance(node, ast.ImportFrom):
+            for alias, dotted in zip(node.names, _imported(node, source.path), strict=True):
+                if dotted == EVENTS or dotted.rpartition(".")[0] == EVENTS:
+                    yield alias.asname or alias.name, "" if dotted == EVENTS else alias.name
+
+
 def streamlit_is_used_by_its_public_names(source: Source) -> Iterator[str]:
     """One private name of Streamlit, in one file."""
     if source.path != "dpviz/app/frame.py":
@@ -390,7 +424,7 @@ Rule = Callable[[Source], Iterator[str]]
 RULES: dict[Rule, list[tuple[str, str]]] = {
     imports_go_down: [
         ("dpviz/table/x.py", "from dpviz.privacy.source import ExactNoise"),
-        ("dpviz/io/x.py", "import dpviz.evaluation.compare.redraws"),
+        ("dpviz/io/x.py", "import dpviz.evaluation.tree.redraws"),
         ("dpviz/evaluation/x.py", "def f():\n    from dpviz import io"),
         ("dpviz/commands/x.py", "from dpviz.app import state"),
         ("dpviz/app/x.py", "from dpviz.commands import train"),
@@ -443,6 +477,14 @@ RULES: dict[Rule, list[tuple[str, str]]] = {
         ("dpviz/io/x.py", "from dpviz.training import exact_trace"),
         ("dpviz/models/packed_text.py", "from dpviz.training.forests import trace"),
         ("dpviz/io/x.py", "def f(result):\n    return result.exact_trace"),
+    ],
+    events_come_from_mechanisms: [
+        ("dpviz/learners/x.py", "from dpviz.accounting.events import Noise\nevent = Noise(1.0, 'geometric', 'leaf')"),
+        ("dpviz/learners/x.py", "from dpviz.accounting.events import Select as S\ndef f(e):\n    return S(e, 'm', 'node')"),
+        ("dpviz/training/x.py", "from dpviz.accounting import events\nevent = events.GaussianRounds(1, 0, 1, 1, 1, None, '')"),
+        ("dpviz/training/x.py", "import dpviz.accounting.events\nx = dpviz.accounting.events.Approximate(1, 0, 'm', 'p')"),
+        ("dpviz/owners/x.py", "from ..accounting.events import Noise\nevent = Noise(1.0, 'geometric', 'leaf')"),
+        ("dpviz/learners/x.py", "from dpviz.accounting.events import NoCost\nevent = NoCost('leaf')"),
     ],
     streamlit_is_used_by_its_public_names: [
         ("dpviz/app/x.py", "from streamlit.runtime.pages_manager import PagesManager"),
@@ -502,6 +544,11 @@ INNOCENT = [
     ("dpviz/commands/x.py", '"""A."""\nfrom dpviz.io.csv import read_csv\nfrom dpviz.evaluation import redraws\n'),
     ("dpviz/__main__.py", '"""A."""\nfrom dpviz.commands import train\n'),
     ("dpviz/figures/x.py", '"""A."""\ndef _f(x):\n    import plotly\n'),
+    (
+        "dpviz/learners/x.py",
+        '"""A."""\nfrom dpviz.accounting.events import Noise, NonPrivate, Sequential\nfrom dpviz.models.x import Select\n'
+        "e = Sequential((NonPrivate('r', 'p'), Select()))\nfits = isinstance(e, Noise)\n",
+    ),
     ("pages/x.py", "import streamlit as st\nimport dpviz\nfrom dpviz.app import parts\n"),
     ("dpviz/app/tree/x.py", '"""A."""\nfrom dpviz.app import parts\nfrom dpviz.app.work.watch import watch\n'),
     ("dpviz/app/x.py", '"""A."""\nfrom urllib.parse import urlencode\n'),
@@ -619,7 +666,7 @@ def test_body_lines_leave_out_head_and_docstring(text: str, lines: int) -> None:
 
 
 def test_importing_dpviz_loads_no_heavy_package() -> None:
-    heavy = ["streamlit", "plotly", "opendp", "sklearn", "pandas", "pyarrow", "matplotlib", "joblib"]
+    heavy = ["streamlit", "plotly", "opendp", "sklearn", "pandas", "pyarrow", "matplotlib", "joblib", "openpyxl", "pyreadstat"]
     code = f"import sys, dpviz; print(*[name for name in {heavy} if name in sys.modules])"
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert loaded.stdout.split() == []

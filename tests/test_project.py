@@ -78,7 +78,7 @@ def test_requirements_are_the_library_the_dashboard_and_pytest() -> None:
     project = read_toml("pyproject.toml")["project"]
     extras = project["optional-dependencies"]
     pytest_range = [line for line in extras["test"] if re.match(r"pytest[<>=]", line)]
-    assert sorted(lines) == sorted(project["dependencies"] + extras["app"] + pytest_range)
+    assert sorted(lines) == sorted({*project["dependencies"], *extras["app"], *extras["tables"], *pytest_range})
 
 
 def test_every_requirement_has_a_lower_and_an_upper_bound() -> None:
@@ -210,3 +210,16 @@ def test_two_colours_that_look_alike_without_red_cones_would_be_noticed() -> Non
     assert np.linalg.norm(oklab("#0072b2", SIGHT["usual"]) - oklab("#785ef0", SIGHT["usual"])) > 0.09
     assert np.linalg.norm(oklab("#4fa6e3", SIGHT["no red cones"]) - oklab("#b39ae6", SIGHT["no red cones"])) < 0.09
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
+
+
+def test_every_file_and_test_that_the_page_about_one_row_names_is_there():
+    page = ROOT / "dpviz/privacy/from-byte-to-file.md"
+    text = page.read_text(encoding="utf-8")
+    linked = re.findall(r"\]\(([^)]+)\)", text)
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", text)
+    assert len(linked) > 10
+    assert len(named) > 20
+    for link in linked:
+        assert (page.parent / link).resolve().is_file(), link
+    for file, function in named:
+        assert f"def {function}" in (ROOT / file).read_text(encoding="utf-8"), (file, function)

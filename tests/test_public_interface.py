@@ -14,6 +14,7 @@ CSV = b"age,colour,income\n" + b"".join(
 
 PROMISED = {
     "read_csv",
+    "read_table",
     "propose_schema",
     "load_schema",
     "save_schema",

@@ -134,7 +134,7 @@ def test_a_tree_is_released_and_booked(run: Run) -> None:
 
 
 def test_the_stored_verdicts_come_with_it(run: Run) -> None:
-    code = "from dpviz.evaluation.audit.verdicts import stored_run; print(len(stored_run().results) > 50)"
+    code = "from dpviz.evaluation.audit.verdicts import stored_run; print(len(stored_run().facts) > 50)"
     assert run("python", "-c", code).stdout == "True\n"
 
 

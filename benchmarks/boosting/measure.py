@@ -167,7 +167,7 @@ QUICK = Plan(folds=2, repeats=1, epsilons=(0.1, 0.54), stream_epsilons=(0.54,))
 
 
 def boosting_data(folder: Path, only: Sequence[str] | None) -> Iterator[tuple[str, EncodedDataset]]:
-    """The tables that the folder has, encoded by what is declared here. Raises UnknownName, DpvizError, CsvError."""
+    """The tables that the folder has, encoded by what is declared here. Raises UnknownName, DpvizError, TableError."""
     for name, table in TABLES.items():
         if not only or name in only:
             [entry] = manifest(folder, [table.file])

@@ -18,7 +18,7 @@ from sklearn.metrics import f1_score
 from benchmarks.data import bench_data
 from benchmarks.forests.synthetic import TABLE_1, synthetic
 from dpviz.evaluation.audit.smooth_leaf import flip_probability
-from dpviz.evaluation.compare.metrics import auc
+from dpviz.evaluation.compare.metrics import metrics
 from dpviz.learners import fit
 from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import Simulation
@@ -185,7 +185,7 @@ def _scores(
         model = _fit(learner, given, train, seed)
         predicted, rare = model.predict(test), int(train.class_counts().argmin())
         is_binary = test.n_classes == 2
-        area = auc(model, test) if is_binary else float("nan")
+        area = metrics(model, train, test)["auc"] if is_binary else float("nan")
         f1 = f1_score(test.target, predicted, pos_label=rare, zero_division=0.0) if is_binary else float("nan")
         found.append((np.mean(predicted == test.target), area, f1))
     accuracy, areas, harmonic = (Spread.of([float(value) for value in values]) for values in zip(*found, strict=True))

@@ -13,7 +13,7 @@ from benchmarks.page import markdown_table
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
 from dpviz.commands.files import write_whole
-from dpviz.learners import get_learner
+from dpviz.evaluation.audit.planned import typical
 from dpviz.version import VERSION
 
 #: Percent points within which a share of empty leaves is close, whatever its deviation.
@@ -83,9 +83,7 @@ Fletcher & Islam 2017 and its addendum of 2021, at epsilon {EPSILON:g} ({NEIGHBO
 
 
 def _verdict(name: str) -> str:
-    from dpviz.commands.learners import typical_claim
-
-    return typical_claim(get_learner(name)).verdict
+    return typical(name).claim.verdict
 
 
 def _is_binary(item: Measured) -> bool:

@@ -6,20 +6,24 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-#: holds: proved, and no counterexample found; unproven: the ledger exceeds the claim; violated: a counterexample is known;
-#: none: no privacy is claimed.
+#: Of one plan. holds: proved; violated: a counterexample for this plan is known; unproven: neither; none: no privacy is claimed.
 Verdict = Literal["holds", "unproven", "violated", "none"]
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A paper's privacy claim under add/remove one row, with our verdict and the reason in one sentence."""
+    """A paper's privacy claim for one plan under add/remove one row, with our verdict and the reason in one sentence.
+
+    `evidence` says where the proof of "holds" or the counterexample of "violated" can be read: files of this package, then the
+    literature. It is empty for the other verdicts.
+    """
 
     epsilon: float
     source: str
     verdict: Verdict
     because: str
     delta: float = 0.0
+    evidence: str = ""
 
     @property
     def is_private(self) -> bool:

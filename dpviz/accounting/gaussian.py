@@ -169,6 +169,16 @@ def best_order(epsilon: float, delta: float, *, sampling: float, rounds: int) ->
     return min(usable, key=lambda order: noise_multiplier(epsilon, delta, sampling=sampling, rounds=rounds, order=order))
 
 
+def priced_rounds(epsilon: float, delta: float, *, sampling: float, rounds: int, filtered: bool, part: str) -> GaussianRounds:
+    """The event of so many rounds, with the least noise that keeps them within (epsilon, delta).
+
+    `filtered` says whether each row has an individual filter. Raises ParameterError, DpvizError where there is no such noise.
+    """
+    order = best_order(epsilon, delta, sampling=sampling, rounds=rounds) if filtered else None
+    noise = noise_multiplier(epsilon, delta, sampling=sampling, rounds=rounds, order=order)
+    return GaussianRounds(epsilon, delta, noise, sampling, rounds, order, part)
+
+
 def epsilon_after(event: GaussianRounds, rounds: int) -> float:
     """What the first `rounds` rounds alone cost at the event's delta; with a filter never more than `event.rounds` full ones."""
     if rounds <= 0:

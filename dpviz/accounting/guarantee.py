@@ -41,6 +41,21 @@ class PrivacyLoss:
         return min(1.0, 1.0 / (1.0 + math.exp(-self.epsilon)) + self.delta)
 
 
+def for_unit(loss: PrivacyLoss, rows: int) -> PrivacyLoss:
+    """The loss of a unit with `rows` rows, rounded up: rows epsilon, and rows e^((rows - 1) epsilon) delta.
+
+    Source: group privacy, Dwork & Roth 2014, Theorem 2.2; with a delta, the sum of a geometric series, bounded from above.
+    """
+    if not loss.is_finite:
+        return loss
+    epsilon = round_up(Fraction(loss.epsilon) * rows)
+    if not loss.delta:
+        return PrivacyLoss(epsilon)
+    exponent = (rows - 1) * loss.epsilon
+    grown = rows * loss.delta * math.exp(exponent) if exponent < 700 else 1.0
+    return PrivacyLoss(epsilon, min(1.0, math.nextafter(grown, math.inf)))
+
+
 def guarantee(event: Event) -> PrivacyLoss:
     """The smallest loss the composition theorems give for `event`, rounded up.
 

@@ -45,9 +45,19 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
+class Aside:
+    """Rows that coins keep away from growing: what for ("leaf counts", "test"), each row's probability, and what it then pays."""
+
+    part: str
+    share: float
+    epsilon: float
+
+
+@dataclass(frozen=True, slots=True)
 class BudgetPlan:
     """How a learner will spend `epsilon` (and `delta`, 0 for a pure guarantee) on a tree of `depth`.
 
+    `shares` are what a row that the tree grows from pays. A row set `aside` pays for its own part instead, at most `epsilon` too.
     `notes` explain the public rules that were applied, with their numbers.
     """
 
@@ -56,6 +66,11 @@ class BudgetPlan:
     shares: tuple[Share, ...]
     notes: tuple[str, ...] = ()
     delta: float = 0.0
+    aside: tuple[Aside, ...] = ()
+
+    def set_aside(self, part: str) -> Aside | None:
+        """The rows set aside for this part; None where the plan has none."""
+        return next((aside for aside in self.aside if aside.part == part), None)
 
     def of(self, part: str, level: int | None = None, group: str = "") -> float:
         """Epsilon of one mechanism for this part, level and group; 0 where the plan has none."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 import streamlit as st
@@ -29,7 +30,9 @@ FIRST_LEARNERS = ("pf-tree", "privatree-corrected", "diffprivlib-tree", "cart")
 #: Depth "auto" never goes deeper than this.
 AUTO_CAP = 4
 PRIVATE_DRAW = "_private_draw"
-_SLIDER = "_epsilon_slider"
+_SLIDER, _BEFORE = "_epsilon_slider", "_slider_before"
+#: Seconds within which a browser may still report the step before.
+LATE = 4.0
 _SHOWN = "_shown_settings"
 _MOST_REMEMBERED = 50
 
@@ -94,7 +97,7 @@ def _ask_epsilon() -> float:
     above = st.container(gap=None)
     options = {"step": 0.01, "format": "%g", "help": f"Privacy loss under {NEIGHBOURS}.", **linked("epsilon")}
     epsilon = st.number_input("ε, exactly", 1e-4, 100.0, 1.0, **options)
-    st.session_state[_SLIDER] = nearest_step(epsilon)
+    _tell_slider(nearest_step(epsilon))
     with above:
         st.select_slider(f"ε ({NEIGHBOURS})", EPSILONS, format_func=number_text, key=_SLIDER, on_change=_take_from_slider)
         with st.container(horizontal=True, horizontal_alignment="distribute"):
@@ -109,8 +112,24 @@ def nearest_step(epsilon: float) -> float:
     return min(EPSILONS, key=lambda step: abs(math.log(step / epsilon)))
 
 
+def _tell_slider(step: float) -> None:
+    """Move the slider to a step, and remember which one the browser may still report."""
+    before = st.session_state.get(_SLIDER, step)
+    if before != step:
+        st.session_state[_BEFORE] = before, monotonic()
+    st.session_state[_SLIDER] = step
+
+
 def _take_from_slider() -> None:
-    st.session_state["epsilon"] = st.session_state[_SLIDER]
+    """The box takes a step that somebody chose.
+
+    A poll that is on its way while an epsilon is typed still reports the step before, and the next one that just given, as
+    changes: neither is a wish for another epsilon.
+    """
+    step, (before, since) = st.session_state[_SLIDER], st.session_state.get(_BEFORE, (None, 0.0))
+    is_late = step == before and monotonic() - since < LATE
+    if not is_late and step != nearest_step(st.session_state["epsilon"]):
+        st.session_state["epsilon"] = step
 
 
 def _lower_first(text: str) -> str:
@@ -147,8 +166,19 @@ def _ask_param(key: str, name: str, learner: str, about: Control, depth: str) ->
         case "number":
             low, high = (None if math.isinf(end) else float(end) for end in (about.low, about.high))
             return _noted(key, st.number_input(about.label, low, high, float(default), format="%g", **options))
+        case "classes":
+            return _ask_class_weights(key, about)
         case _:
             return _ask_shares(key, about, depth)
+
+
+def _ask_class_weights(key: str, about: Control) -> tuple[float, ...] | None:
+    """None while all are equal; else one weight per class. Widgets are numbered: names of classes belong to a table."""
+    hand = f"{key}.by-hand"
+    if not _noted(hand, st.toggle(f"{about.label}: set by hand", help=about.help, **linked(hand))):
+        return None
+    keys = ((name, f"{key}.class {place}") for place, name in enumerate(loaded().schema.classes, start=1))
+    return tuple(_noted(place, st.number_input(name, 0.01, 1000.0, 1.0, format="%g", **linked(place))) for name, place in keys)
 
 
 def _ask_shares(key: str, about: Control, depth: str) -> tuple[float, ...] | None:

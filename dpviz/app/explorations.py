@@ -19,7 +19,7 @@ def note(loaded: Loaded, what: str, learner: str, settings: dict[str, Any], *, t
     if loaded.role is not DataRole.PRIVATE:
         return None
     try:
-        ReleaseRegister().note_exploration(loaded.data.fingerprint, what=what, learner=learner, settings=settings, times=times)
+        ReleaseRegister().note_exploration(loaded.data.identity, what=what, learner=learner, settings=settings, times=times)
     except DpvizError as problem:
         return problem
     return None

@@ -89,8 +89,8 @@ def data_line(loaded: Loaded) -> None:
 
 
 def _shape_text(loaded: Loaded) -> str:
-    schema = loaded.schema
-    return f"{_rows_text(loaded)} · {_features_text(schema)} · predicts {literal(schema.target.name)}{_target_text(schema)}"
+    schema, rows = loaded.schema, _rows_text(loaded) + _persons_text(loaded)
+    return f"{rows} · {_features_text(schema)} · predicts {literal(schema.target.name)}{_target_text(schema)}"
 
 
 def _rows_text(loaded: Loaded) -> str:
@@ -99,6 +99,14 @@ def _rows_text(loaded: Loaded) -> str:
         return f"{loaded.data.n_rows:,} rows"
     n_public = loaded.schema.n_public
     return "row count not declared" if n_public is None else f"about {n_public:,} rows"
+
+
+def _persons_text(loaded: Loaded) -> str:
+    """What a guarantee for a row means for a person."""
+    most = loaded.data.rows_per_person
+    if most is None:
+        return ""
+    return " · one row of each person" if most == 1 else f" · at most {most:,} rows of each person: {most:,} times ε for a person"
 
 
 def _features_text(schema: Schema) -> str:

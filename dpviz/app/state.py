@@ -27,7 +27,10 @@ _URL = "data"
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """The data in use. `sample` is the sample's name, None for an upload; `data` is the table encoded by the schema."""
+    """The data in use. `sample` is the sample's name, None for an upload; `data` is the table encoded by the schema.
+
+    `person` is the column that says whose row it is; None where nobody said.
+    """
 
     role: DataRole
     title: str
@@ -35,6 +38,7 @@ class Loaded:
     table: RawTable
     schema: Schema
     data: EncodedDataset
+    person: str | None = None
 
     @property
     def learners(self) -> tuple[str, ...]:
@@ -50,16 +54,26 @@ def loaded() -> Loaded:
     return st.session_state[_KEY]
 
 
-def use(role: DataRole, title: str, table: RawTable, schema: Schema, sample: str | None = None) -> Loaded:
+def use(
+    role: DataRole,
+    title: str,
+    table: RawTable,
+    schema: Schema,
+    sample: str | None = None,
+    *,
+    person: str | None = None,
+    rows_per_person: int | None = None,
+) -> Loaded:
     """Encode and put into use. Raises DpvizError and leaves what was in use when that fails.
 
+    `person` and `rows_per_person` are those of `encode`.
     Private rows may all be unusable: whether one is may not be told by an error.
     """
-    data = encode(table, schema)
+    data = encode(table, schema, person=person, rows_per_person=rows_per_person)
     if role.may_read and not data.n_rows:
         remedy = "Compare the declared categories, classes and kinds with the file, or replace missing and unknown cells."
         raise SchemaError(f"None of {table.n_rows:,} rows can be used with this schema.", remedy=remedy)
-    st.session_state[_KEY] = Loaded(role, title, sample, table, schema, data)
+    st.session_state[_KEY] = Loaded(role, title, sample, table, schema, data, person)
     return st.session_state[_KEY]
 
 

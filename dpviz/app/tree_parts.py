@@ -1,8 +1,6 @@
-"""Parts of the pages about one tree: the verdict, what is growing, disclosures, accuracy, export."""
+"""Parts of the pages about one tree: the verdict, what is growing, disclosures, export."""
 
 from __future__ import annotations
-
-import math
 
 import streamlit as st
 
@@ -10,18 +8,15 @@ from dpviz.accounting.claim import Disclosure
 from dpviz.app.controls import Asked, note_shown
 from dpviz.app.explorations import keep_unnoted
 from dpviz.app.exports import offer_export
-from dpviz.app.held_out import HeldOut, HeldOutNumber
-from dpviz.app.parts import error, literal, plain
+from dpviz.app.parts import error, plain
 from dpviz.app.state import Loaded
 from dpviz.app.trees import Trained, last_tree, tree_task
 from dpviz.app.work.session import Status, begin, begin_unasked
 from dpviz.app.work.tasks import Task
 from dpviz.app.work.watch import watch
 from dpviz.errors import DpvizError
-from dpviz.figures.compare.measure_text import measure_text
 from dpviz.figures.guarantee_text import verdict
 from dpviz.learners import get_learner
-from dpviz.models.tree import format_value
 from dpviz.table.role import DataRole
 from dpviz.training.contract import FitResult
 
@@ -88,37 +83,6 @@ def _say_why_not(task: Task, status: Status) -> None:
         error(problem, kept=kept)
 
 
-def accuracy(kept_aside: HeldOut | HeldOutNumber | None) -> None:
-    """Accuracy on rows kept aside beside the majority class, or R² and RMSE beside the mean; nothing for private rows."""
-    if isinstance(kept_aside, HeldOutNumber):
-        _errors(kept_aside)
-    elif kept_aside is not None:
-        _accuracy(kept_aside)
-
-
-def _errors(kept_aside: HeldOutNumber) -> None:
-    change = round(100 * (kept_aside.rmse / kept_aside.mean_rmse - 1), 1) + 0.0 if kept_aside.mean_rmse else 0.0
-    against = f"{change:+.1f} % against the mean"
-    with st.container(horizontal=True):
-        st.metric("R², rows kept aside", "–" if math.isnan(kept_aside.r2) else measure_text(kept_aside.r2, "r2"), width="content")
-        st.metric("Typical error (RMSE)", format_value(kept_aside.rmse), against, delta_color="inverse", width="content")
-    st.caption(
-        f"Trained the same way on 80 % of the rows, asked about the other {kept_aside.n_rows:,}. R² is 1 at best and 0 for "
-        f"always predicting the mean ({format_value(kept_aside.mean)})."
-    )
-
-
-def _accuracy(kept_aside: HeldOut) -> None:
-    gain = 100 * (kept_aside.accuracy - kept_aside.majority)
-    with st.container(horizontal=True):
-        st.metric("Accuracy, rows kept aside", f"{kept_aside.accuracy:.1%}", f"{gain:+.1f} points", width="content")
-        st.metric("Always the most frequent class", f"{kept_aside.majority:.1%}", width="content")
-    st.caption(
-        f"A tree grown the same way on 80 % of the rows, asked about the other {kept_aside.n_rows:,}. "
-        f"Most frequent: {literal(kept_aside.majority_class)}."
-    )
-
-
 def disclosures(result: FitResult) -> None:
     """What is learned from the rows outside the ledger, each with its remedy."""
     found = result.disclosures
@@ -155,6 +119,6 @@ def export(trained: Trained, role: DataRole = DataRole.SIMULATED) -> None:
         error(problem)
         return
     label = "Download simulation" if result.noise == "simulation" else "Download"
-    holds = "Holds rules and labels, and says what is guaranteed; no counts and no rows."
+    holds = "Holds rules, labels and released noisy counts, and says what is guaranteed; no exact counts and no rows."
     st.caption(holds if result.released else f"{holds} It says why it is not a release.")
     offer_export(document, f"{result.learner}-depth-{result.plan.depth}", key="take-away", label=label)

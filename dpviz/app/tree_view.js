@@ -12,6 +12,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (!views.has(element)) views.set(element, new View(element, parentElement));
   const view = views.get(element);
   view.report = (id) => setTriggerValue("clicked", id);
+  view.chooseEpsilon = (epsilon) => setTriggerValue("epsilon", epsilon);
   view.show(data);
   return () => { view.close(); views.delete(element); };
 }
@@ -23,6 +24,11 @@ class View {
     this.stage = element.querySelector(".stage");
     this.level = element.querySelector("output");
     this.dragged = false;
+    this.steps = [];
+    this.ladder = element.querySelector(".ladder");
+    this.slider = element.querySelector("input");
+    this.slider.addEventListener("input", () => this.step(this.steps[this.slider.value]));
+    this.slider.addEventListener("change", () => this.chooseEpsilon(this.steps[this.slider.value].epsilon));
     this.element.querySelector(".zoom").addEventListener("click", (event) => this.press(event));
     this.stage.addEventListener("click", (event) => this.click(event));
     this.stage.addEventListener("keydown", (event) => this.key(event));
@@ -40,16 +46,49 @@ class View {
   show(data) {
     const asked = !this.data || data.selected !== this.data.selected;
     this.data = data;
+    this.at = undefined;
     if (asked) this.chosen = data.selected;
     this.lay();
     this.dress();
+    this.climb();
+  }
+
+  // --- the ladder: the tree at other epsilons, without asking the server -------------------------------------------------
+
+  async climb() {
+    const packed = this.data.ladder;
+    if (packed !== this.packed) {
+      this.packed = packed;
+      const steps = packed ? await unpacked(packed) : [];
+      if (packed !== this.packed) return;
+      this.steps = steps;
+    }
+    this.ladder.hidden = !this.steps.length;
+    if (!this.steps.length) return;
+    const away = this.steps.map(({ epsilon }) => Math.abs(Math.log(epsilon / this.data.epsilon)));
+    this.slider.max = this.steps.length - 1;
+    this.slider.value = away.indexOf(Math.min(...away));
+    this.say(this.steps[this.slider.value]);
+  }
+
+  step(step) {
+    this.at = step;
+    this.say(step);
+    this.lay();
+  }
+
+  say({ words, strip }) {
+    this.slider.setAttribute("aria-valuetext", words);
+    this.ladder.querySelector(".said").textContent = words;
+    this.ladder.querySelector(".strip").replaceChildren(drawing(strip));
   }
 
   // Draws when the drawing or the room for it has changed; a tree of the same shape keeps its zoom, place and focus.
   lay() {
     const width = this.element.clientWidth;
     if (!width || !this.data) return;
-    const text = width < NARROW ? this.data.narrow : this.data.wide;
+    const { narrow, wide } = this.at ?? this.data;
+    const text = width < NARROW ? narrow : wide;
     if (text !== this.text) this.draw(text);
     else if (this.fitted && width !== this.width) this.fit(this.left, this.top);
     this.width = width;
@@ -57,15 +96,27 @@ class View {
 
   draw(text) {
     const held = this.svg?.contains(this.root.activeElement) ? this.root.activeElement.dataset.path : undefined;
+    const before = new Map((this.nodes ?? []).map((node) => [node.dataset.path, corner(node)]));
     this.svg = drawing(text);
+    this.svg.setAttribute("aria-describedby", "hint");
+    const style = this.svg.querySelector("style");
+    if (style) this.style = style;
+    else if (this.style) this.svg.prepend(this.style.cloneNode(true));
     this.text = text;
     this.size = { width: this.svg.viewBox.baseVal.width, height: this.svg.viewBox.baseVal.height };
     this.stage.replaceChildren(this.svg);
     this.nodes = [...this.svg.querySelectorAll("[data-path]")];
     this.byId = new Map(this.nodes.map((node) => [node.dataset.path, node]));
+    if (this.at) {  // on the way from one epsilon to another the zoom stays, and the frame does not shrink
+      this.zoomTo(this.scale, this.left, this.top);
+      this.grow();
+      this.dress();
+      if (!matchMedia("(prefers-reduced-motion: reduce)").matches) move(this.svg, before);
+      return;
+    }
     const shape = this.nodes.map((node) => node.dataset.path).join(" ") + this.svg.dataset.layout;
-    const before = memory.get(this.data.key);
-    const kept = before?.shape === shape ? before : undefined;
+    const last = memory.get(this.data.key);
+    const kept = last?.shape === shape ? last : undefined;
     this.shape = shape;
     this.fit(kept?.left, kept?.top);
     if (kept && !kept.fitted) this.zoomTo(kept.scale, kept.left, kept.top);
@@ -95,7 +146,7 @@ class View {
   fit(left = 0, top = 0) {
     const room = this.stage.clientWidth - 2;
     const across = clamp(room / this.size.width, SMALLEST, 1.15);
-    const tallest = clamp(window.innerHeight * 0.75, SHORTEST, TALLEST);
+    const tallest = this.tallest();
     const whole = Math.min(across, (tallest - 4) / this.size.height);
     const scale = whole >= READABLE ? whole : across;
     this.stage.style.height = `${Math.ceil(Math.min(tallest, this.size.height * scale + 4))}px`;
@@ -104,6 +155,13 @@ class View {
     this.fitted = true;
     this.remember();
   }
+
+  grow() {
+    const wanted = Math.min(this.tallest(), this.size.height * this.scale + 4);
+    if (wanted > this.stage.clientHeight) this.stage.style.height = `${Math.ceil(wanted)}px`;
+  }
+
+  tallest() { return clamp(window.innerHeight * 0.75, SHORTEST, TALLEST); }
 
   zoomTo(scale, left, top) {
     this.scale = clamp(scale, SMALLEST, LARGEST);
@@ -232,8 +290,28 @@ function drawing(text) {
     for (const { name } of [...element.attributes]) if (/^on|href$/i.test(name)) element.removeAttribute(name);
   }
   svg.querySelector(":scope > title")?.remove();  // it would follow the pointer everywhere; the label says the same
-  svg.setAttribute("aria-describedby", "hint");
   return document.importNode(svg, true);
+}
+
+async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+function corner(node) {
+  const { x, y } = node.querySelector(".box");
+  return { x: x.baseVal.value, y: y.baseVal.value };
+}
+
+// Nodes glide from where they stood before; what is new appears.
+function move(svg, before) {
+  const timing = { duration: 140, easing: "ease-out" };
+  for (const node of svg.querySelectorAll("[data-path]")) {
+    const old = before.get(node.dataset.path), now = corner(node);
+    const from = old ? { transform: `translate(${old.x - now.x}px, ${old.y - now.y}px)` } : { opacity: 0 };
+    node.animate([from, {}], timing);
+  }
+  for (const edge of svg.querySelectorAll("[data-to], .side")) edge.animate([{ opacity: 0 }, {}], timing);
 }
 
 function isDark(element) {

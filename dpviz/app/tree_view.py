@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.component import component, event_in, ignore
 
-_HTML = """
+_HTML = f"""
 <div class="view">
+  <div class="ladder" hidden>
+    <label>Drag ε <span>({NEIGHBOURS})</span> and watch
+      <input type="range" min="0" step="1" aria-label="ε ({NEIGHBOURS})"></label>
+    <div class="strip"></div>
+    <p class="said"></p>
+  </div>
   <div class="stage"></div>
   <div class="below">
     <p class="hint" id="hint">Choose a node for its details. <span class="keys">Drag to move. Arrow keys walk the tree,
@@ -23,7 +31,16 @@ _HTML = """
 """
 
 
-def tree_view(svg_wide: str, svg_narrow: str, *, selected: str | None, key: str) -> str | None:
+def tree_view(
+    svg_wide: str,
+    svg_narrow: str,
+    *,
+    selected: str | None,
+    key: str,
+    ladder: str = "",
+    epsilon: float | None = None,
+    on_epsilon: Callable[[], None] = ignore,
+) -> str | None:
     """Show a tree; return the id of the node that was chosen just now ("root.L"), None on every other run.
 
     Choosing a node is one rerun. The widget marks the node at once, so the drawings may be made without a selection and
@@ -38,10 +55,17 @@ def tree_view(svg_wide: str, svg_narrow: str, *, selected: str | None, key: str)
         The node to mark, as the page knows it; a choice made just now goes before it.
     key : str
         The widget's key.
+    ladder : str
+        The tree at other epsilons, to drag through, as `dpviz.app.tree.ladder` packs them; "" for none.
+    epsilon : float, optional
+        The epsilon of the drawings.
+    on_epsilon : callable
+        Called when another one was chosen; `event_in(key, "epsilon")` is its value.
     """
     marked = chosen_node(key) or selected
-    data = {"wide": svg_wide, "narrow": svg_narrow, "selected": marked, "key": key}
-    result = component("dpviz_tree", Path(__file__), html=_HTML)(key=key, data=data, on_clicked_change=ignore)
+    data = {"wide": svg_wide, "narrow": svg_narrow, "selected": marked, "key": key, "ladder": ladder, "epsilon": epsilon}
+    show = component("dpviz_tree", Path(__file__), html=_HTML)
+    result = show(key=key, data=data, on_clicked_change=ignore, on_epsilon_change=on_epsilon)
     return result.clicked
 
 

@@ -24,8 +24,8 @@ from dpviz.app.work.session import last_shown
 from dpviz.app.work.tasks import Task, in_one
 from dpviz.errors import Cancelled, DpvizError
 from dpviz.learners import fit, get_learner
-from dpviz.models.constant import Constant
-from dpviz.models.tree import Leaf, Tree
+from dpviz.models.constant import as_tree
+from dpviz.models.tree import Tree
 from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation
 from dpviz.progress import Progress, Stop, is_stopped
 from dpviz.randomness import random_128_bits
@@ -40,7 +40,7 @@ _ENTROPY = "_entropy"
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A tree and, unless the rows are private, how the same settings do on held-out rows.
+    """A tree and, unless the rows are private, how it does on rows held out from its training.
 
     `unnoted` is why an exploration of private rows could not be noted in the register.
     """
@@ -52,13 +52,8 @@ class Trained:
 
     @property
     def tree(self) -> Tree | None:
-        """The model as a complete tree; a constant is a single leaf. None for other kinds of model."""
-        match self.result.model:
-            case Tree() as tree:
-                return tree
-            case Constant(schema, label):
-                return Tree(schema, Leaf(label))
-        return None
+        """The model as a complete tree; None for other kinds of model."""
+        return as_tree(self.result.model)
 
 
 class UnseenSimulation(Simulation):
@@ -66,7 +61,10 @@ class UnseenSimulation(Simulation):
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
-        self.seed = None  # type: ignore[assignment]
+        self.seed = None
+
+    def enter(self, place: int) -> None:
+        """Nothing: trees of private rows never share noise, because two that do cancel it."""
 
 
 def canonical_key(loaded: Loaded, asked: Asked, **more: Any) -> str:
@@ -107,10 +105,10 @@ def _about(loaded: Loaded) -> tuple[str, str]:
 
 def _tree(asked: Asked, loaded: Loaded, parts: Parts | None, *, progress: Progress, stop: Stop) -> Trained:
     given = {**asked.settings, **asked.params}
-    result = fit(asked.learner, loaded.data, seed=asked.draw, **given)
+    result = fit(asked.learner, parts[0] if parts else loaded.data, seed=asked.draw, **given)
     _require_wanted(stop)
     progress(0.5)
-    counted = held_out(asked.learner, given, parts, seed=asked.draw) if parts else None
+    counted = held_out(result.model, parts) if parts else None
     _require_wanted(stop)
     return Trained(asked, result, counted)
 

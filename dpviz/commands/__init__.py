@@ -11,6 +11,8 @@ COMMANDS = {
     "app": "open the dashboard in the browser",
     "schema": "propose a schema for a table",
     "train": "train a private tree and write it as JSON",
+    "predict": "predict new rows with a model, as CSV",
+    "evaluate": "measure a model on rows whose target is known",
     "export": "write a model as code, rules, a drawing or a report",
     "sweep": "accuracy or R² of learners over epsilon, depth and rows, as CSV",
     "poison": "how many poisoned rows a learner provably withstands",

@@ -12,19 +12,42 @@ from dpviz.learners import DEFAULT
 from dpviz.training.contract import LearnerSpec
 from dpviz.training.params import Control, controls_of
 
+TABLE_FILES = "table: CSV, TSV, Excel (.xlsx), Parquet, Feather, Stata (.dta), SPSS (.sav); also as .gz, .zst or .zip"
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 def add_data_arguments(parser: ArgumentParser) -> None:
-    """DATA and `--target`."""
-    parser.add_argument("data", type=Path, metavar="DATA", help="table: .csv or .csv.gz with a header row")
+    """DATA, how it is read, and `--target`; `dpviz.commands.rows` reads it."""
+    parser.add_argument("data", type=Path, metavar="DATA", help=TABLE_FILES)
+    add_reading_arguments(parser)
     parser.add_argument("--target", metavar="COLUMN", help="column to predict, if no schema names it (default: the last one)")
 
 
+def add_model_arguments(parser: ArgumentParser, rows: str) -> None:
+    """MODEL, DATA and how it is read."""
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a model written by `dpviz train`")
+    parser.add_argument("data", type=Path, metavar="DATA", help=rows)
+    add_reading_arguments(parser)
+
+
+def add_reading_arguments(parser: ArgumentParser) -> None:
+    """`--names`, `--delimiter`, `--encoding` and `--sheet`."""
+    names = "column names of DATA, separated by commas, when its first line is a row (default: the first line holds them)"
+    parser.add_argument("--names", type=listed(str), metavar="A,B,...", help=names)
+    mark = "what separates cells: , ; | or tab (default: read from the first line)"
+    parser.add_argument("--delimiter", type=lambda text: "\t" if text == "tab" else text, metavar="MARK", help=mark)
+    parser.add_argument("--encoding", metavar="NAME", help="default: UTF-8, or Windows-1252 if the first line is no UTF-8")
+    parser.add_argument("--sheet", metavar="NAME", help="of a workbook: name or place of the sheet (default: the only one)")
+
+
 def add_table_arguments(parser: ArgumentParser) -> None:
-    """DATA, `--target` and `--schema`; `dpviz.commands.rows` reads what they name."""
+    """DATA, `--target`, `--schema`, `--person` and `--rows-per-person`; `dpviz.commands.rows` reads what they name."""
     add_data_arguments(parser)
     parser.add_argument("--schema", type=Path, metavar="FILE", help="what is public about DATA (default: read from the data)")
+    whose = "column that says whose row it is; no feature. Then --rows-per-person is needed"
+    parser.add_argument("--person", metavar="COLUMN", help=whose)
+    kept = "of each person keep at most K rows, chosen by secret coins; epsilon for a person is K times that for a row"
+    parser.add_argument("--rows-per-person", type=whole(), metavar="K", help=kept)
 
 
 def add_learner_arguments(parser: ArgumentParser) -> None:
@@ -110,4 +133,5 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "flag": lambda text: _FLAGS[text.lower()],
     "choice": str,
     "shares": _shares,
+    "classes": _shares,
 }

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from dpviz.commands import console
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
-from dpviz.errors import DpvizError, UnknownName
+from dpviz.errors import UnknownName
 from dpviz.figures.publish.exports import export_as, targets
 from dpviz.io.exports.contract import Exportable
+from dpviz.io.results import read_model_file
 
 #: `--to sql` means SQLite, which comes with Python.
 _ALSO = {"sql": "sqlite"}
@@ -34,21 +35,9 @@ def run(args: Namespace) -> int:
     if name not in targets():
         raise UnknownName("export format", args.to, [*targets(), *_ALSO])
     check_output(args.out, force=args.force, inputs=[args.model])
-    given = Exportable(_read(args.model))
+    given = Exportable(read_model_file(args.model))
     console.doing(f"Writing {targets()[name].title}, and checking it")
     done = export_as(name, given)
     write_whole(args.out, done.content, force=args.force)
     console.show_pairs([("Format", done.target.title), ("Checked", done.checked), ("File", str(args.out))])
     return 0
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise DpvizError(
-            "The model file is not UTF-8 text.", where=str(path), remedy="Give a file written by `dpviz train`."
-        ) from error
-    except (OSError, ValueError) as error:
-        what = f"The model file cannot be read: {getattr(error, 'strerror', None) or error}."
-        raise DpvizError(what, where=str(path), remedy="Check the path; it must name a file written by `dpviz train`.") from error

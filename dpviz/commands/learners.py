@@ -1,8 +1,8 @@
-"""List the learners: what each does, what its source claims under add/remove one row, and what really holds.
+"""List the learners: what each does, what its source claims under add/remove one row, and what is known of that.
 
-Verdicts: "holds" (proved, no counterexample found), "unproven" (its steps add up to more than it claims), "violated"
-(a counterexample is known), "none" (nothing is claimed). RELEASE says whether its trees can be released: whether it is private
-and has exact samplers.
+Three facts from the stored run (`data/benchmarks/verdicts.json`), each at epsilon 1: PROVED ("holds": a proof can be read;
+"violated": a counterexample is known; "unproven": neither; where it differs at another epsilon, all are listed), SEARCHED and
+ATTACKED (lower bounds on epsilon). RELEASE says whether its trees can be released: whether it is private and has exact samplers.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ from argparse import ArgumentParser, Namespace
 
 from dpviz.accounting.claim import Claim
 from dpviz.commands import console
+from dpviz.commands.verify import bounds_in_words
+from dpviz.evaluation.audit.planned import typical
+from dpviz.evaluation.audit.verdicts import StoredRun, stored_run
 from dpviz.learners import registry
-from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema, Target
 from dpviz.training.contract import LearnerSpec
-from dpviz.training.params import Settings
-
-_FEATURES = (NumericFeature("number", 0, 1), CategoricalFeature("category", ("a", "b", "c")))
-_TARGETS: dict[str, Target] = {"classes": ClassTarget("class", ("no", "yes")), "number": NumericTarget("value", 0, 1)}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -27,20 +25,31 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Print the table."""
-    rows = [_row(spec) for spec in registry().values()]
-    console.show_table(("NAME", "TITLE", "CLAIMS", "VERDICT", "RELEASE", "IDEA"), rows)
+    stored = stored_run()
+    rows = [_row(spec, stored) for spec in registry().values()]
+    console.show_table(("NAME", "TITLE", "CLAIMS", "PROVED", "SEARCHED", "ATTACKED", "RELEASE", "IDEA"), rows)
     return 0
 
 
-def typical_claim(spec: LearnerSpec) -> Claim:
-    """The claim with default settings on a small mixed table."""
-    settings, params = Settings(), spec.Params()
-    schema = Schema(_FEATURES, _TARGETS[spec.tasks[0]], n_public=10_000)
-    return spec.claim(spec.plan(schema, settings, params), params, schema)
+def verdict_in_words(learner: str, stored: StoredRun) -> str:
+    """The verdict (of the code where nothing is stored), or, as in "violated at 0.1, unproven at 1 and 3", one per epsilon."""
+    entries = [facts for facts in stored.facts if facts.learner == learner and not facts.params]
+    where: dict[str, list[str]] = {}
+    for facts in entries:
+        where.setdefault(facts.claim.verdict, []).append(f"{facts.epsilon:g}")
+    if len(where) > 1:
+        return ", ".join(f"{verdict} at {' and '.join(at)}" for verdict, at in where.items())
+    return next(iter(where), typical(learner).claim.verdict)
 
 
-def _row(spec: LearnerSpec) -> tuple[str, ...]:
-    claim = typical_claim(spec)
-    claims = "epsilon" if claim.is_private and not claim.delta else "epsilon, delta" if claim.is_private else "nothing"
+def _row(spec: LearnerSpec, stored: StoredRun) -> tuple[str, ...]:
+    claim = typical(spec).claim
     released = "yes" if spec.exact and math.isfinite(claim.epsilon) else "no"
-    return spec.name, spec.title, claims, claim.verdict, released, spec.idea
+    bounds = bounds_in_words(stored.of(spec.name, 1.0))
+    return spec.name, spec.title, _claims(claim), verdict_in_words(spec.name, stored), *bounds, released, spec.idea
+
+
+def _claims(claim: Claim) -> str:
+    if not claim.is_private:
+        return "nothing"
+    return "epsilon, delta" if claim.delta else "epsilon"

@@ -10,15 +10,15 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss, for_unit
 from dpviz.commands import console
 from dpviz.commands.arguments import whole
 from dpviz.commands.files import check_output, write_whole
-from dpviz.commands.summary import loss_text
 from dpviz.errors import DpvizError
+from dpviz.figures.publish.summary import loss_text
 from dpviz.io.csv_text import csv_text
 from dpviz.release.export import COLUMNS, register_json, register_lines
-from dpviz.release.records import Balance, for_unit
+from dpviz.release.records import Balance
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
 

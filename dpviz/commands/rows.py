@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import replace
 
 from dpviz.commands import console
 from dpviz.errors import DpvizError
-from dpviz.io.csv import read_csv
 from dpviz.io.schemas import load_schema
+from dpviz.io.tables.read import read_table
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.proposal import left_out, propose_schema
@@ -22,14 +23,23 @@ def table_and_schema(args: Namespace) -> tuple[RawTable, Schema]:
     if args.schema and args.target:
         raise DpvizError("--target and --schema cannot be combined.", remedy="The schema names the target; leave --target out.")
     declared = load_schema(args.schema) if args.schema else None
+    table = table_of(args)
+    return table, declared or propose_schema(_without(table, getattr(args, "person", None)), args.target)
+
+
+def table_of(args: Namespace) -> RawTable:
+    """DATA as it is."""
     console.doing(f"Reading {args.data}")
-    table = read_csv(args.data)
-    return table, declared or propose_schema(table, args.target)
+    return read_table(args.data, names=args.names, delimiter=args.delimiter, encoding=args.encoding, sheet=args.sheet)
+
+
+def _without(table: RawTable, name: str | None) -> RawTable:
+    return replace(table, columns=tuple(column for column in table.columns if column.name != name))
 
 
 def encoded_rows(args: Namespace) -> EncodedDataset:
     """DATA, encoded by its `--schema` or by one read from the data."""
-    return encode(*table_and_schema(args))
+    return encode(*table_and_schema(args), person=args.person, rows_per_person=args.rows_per_person)
 
 
 def warn_of_proposal(table: RawTable, schema: Schema, target: str | None) -> None:

@@ -14,11 +14,12 @@ from dpviz.commands.arguments import add_learner_arguments, add_table_arguments,
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.commands.register import add_register_argument, balance_pairs
 from dpviz.commands.rows import table_and_schema, warn_of_proposal, warn_of_read_values
-from dpviz.commands.summary import loss_text, summary
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, RefusedRelease
+from dpviz.figures.publish.summary import loss_text, summary
 from dpviz.learners import fit, get_learner, require_task
 from dpviz.release.publish import ReleaseRequest, publish
 from dpviz.release.register import ReleaseRegister
+from dpviz.release.rows_used import doubts
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.raw import RawTable
@@ -34,6 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--seed", type=whole(0), metavar="N", help="simulate, repeatably; not a release")
     parser.add_argument("--data-set", metavar="NAME", help="book the release in the register, under the cap of this data set")
     parser.add_argument("--assign", action="store_true", help="these rows belong to NAME; needed once per table and schema")
+    parser.add_argument("--accept-rows", action="store_true", help="release although many rows are dropped or changed")
     add_register_argument(parser)
     add_output_arguments(parser, "the tree")
 
@@ -49,7 +51,7 @@ def run(args: Namespace) -> int:
     table, schema = table_and_schema(args)
     require_task(spec, schema)
     console.doing("Encoding")
-    data = encode(table, schema)
+    data = encode(table, schema, person=args.person, rows_per_person=args.rows_per_person)
     console.doing(f"Training {spec.title}")
     if args.data_set:
         return _release(args, table, data, ReleaseRequest(spec.name, asked, params))
@@ -75,15 +77,22 @@ def _release(args: Namespace, table: RawTable, data: EncodedDataset, request: Re
     """Assign the rows if asked to, release, and say what is left."""
     register = ReleaseRegister(args.register)
     if args.assign:
-        register.assign(data.fingerprint, args.data_set)
-    elif register.data_set(args.data_set) != register.data_set_of(data.fingerprint):
+        register.assign(data.identity, args.data_set)
+    elif register.data_set(args.data_set) != register.data_set_of(data.identity):
         raise DpvizError(
             f"These rows are not assigned to {args.data_set!r} yet.",
             where=str(args.data),
             remedy="Add --assign if they belong to it; else declare another data set (`dpviz register declare`).",
         )
+    found = doubts(data)
+    if found and not args.accept_rows:
+        remedy = "Correct the schema, or add --accept-rows. Nothing was spent. What this says is private."
+        raise RefusedRelease(" ".join(found), where=str(args.data), remedy=remedy)
     entry = publish(register, data, request, file=args.out)
     _report(args, table, data)
+    unit = register.data_set(args.data_set)
+    if unit.rows_per_unit > 1 and data.rows_per_person is None:
+        console.warn(f"Nothing but your word bounds the rows of {unit.unit!r}; --person and --rows-per-person do.")
     about = [("Release", f"number {entry.number}, {loss_text(entry.loss)}"), ("SHA-256", entry.sha256), ("File", entry.file)]
     console.show_pairs([*about, *balance_pairs(register.balance(args.data_set))])
     return 0
@@ -99,6 +108,9 @@ def _report(args: Namespace, table: RawTable, data: EncodedDataset) -> None:
         warn_of_proposal(table, data.schema, args.target)
     warn_of_read_values(data.schema)
     console.done(f"Encoded {data.n_rows:,} rows.")
+    if data.report and data.report.over_limit:
+        beyond = f"{data.report.over_limit:,} rows beyond {args.rows_per_person:,} of a person"
+        console.warn(f"{beyond} are left out. This count is private.")
     if data.n_rows < table.n_rows:
         console.warn(f"{table.n_rows - data.n_rows:,} rows were dropped: missing or undeclared values. These counts are private.")
     console.done(f"Trained {args.learner} and wrote {args.out}.")

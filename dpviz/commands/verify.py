@@ -1,11 +1,12 @@
-"""Verify privacy claims: the exact output distribution of whole trees on every small data set, compared with the claim.
+"""Verify privacy claims, under add/remove one row. Three facts: proved, searched, attacked.
 
-VERIFIED is the largest log ratio of the probabilities of one output, over all neighbouring pairs searched (add/remove one row):
-a lower bound on the true epsilon. COMPOSED is what the learner's own steps add up to: an upper bound. Verdicts: "holds" (on what
-was searched), "unproven" (composed exceeds claimed), "violated" (a counterexample to the claim), "ledger violated" (a bug in
-dpviz).
+PROVED is the verdict on the plan: "holds" (a proof can be read), "violated" (a counterexample is known), "unproven" (neither).
+SEARCHED is the largest log ratio of the probabilities of one output, over all neighbouring pairs of small data sets: a certain
+lower bound on epsilon. ATTACKED is what many draws show, a lower bound with 95 % confidence. COMPOSED is what the learner's own
+steps add up to: an upper bound.
 
-Exit code 1 when a ledger is violated, 2 when the question cannot be answered.
+With --all, every learner, or the ones named, at three epsilons; `--out FILE --force` then replaces the entries of these in FILE.
+Exit code 1 when a ledger is violated, a bug in dpviz; 2 when the question cannot be answered.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS
@@ -21,29 +23,31 @@ from dpviz.commands.arguments import add_parameter_argument, parse_parameters
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.findings import AuditResult, worst_of
-from dpviz.evaluation.audit.verdicts import StoredRun, run_to_json
+from dpviz.evaluation.audit.verdicts import Facts, StoredRun, run_to_json, stored_run
 from dpviz.evaluation.audit.verify import NAMED_PAIRS, QUICK_UNIVERSES, verify_each
 from dpviz.evaluation.audit.verify_all import verify_all
+from dpviz.figures.audit.text import ATTACKED, SEARCHED, Badge, against_claim, at_least_text
 from dpviz.learners import get_learner
 
 BROKEN = 1
 
-_HEADER = ("LEARNER", "EPSILON", "CLAIMED", "COMPOSED", "VERIFIED", "VERDICT", "SEARCHED", "REASON")
+_HEADER = ("LEARNER", "EPSILON", "CLAIMED", "COMPOSED", "SEARCHED", "FINDING", "WHERE", "REASON")
+_FACTS = ("LEARNER", "EPSILON", "PROVED", "SEARCHED", "ATTACKED", "CLAIMED", "COMPOSED", "SECONDS", "DATE", "REASON")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """One learner, or all."""
-    parser.add_argument("learner", nargs="?", metavar="LEARNER", help="see `dpviz learners`")
+    """One learner, some, or all."""
+    parser.add_argument("learners", nargs="*", metavar="LEARNER", help="see `dpviz learners`")
     parser.add_argument("--epsilon", type=float, metavar="E", help=f"claimed privacy loss, {NEIGHBOURS} (default: 1)")
     add_parameter_argument(parser)
-    parser.add_argument("--all", action="store_true", help="every learner at two epsilons, every flag also flipped")
-    parser.add_argument("--quick", action="store_true", help="smaller universes, no audits")
-    add_output_arguments(parser, "the results of --all", required=False)
+    parser.add_argument("--all", action="store_true", help="every learner (or the named ones), flag and epsilon; attacks too")
+    parser.add_argument("--quick", action="store_true", help="smaller universes, no attacks")
+    add_output_arguments(parser, "the facts of --all", required=False)
 
 
 def run(args: Namespace) -> int:
     """Search and print a table. The exit code says whether our own ledgers hold."""
-    if args.all == (args.learner is not None):
+    if not args.all and len(args.learners) != 1:
         raise DpvizError("Give one learner, or --all.", where="verify", remedy="`dpviz learners` lists their names.")
     return _all(args) if args.all else _one(args)
 
@@ -51,7 +55,7 @@ def run(args: Namespace) -> int:
 def _one(args: Namespace) -> int:
     if args.out is not None:
         raise DpvizError("--out is for --all.", where="--out", remedy="Leave it out, or verify all learners.")
-    spec = get_learner(args.learner)
+    spec = get_learner(args.learners[0])
     params = parse_parameters(spec, args.param)
     console.doing(f"Verifying {spec.title}")
     places = (*QUICK_UNIVERSES, *NAMED_PAIRS) if args.quick else None
@@ -67,30 +71,51 @@ def _all(args: Namespace) -> int:
     if args.param or args.epsilon is not None:
         raise DpvizError("--all sets epsilon and parameters itself.", where="--all", remedy="Leave --epsilon and --param out.")
     check_output(args.out, force=args.force)
+    kept = _kept(args)
     found = verify_all(
         date=datetime.now(UTC).date().isoformat(),
+        learners=args.learners,
         quick=args.quick,
         progress=lambda share, text: console.doing(f"{share:.0%} {text}"),
     )
     if args.out is not None:
-        write_whole(args.out, run_to_json(found), force=args.force)
-    _show_run(found)
+        write_whole(args.out, run_to_json(found if kept is None else kept.updated(found)), force=args.force)
+    show_facts(found)
     return BROKEN if found.has_broken_ledger else 0
 
 
-def _show_run(found: StoredRun) -> None:
-    console.show_title(f"Learners ({NEIGHBOURS})")
-    console.show_table(_HEADER, [_cells(result) for result in found.worst()])
-    console.show_title("Mechanisms on their own")
-    console.show_table(_HEADER, [_cells(result) for result in found.mechanisms])
-    if found.audits:
-        console.show_title("Attacked by sampling: lower bound on epsilon")
-        rows = [(_named(a.learner, a.params), f"{a.epsilon:g}", f"{a.bound:.3f}", a.verdict, a.event) for a in found.audits]
-        console.show_table(("LEARNER", "EPSILON", "AUDITED", "VERDICT", "EVENT"), rows)
-    if found.refusals:
-        console.show_title("Not enumerable")
-        cells = [(_named(item.learner, item.params), f"{item.epsilon:g}", item.reason) for item in found.refusals]
-        console.show_table(("LEARNER", "EPSILON", "REASON"), cells)
+def _kept(args: Namespace) -> StoredRun | None:
+    """The run whose other entries stay: that of the file, where learners are named."""
+    return stored_run(Path(args.out)) if args.learners and args.out is not None and Path(args.out).exists() else None
+
+
+def show_facts(found: StoredRun) -> None:
+    """The three facts of every plan, and the rules inside learners."""
+    console.show_title(f"Learners ({NEIGHBOURS}; {found.processor_seconds:.0f} processor seconds)")
+    console.show_table(_FACTS, list(map(_fact_cells, found.facts)))
+    if found.mechanisms:
+        console.show_title("Mechanisms on their own")
+        console.show_table(_HEADER, [_cells(result) for result in found.mechanisms])
+
+
+def _fact_cells(facts: Facts) -> Sequence[str]:
+    claim, seconds = facts.claim, f"{facts.processor_seconds:.1f}"
+    numbers = (f"{claim.epsilon:g}", f"{facts.composed.epsilon:.4g}", seconds, facts.date, claim.because)
+    return _named(facts.learner, facts.params), f"{facts.epsilon:g}", claim.verdict, *bounds_in_words(facts), *numbers
+
+
+def bounds_in_words(facts: Facts | None) -> tuple[str, str]:
+    """What was searched and attacked, as in (">= 1.402, beyond", "not attacked")."""
+    searched = facts.searched if facts is not None else None
+    attacked = facts.attacked if facts is not None else None
+    return (
+        _bound_in_words(searched.log_ratio, SEARCHED[against_claim(searched.log_ratio, searched)]) if searched else "not listed",
+        _bound_in_words(attacked.bound, ATTACKED[against_claim(attacked.bound, attacked)]) if attacked else "not attacked",
+    )
+
+
+def _bound_in_words(bound: float, badge: Badge) -> str:
+    return f"{at_least_text(bound).replace('≥', '>=').replace('∞', '>= inf')}, {badge.word}"
 
 
 def _cells(found: AuditResult) -> Sequence[str]:
@@ -108,7 +133,7 @@ def _show_places(found: Sequence[AuditResult]) -> None:
         (f"{item.log_ratio:.4f}", item.verdict, f"{item.n_sets:,}", f"{item.n_pairs:,}", f"{item.seconds:.1f}", item.searched)
         for item in found
     ]
-    console.show_table(("VERIFIED", "VERDICT", "DATA SETS", "PAIRS", "SECONDS", "SEARCHED"), rows)
+    console.show_table(("SEARCHED", "FINDING", "DATA SETS", "PAIRS", "SECONDS", "SEARCHED"), rows)
 
 
 def _show_pair(found: AuditResult) -> None:

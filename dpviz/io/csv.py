@@ -5,7 +5,7 @@ from the rows. A line with another number of cells than the header, or with a qu
 counted; a byte that cannot be read spoils its own cell only. So a row that is added or removed changes one row of the table at
 most (`tests/io/test_csv_row_wise.py`).
 
-`CsvError.code` is one of not-a-file, empty, gzip, not-csv, encoding, line-ends, too-many-bytes, too-many-rows,
+`TableError.code` is one of not-a-file, empty, gzip, not-csv, encoding, line-ends, too-many-bytes, too-many-rows,
 too-many-columns, no-header, header-numbers, one-column, blank-name, duplicate-name. All but the three limits, which belong to the
 declared domain, speak of the file or its header. No message quotes a cell.
 """
@@ -14,21 +14,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 
-import numpy as np
-
 from dpviz.io.csv_lines import Header, cells_of
-from dpviz.io.text import Source, name_of, read_text
-from dpviz.table.raw import MISSING_MARKS, RawColumn, RawTable
+from dpviz.io.records import table_of_records
+from dpviz.io.text import LONGEST_LINE, MAX_BYTES, MAX_COLUMNS, MAX_ROWS, Source, name_of, read_text
+from dpviz.table.raw import RawTable
 
 _LINES_AT_ONCE = 1024
-#: Longer lines are left out, so that no line can ask for more memory than this many cells.
-LONGEST_LINE = 4_000_000
-
-Records = list[list[str]]
-Encoded = list[tuple[tuple[str, ...], np.ndarray]]
 
 
 def read_csv(
@@ -39,9 +32,9 @@ def read_csv(
     delimiter: str | None = None,
     encoding: str | None = None,
     row_wise: bool = True,
-    max_bytes: int = 200_000_000,
-    max_rows: int = 1_000_000,
-    max_columns: int = 2_000,
+    max_bytes: int = MAX_BYTES,
+    max_rows: int = MAX_ROWS,
+    max_columns: int = MAX_COLUMNS,
 ) -> RawTable:
     """Read a table of text.
 
@@ -65,32 +58,16 @@ def read_csv(
 
     Raises
     ------
-    CsvError
+    TableError
         The file is no table of text, or is larger than the limits; `code`, `row` and `column` say what and where.
     """
     text = read_text(source, header=names is None, encoding=encoding, row_wise=row_wise, max_bytes=max_bytes)
     text.require_rows_at_most(max_rows + (names is None))
     lines = text.lines()
     header = Header.of(lines, delimiter, max_columns) if names is None else Header.given(names, delimiter, max_columns)
-    packs, n_malformed = _packed(_records(lines, header.delimiter, row_wise), header)
-    columns, empty_rows = _without_empty_rows([_encode_column(packs) for _ in header.names])
-    raw = (RawColumn(column, texts, codes) for column, (texts, codes) in zip(header.names, columns, strict=True))
-    return RawTable(
-        tuple(_with_notes(column) for column in raw),
-        name_of(source, name),
-        (*text.notes, *header.notes, *_lost(n_malformed, empty_rows)),
-        n_malformed=n_malformed,
-        not_row_wise="" if row_wise else "its reader let cells in quotes span lines",
-    )
-
-
-def _lost(n_malformed: int, empty_rows: int) -> Iterator[str]:
-    """Notes for the owner about lines that gave no row."""
-    if n_malformed:
-        what = "1 line was" if n_malformed == 1 else f"{n_malformed:,} lines were"
-        yield f"{what} left out: another number of cells than columns, or a quote that is never closed."
-    if empty_rows:
-        yield f"Skipped {empty_rows:,} row{'s'[: empty_rows > 1]} without any value."
+    records = _records(lines, header.delimiter, row_wise)
+    reason = "" if row_wise else "its reader let cells in quotes span lines"
+    return table_of_records(records, header.names, name_of(source, name), (*text.notes, *header.notes), reason)
 
 
 def _records(lines: Iterator[str], delimiter: str, row_wise: bool) -> Iterator[list[list[str] | None]]:
@@ -99,9 +76,10 @@ def _records(lines: Iterator[str], delimiter: str, row_wise: bool) -> Iterator[l
         yield from _joined(lines, delimiter)
         return
     while some := list(islice(lines, _LINES_AT_ONCE)):
-        if max(map(len, some)) > LONGEST_LINE:
-            some = [line if len(line) <= LONGEST_LINE else '"\n' for line in some]
-        yield cells_of(some, delimiter)
+        if sum(map(len, some)) <= LONGEST_LINE:
+            yield cells_of(some, delimiter)
+        else:  # one at a time, for cells take up to ten times the memory of their text
+            yield from (cells_of([line if len(line) <= LONGEST_LINE else '"\n'], delimiter) for line in some)
 
 
 def _joined(lines: Iterable[str], delimiter: str) -> Iterator[list[list[str] | None]]:
@@ -116,85 +94,3 @@ def _joined(lines: Iterable[str], delimiter: str) -> Iterator[list[list[str] | N
         if not some:
             return
         yield some
-
-
-def _packed(chunks: Iterator[list[list[str] | None]], header: Header) -> tuple[list[list[str]], int]:
-    """(one list per column of NUL-joined cells, number of malformed records).
-
-    Joined, a cell costs a byte more than its text instead of the fifty of a Python string.
-    """
-    packs: list[list[str]] = [[] for _ in header.names]
-    n_malformed = 0
-    for chunk in chunks:
-        kept = [record for record in chunk if record is not None and len(record) == header.width]
-        if len(kept) < len(chunk):
-            n_malformed += len(chunk) - len(kept) - sum(map(_is_blank, chunk))
-        for pack, cells in zip(packs, zip(*kept, strict=True), strict=False):  # no cells when no record is kept
-            pack.append("\0".join(cells))
-    packs.reverse()  # columns are popped from the end, first column first
-    return packs, n_malformed
-
-
-def _is_blank(record: list[str] | None) -> bool:
-    """An empty line."""
-    return record is not None and (not record or (len(record) == 1 and not record[0].strip()))
-
-
-class _Codes(dict[str, int]):
-    """Cell as written -> code, found on first sight. `texts` are the distinct stripped cells; missing marks are -1."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.texts: list[str] = []
-
-    def __missing__(self, cell: str) -> int:
-        text = cell.strip()
-        if text in MISSING_MARKS:
-            code = -1
-        elif text != cell:
-            code = self[text]
-        else:
-            code = len(self.texts)
-            self.texts.append(text)
-        self[cell] = code
-        return code
-
-
-def _encode_column(packs: list[list[str]]) -> tuple[tuple[str, ...], np.ndarray]:
-    """(texts, codes) of the next column; takes it off `packs` so that its text is freed."""
-    codes = _Codes()
-    parts = [np.fromiter(map(codes.__getitem__, pack.split("\0")), np.int32) for pack in packs.pop()]
-    return tuple(codes.texts), np.concatenate(parts) if parts else np.empty(0, np.int32)
-
-
-def _without_empty_rows(columns: Encoded) -> tuple[Encoded, int]:
-    """Leave out rows in which every cell is missing, as spreadsheets leave them at the end."""
-    empty = columns[0][1] < 0
-    for _, codes in columns[1:]:
-        if not empty.any():
-            return columns, 0
-        empty &= codes < 0
-    if not empty.any():
-        return columns, 0
-    return [(texts, codes[~empty]) for texts, codes in columns], int(empty.sum())
-
-
-def _with_notes(column: RawColumn) -> RawColumn:
-    numbers = ~np.isnan(column.text_numbers)
-    if column.is_numeric:
-        notes = _comma_notes(column.texts)
-    elif numbers.any():
-        number, text = column.texts[int(numbers.argmax())], column.texts[int(numbers.argmin())]
-        notes = (f"Holds numbers and text, for example {number!r} and {text!r}: proposed as categories.",)
-    else:
-        notes = ()
-    return replace(column, notes=notes) if notes else column
-
-
-def _comma_notes(texts: tuple[str, ...]) -> tuple[str, ...]:
-    comma = next((text for text in texts if "," in text), None)
-    if comma is None:
-        return ()
-    point = next((text for text in texts if "." in text), None)
-    doubt = "" if point is None else f" Decimal points appear too, as in {point!r}: make sure no comma separates thousands."
-    return (f"Decimal commas were read as decimal points, as in {comma!r}.{doubt}",)

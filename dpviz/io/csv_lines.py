@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.errors import CsvError
+from dpviz.errors import TableError
 from dpviz.table.raw import parse_numbers
 
-_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+#: What may separate cells, with its name.
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
 @dataclass(frozen=True)
@@ -34,15 +35,16 @@ class Header:
         line = next(lines, "")
         if not line.strip():
             remedy = "Choose a CSV file with one line of column names and then the data."
-            raise CsvError("empty", "The file is empty.", remedy=remedy)
-        chosen = _checked_delimiter(delimiter) or max(_DELIMITERS, key=lambda mark: len(cells_of([line], mark)[0] or ()))
+            raise TableError("empty", "The file is empty.", remedy=remedy)
+        chosen = _checked_delimiter(delimiter) or max(DELIMITERS, key=lambda mark: len(cells_of([line], mark)[0] or ()))
         if line.count(chosen) >= max_columns and '"' not in line:
             raise _too_many_columns(line.count(chosen) + 1, max_columns)
         header = cells_of([line], chosen)[0]
         if header is None:
             what = "The first line has a quote that is never closed, or is too long."
-            raise CsvError("no-header", what, row=1, remedy="Put the column names into the first line.")
+            raise TableError("no-header", what, row=1, remedy="Put the column names into the first line.")
         names = [cell.strip() for cell in header]
+        check_header(names)
         _check_names(names, max_columns)
         return cls(names, chosen, tuple(_header_notes(names, header, chosen)))
 
@@ -53,10 +55,10 @@ class Header:
 
 
 def _checked_delimiter(delimiter: str | None) -> str | None:
-    if delimiter is None or delimiter in _DELIMITERS:
+    if delimiter is None or delimiter in DELIMITERS:
         return delimiter
     remedy = "Give ',', ';', '|' or a tab, or leave it out."
-    raise CsvError("delimiter", f"Cells cannot be separated by {delimiter[:10]!r}.", remedy=remedy)
+    raise TableError("delimiter", f"Cells cannot be separated by {delimiter[:10]!r}.", remedy=remedy)
 
 
 def _header_notes(names: list[str], header: list[str], delimiter: str) -> Iterator[str]:
@@ -66,28 +68,39 @@ def _header_notes(names: list[str], header: list[str], delimiter: str) -> Iterat
     if len(numbers):
         yield f"Column names are numbers, first in column {numbers[0]}: make sure the first line is a header and not data."
     if delimiter != ",":
-        yield f"Cells are separated by {_DELIMITERS[delimiter]}."
+        yield f"Cells are separated by {DELIMITERS[delimiter]}."
+
+
+def check_header(names: list[str]) -> None:
+    """The first line of a file holds names rather than a row, as far as one can tell."""
+    if not any(names):
+        remedy = "Put the column names into the first line."
+        raise TableError("no-header", "The first line has no column name.", row=1, remedy=remedy)
+    if not np.isnan(parse_numbers(names)).any():
+        remedy = "Put a line of column names above the data, or give the names."
+        raise TableError("header-numbers", "The first line holds only numbers: it seems to be data.", row=1, remedy=remedy)
 
 
 def _check_names(names: list[str], max_columns: int) -> None:
-    if not any(names):
-        remedy = "Put the column names into the first line."
-        raise CsvError("no-header", "The first line has no column name.", row=1, remedy=remedy)
-    if len(names) > max_columns:
-        raise _too_many_columns(len(names), max_columns)
-    if not np.isnan(parse_numbers(names)).any():
-        remedy = "Put a line of column names above the data, or give the names."
-        raise CsvError("header-numbers", "The first line holds only numbers: it seems to be data.", row=1, remedy=remedy)
     if len(names) == 1:
         what = "There is only one column. Cells may be separated by commas, semicolons, tabs or vertical bars."
         remedy = "Save the file with one of these delimiters and at least two columns."
-        raise CsvError("one-column", what, row=1, remedy=remedy)
+        raise TableError("one-column", what, row=1, remedy=remedy)
+    check_names(names, max_columns)
+
+
+def check_names(names: list[str], max_columns: int) -> None:
+    """Column names of any file: at least two, not too many, each there and each once."""
+    if len(names) > max_columns:
+        raise _too_many_columns(len(names), max_columns)
+    if len(names) < 2:
+        raise TableError("one-column", "There are fewer than two columns.", remedy="Choose a table with at least two columns.")
     _check_each_name(names)
 
 
-def _too_many_columns(found: int, most: int) -> CsvError:
+def _too_many_columns(found: int, most: int) -> TableError:
     what = f"There are {found:,} columns; at most {most:,} can be read."
-    return CsvError("too-many-columns", what, row=1, remedy="Keep fewer columns, or raise max_columns.")
+    return TableError("too-many-columns", what, row=1, remedy="Keep fewer columns, or raise max_columns.")
 
 
 def _check_each_name(names: list[str]) -> None:
@@ -95,10 +108,10 @@ def _check_each_name(names: list[str]) -> None:
     for place, name in enumerate(names, 1):
         if not name:
             remedy = "Name it, or delete the column (a table saved with its row numbers has such a column)."
-            raise CsvError("blank-name", f"Column {place} has no name.", row=1, remedy=remedy)
+            raise TableError("blank-name", f"Column {place} has no name.", row=1, remedy=remedy)
         if name in seen:
             what = f"Columns {seen[name]} and {place} have the same name."
-            raise CsvError("duplicate-name", what, row=1, remedy="Give every column its own name.")
+            raise TableError("duplicate-name", what, row=1, remedy="Give every column its own name.")
         seen[name] = place
 
 

@@ -43,7 +43,7 @@ def fetch_openml(name: str, *, version: int | str = "active", stop: Stop | None 
     ------
     DpvizError
         No network, or it is switched off, or no such table.
-    CsvError
+    TableError
         The table is not one dpviz can use; too large, for example.
     Cancelled
         `stop` said so.

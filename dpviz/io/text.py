@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from dpviz.errors import CsvError, ParameterError
+from dpviz.errors import ParameterError, TableError
 
 Source = str | Path | bytes | BinaryIO
 
-_GZIP = b"\x1f\x8b"
+GZIP = b"\x1f\x8b"
 _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 #: First bytes of files people take for CSV files.
@@ -34,6 +34,10 @@ _OTHER_KINDS = {
 }
 #: Encodings in which a line feed is never part of another character, so that lines are the same whatever their bytes are.
 ENCODINGS = ("utf-8", *(f"cp{page}" for page in range(1250, 1259)), *(f"iso8859-{part}" for part in range(1, 17) if part != 12))
+#: Most bytes (packed and unpacked), rows and columns of a table, unless the caller says otherwise: part of the declared domain.
+MAX_BYTES, MAX_ROWS, MAX_COLUMNS = 200_000_000, 1_000_000, 2_000
+#: Longer lines are left out, so that no line can ask for more memory than this many cells; a longer header is refused.
+LONGEST_LINE = 4_000_000
 _AS_UTF8 = "Save the file as CSV in UTF-8 and try again."
 
 
@@ -67,10 +71,10 @@ class Text:
         return (line if line.endswith("\n") else f"{line}\n" for line in lines)
 
     def require_rows_at_most(self, most: int) -> None:
-        """Raise CsvError where there are more lines, blank ones included."""
+        """Raise TableError where there are more lines, blank ones included."""
         if self.raw.count(b"\n") > most:
             what = f"There are more than {most:,} lines."
-            raise CsvError("too-many-rows", what, remedy="Keep fewer rows or raise max_rows.")
+            raise TableError("too-many-rows", what, remedy="Keep fewer rows or raise max_rows.")
 
 
 def read_text(source: Source, *, header: bool, encoding: str | None, row_wise: bool, max_bytes: int) -> Text:
@@ -81,12 +85,12 @@ def read_text(source: Source, *, header: bool, encoding: str | None, row_wise: b
 
     Raises
     ------
-    CsvError
+    TableError
         No file, a damaged archive, another kind of file, too many bytes, or an encoding in which a byte can change other rows.
     """
-    raw = _read(source, max_bytes)
-    if raw.startswith(_GZIP) if header else name_of(source, None).endswith(".gz"):
-        raw = _unpack(raw, max_bytes)
+    raw = read_bytes(source, max_bytes)
+    if raw.startswith(GZIP) if header else name_of(source, None).endswith(".gz"):
+        raw = gunzip(raw, max_bytes)
     if not header:
         return Text(raw, _checked(encoding or "utf-8"), row_wise=row_wise)
     _refuse_other_kinds(raw)
@@ -94,6 +98,9 @@ def read_text(source: Source, *, header: bool, encoding: str | None, row_wise: b
         return _utf16(raw, row_wise)
     raw = raw.removeprefix(_UTF8_MARK).lstrip(b"\r\n")
     first = raw[: raw.find(b"\n") + 1 or len(raw)]
+    if len(first) > LONGEST_LINE:
+        what = f"The first line is longer than {LONGEST_LINE:,} bytes."
+        raise TableError("no-header", what, row=1, remedy="Put the column names into the first line.")
     if row_wise:
         _check_first_line(first)
     return Text(raw, *_encoding_of(first, encoding), row_wise)
@@ -117,7 +124,7 @@ def _checked(encoding: str) -> str:
         known = ""
     if known not in ENCODINGS:
         what = f"{encoding[:40]!r} is no encoding in which every row can be read by itself."
-        raise CsvError("encoding", what, remedy=f"Choose one of {', '.join(ENCODINGS)}.")
+        raise TableError("encoding", what, remedy=f"Choose one of {', '.join(ENCODINGS)}.")
     return known
 
 
@@ -125,32 +132,33 @@ def _check_first_line(first: bytes) -> None:
     """The header is public, so what is wrong with it may be said."""
     if b"\0" in first:
         what = "The first line holds NUL bytes, which no text contains: a binary file, or UTF-16 without its mark."
-        raise CsvError("encoding", what, row=1, remedy=_AS_UTF8)
+        raise TableError("encoding", what, row=1, remedy=_AS_UTF8)
     if b"\r" in first.removesuffix(b"\n").removesuffix(b"\r"):
         what = "Lines end with a carriage return alone."
-        raise CsvError("line-ends", what, row=1, remedy="Save the file with line feeds (LF or CRLF).")
+        raise TableError("line-ends", what, row=1, remedy="Save the file with line feeds (LF or CRLF).")
 
 
 def _utf16(raw: bytes, row_wise: bool) -> Text:
     if row_wise:
         what = "The file is UTF-16, in which one lost byte changes every row after it."
-        raise CsvError("encoding", what, remedy=_AS_UTF8)
+        raise TableError("encoding", what, remedy=_AS_UTF8)
     return Text(raw.decode("utf-16", "replace").encode("utf-8"), "utf-8", ("Read as UTF-16.",), row_wise)
 
 
-def _read(source: Any, max_bytes: int) -> bytes:
+def read_bytes(source: Any, max_bytes: int) -> bytes:
+    """All bytes of a path, buffer or file; raises TableError where there is no file or more than `max_bytes`."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _limited(bytes(source), max_bytes)
     if hasattr(source, "getvalue"):  # a buffer or an upload: read it whole, wherever its cursor is
         return _limited(source.getvalue(), max_bytes)
     if not isinstance(source, (str, Path)) and not hasattr(source, "read"):
-        raise ParameterError("read_csv", "source", source, "a path, bytes, or a file opened in binary mode")
+        raise ParameterError("a reader of tables", "source", source, "a path, bytes, or a file opened in binary mode")
     try:
         return _limited(_read_file(source, max_bytes), max_bytes)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         what = f"{name_of(source, None)!r} cannot be read: {reason}."
-        raise CsvError("not-a-file", what, remedy="Check the path; it must name a .csv or .csv.gz file.") from error
+        raise TableError("not-a-file", what, remedy="Check the path; it must name a table.") from error
 
 
 def _read_file(source: Any, max_bytes: int) -> bytes | str:
@@ -164,29 +172,31 @@ def _limited(raw: bytes | str, max_bytes: int) -> bytes:
     if isinstance(raw, str):
         raw = raw.encode("utf-8", "surrogatepass")
     if len(raw) > max_bytes:
-        raise _too_big("The file", max_bytes)
+        raise too_big("The file", max_bytes)
     return raw
 
 
-def _unpack(raw: bytes, max_bytes: int) -> bytes:
+def gunzip(raw: bytes, max_bytes: int) -> bytes:
+    """The unpacked bytes; raises TableError for a damaged archive and for more than `max_bytes`."""
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
             data = file.read(max_bytes + 1)
     except (OSError, EOFError, zlib.error) as error:
         what = f"The gzip file is damaged or cut short ({error})."
-        raise CsvError("gzip", what, remedy="Download or compress the file again.") from error
+        raise TableError("gzip", what, remedy="Download or compress the file again.") from error
     if len(data) > max_bytes:
-        raise _too_big("The unpacked file", max_bytes)
+        raise too_big("The unpacked file", max_bytes)
     return data
 
 
-def _too_big(which: str, max_bytes: int) -> CsvError:
+def too_big(which: str, max_bytes: int) -> TableError:
+    """The error of a file larger than the limit."""
     what = f"{which} is larger than {max_bytes / 1e6:,.4g} MB."
-    return CsvError("too-many-bytes", what, remedy="Keep fewer rows or columns, or raise max_bytes.")
+    return TableError("too-many-bytes", what, remedy="Keep fewer rows or columns, or raise max_bytes.")
 
 
 def _refuse_other_kinds(raw: bytes) -> None:
     for start, kind in _OTHER_KINDS.items():
         if raw.startswith(start):
-            remedy = "Open it in its own program and save the table as CSV."
-            raise CsvError("not-csv", f"This is {kind}, not a CSV file.", remedy=remedy)
+            remedy = "Read it with dpviz.read_table, or open it in its own program and save the table as CSV."
+            raise TableError("not-csv", f"This is {kind}, not a CSV file.", remedy=remedy)

@@ -16,6 +16,7 @@ from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, Schema
 from dpviz.training.contract import FitResult, LearnerSpec, schema_disclosures
+from dpviz.training.honest.testing import fit_with_test, plan_with_test
 from dpviz.training.params import Settings, make_params
 
 #: The learner shown first, for classes and for a number.
@@ -72,6 +73,7 @@ def fit(
     delta: float = 0.0,
     seed: int | None = None,
     source: NoiseSource | None = None,
+    test_share: float | None = None,
     **params: Any,
 ) -> FitResult:
     """Train a learner.
@@ -92,12 +94,15 @@ def fit(
         A seed simulates (repeatable, protects nobody). None releases with exact samplers and no seed.
     source : NoiseSource, optional
         Used instead of `seed`.
+    test_share : float, optional
+        Part of the rows, at most half, that secret coins keep for a private test result (`test_report`; classes only). It costs
+        no further epsilon. None is the learner's rule: 5 % where it has honest leaves, otherwise 0.
     **params
         The learner's own parameters.
 
     Raises
     ------
-    UnknownName, ParameterError, WrongTask, SchemaError
+    UnknownName, ParameterError, WrongTask, SchemaError, NeedsClasses
         For what was asked.
     NotReleasable
         When seed is None and a mechanism has no exact sampler.
@@ -106,13 +111,13 @@ def fit(
     """
     spec = get_learner(name)
     require_task(spec, data.schema)
-    settings = Settings(epsilon=epsilon, max_depth=max_depth, depth=depth, delta=delta)  # type: ignore[arg-type]
+    settings = Settings(epsilon, max_depth, depth, delta, test_share)  # type: ignore[arg-type]
     chosen = make_params(spec.Params, name, params)
-    plan = spec.plan(data.schema, settings, chosen)
+    plan = plan_with_test(spec, data.schema, settings, chosen)
     noise = source or _source_of(seed)
     if isinstance(noise, ExactNoise) and data.not_row_wise:
         raise NotRowWise(data.not_row_wise)
-    grown = spec.fit(data, plan, chosen, noise)
+    grown = fit_with_test(spec, data, plan, chosen, noise)
     return FitResult(
         learner=name,
         model=grown.model,
@@ -125,6 +130,8 @@ def fit(
         disclosures=(*schema_disclosures(data.schema), *grown.disclosures),
         noise=noise.name,
         seed=getattr(noise, "seed", None),
+        test_report=grown.test_report,
+        rows_per_person=data.rows_per_person,
     )
 
 

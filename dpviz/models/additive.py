@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.models.base import classes_by, require_same_columns
+from dpviz.models.base import chances_by, classes_by, require_same_columns
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Feature, Schema
 from dpviz.table.strict_json import read_entry, wrong
@@ -51,6 +51,10 @@ class AdditiveModel:
     def predict(self, data: EncodedDataset) -> np.ndarray:
         """Class codes of shape (n_rows,), uint8."""
         return classes_by(self.scores(data))
+
+    def predict_proba(self, data: EncodedDataset) -> np.ndarray:
+        """What the log-odds mean, float64 of shape (n_rows, 2)."""
+        return chances_by(self.scores(data))
 
 
 def bins_of(schema: Schema, cuts: tuple[tuple[float, ...], ...]) -> list[int]:

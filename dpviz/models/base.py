@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from dpviz.errors import SchemaError
+from dpviz.errors import NoProbabilities, SchemaError
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
 
@@ -27,6 +27,9 @@ class Model(Protocol):
 
     def predict(self, data: EncodedDataset) -> np.ndarray:
         """Class codes (or numbers) of shape (n_rows,), in the units of `data.target`."""
+
+    def predict_proba(self, data: EncodedDataset) -> np.ndarray:
+        """Probability of every class: float64 of shape (n_rows, n_classes), rows sum to 1. Raises NoProbabilities."""
 
 
 class OfArrays:
@@ -61,10 +64,15 @@ class Voting:
         """Class codes of shape (n_rows,), uint8: most votes, the lowest code among equals."""
         return self.votes(data).argmax(axis=1).astype(np.uint8)
 
-    def scores(self, data: EncodedDataset) -> np.ndarray:
-        """Share of the votes for each class: float64 of shape (n_rows, n_classes); those below 0 (noise) count as 0."""
+    def predict_proba(self, data: EncodedDataset) -> np.ndarray:
+        """Share of the votes for each class: float64 of shape (n_rows, n_classes).
+
+        It ranks rows and says how far the members agree. It is not calibrated: of rows with a share of .9, nine in ten need not
+        be of that class. Votes below 0 (noise) count as 0; where nobody votes every class has the same share.
+        """
         votes = np.maximum(self.votes(data), 0)
-        return votes / np.maximum(votes.sum(axis=1, keepdims=True), 1)
+        total = votes.sum(axis=1, keepdims=True)
+        return np.where(total > 0, votes / np.maximum(total, 1), 1 / votes.shape[1])
 
 
 def n_scores(schema: Schema) -> int:
@@ -77,6 +85,26 @@ def classes_by(scores: np.ndarray) -> np.ndarray:
     among equals.
     """
     return (scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)).astype(np.uint8)
+
+
+def chances_by(scores: np.ndarray) -> np.ndarray:
+    """Probability of every class, float64 of shape (n_rows, n_classes), from log-odds of the second, or from one score per class.
+
+    These are the logistic function, and the softmax (Bridle 1990).
+    """
+    both = np.column_stack([np.zeros(len(scores)), scores]) if scores.ndim == 1 else scores
+    weights = np.exp(both - both.max(axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def holds_probabilities(model: Model) -> bool:
+    """Whether the model says how likely the classes are."""
+    nothing = tuple(np.zeros(0, dtype=np.uint8) for _ in model.schema.features)
+    try:
+        model.predict_proba(EncodedDataset(model.schema, nothing, np.zeros(0, dtype=np.uint8)))
+    except NoProbabilities:
+        return False
+    return True
 
 
 def require_same_columns(expected: Schema, given: Schema) -> None:

@@ -12,7 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from dpviz.models.base import OfArrays, classes_by, n_scores, require_same_columns
+from dpviz.errors import NoProbabilities
+from dpviz.models.base import OfArrays, chances_by, classes_by, n_scores, require_same_columns
 from dpviz.models.packed_forest import LEAF, PackedTrees, UnpackedTrees, values_of
 from dpviz.models.tree import NumberLeaf, Tree
 from dpviz.table.dataset import EncodedDataset
@@ -80,6 +81,12 @@ class BoostedTrees(OfArrays):
         if isinstance(target, NumericTarget):
             return np.clip(scores, target.low, target.high)
         return classes_by(scores)
+
+    def predict_proba(self, data: EncodedDataset) -> np.ndarray:
+        """What the scores mean (see `chances_by`), float64 of shape (n_rows, n_classes). NoProbabilities for a number."""
+        if isinstance(self.schema.target, NumericTarget):
+            raise NoProbabilities(self.kind)
+        return chances_by(self.scores(data))
 
     def contributions(self, data: EncodedDataset) -> np.ndarray:
         """What each tree adds to each row, float64 of shape (n_rows, n_trees). For a few rows."""

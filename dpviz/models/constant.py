@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.models.base import require_same_columns
+from dpviz.errors import NoProbabilities
+from dpviz.models.base import Model, require_same_columns
+from dpviz.models.tree import Leaf, Tree
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 
@@ -24,3 +26,14 @@ class Constant:
         """Class codes of shape (n_rows,), uint8."""
         require_same_columns(self.schema, data.schema)
         return np.full(data.n_rows, self.label, dtype=np.uint8)
+
+    def predict_proba(self, data: EncodedDataset) -> np.ndarray:
+        """Raises NoProbabilities: only the label was released."""
+        raise NoProbabilities(self.kind)
+
+
+def as_tree(model: Model) -> Tree | None:
+    """The model as one complete tree; a constant is a single leaf. None for other kinds of model."""
+    if isinstance(model, Constant):
+        return Tree(model.schema, Leaf(model.label))
+    return model if isinstance(model, Tree) else None

@@ -1,22 +1,24 @@
 """The JSON document `dpviz-tree/1`: a model and everything that must be said about it.
 
 Names instead of codes, an explicit operator at every branch, an explicit direction for missing and unknown values.
-Released values only: no counts, no seed of a release. Readers ignore unknown keys and refuse unknown versions.
+Released values only: no exact counts, no seed of a release. Readers ignore unknown keys and refuse unknown versions.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import platform
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from dpviz.accounting.claim import Claim, Disclosure
-from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.accounting.document import ledger_entries
+from dpviz.accounting.guarantee import NEIGHBOURS, for_unit
 from dpviz.accounting.ledger import Ledger
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.models.additive import AdditiveModel, additive_body, additive_from
@@ -34,6 +36,8 @@ from dpviz.table.schema_json import schema_from_dict
 from dpviz.table.strict_json import parse_json, read, read_entry, read_kind, require_format, without_infinity, wrong
 from dpviz.version import VERSION
 
+T = TypeVar("T")
+
 FORMAT = "dpviz-tree/1"
 #: The JSON Schema (draft 2020-12) of a document; the page beside it, `dpviz-tree-1.md`, explains it.
 JSON_SCHEMA = Path(__file__).with_name("dpviz-tree-1.schema.json")
@@ -43,11 +47,14 @@ _DEEPEST = 64
 def model_document(
     *,
     model: Model,
+    schema: Schema,
+    test_report: dict[str, Any] | None,
     learner: str,
     settings: Any,
     params: Any,
     claim: Claim,
     ledger: Ledger,
+    rows_per_person: int | None,
     plan: BudgetPlan,
     disclosures: Iterable[Disclosure],
     noise: str,
@@ -59,16 +66,18 @@ def model_document(
         "format": FORMAT,
         "kind": model.kind,
         **model_body(model),
-        "schema": model.schema.to_dict(),
-        "learner": {"name": learner, "settings": asdict(settings), "parameters": asdict(params), "depth": plan.depth},
+        "schema": schema.to_dict(),
+        "learner": {"name": learner, "settings": _stated(settings), "parameters": asdict(params), "depth": plan.depth},
         "privacy": {
             "neighbours": NEIGHBOURS,
             "guarantee": asdict(ledger.guarantee),
+            **_per_person(ledger, rows_per_person),
             "claim": asdict(claim),
-            "ledger": [asdict(row) for row in ledger.rows()],
+            "ledger": ledger_entries(ledger),
             "disclosures": [asdict(item) for item in disclosures],
             "noise": _noise(noise, seed, warning),
         },
+        **({} if test_report is None else {"test_report": test_report}),
         "versions": {"dpviz": VERSION, "numpy": np.__version__, "python": platform.python_version()},
     }
     return json.dumps(without_infinity(document), indent=1, ensure_ascii=False, allow_nan=False)
@@ -77,6 +86,16 @@ def model_document(
 def model_body(model: Model) -> dict[str, Any]:
     """What the model predicts by, in names: equal exactly for models that are the same release."""
     return _WRITERS[model.kind](model)
+
+
+def _per_person(ledger: Ledger, rows: int | None) -> dict[str, Any]:
+    """What the steps cost one person; nothing where the rows are not bound to persons."""
+    return {} if rows is None else {"per_person": {"rows": rows, **asdict(for_unit(ledger.guarantee, rows))}}
+
+
+def _stated(settings: Any) -> dict[str, Any]:
+    """The settings; without a share of rows for a test when none was set."""
+    return {name: value for name, value in asdict(settings).items() if value is not None}
 
 
 def _noise(source: str, seed: int | None, warning: str | None) -> dict[str, Any]:
@@ -103,12 +122,18 @@ def _write_node(schema: Schema, node: Node) -> dict[str, Any]:
     if isinstance(node, NumberLeaf):
         return {"value": node.value}
     if isinstance(node, Leaf):
-        return {"leaf": schema.classes[node.label]}
+        return write_leaf(schema, node)
     return {
         **_write_rule(schema, node.rule),
         "left": _write_node(schema, node.left),
         "right": _write_node(schema, node.right),
     }
+
+
+def write_leaf(schema: Schema, leaf: Leaf) -> dict[str, Any]:
+    """A leaf of classes as a node of the document."""
+    released = {"counts": leaf.counts, "shares": leaf.shares}
+    return {"leaf": schema.classes[leaf.label], **{name: list(value) for name, value in released.items() if value is not None}}
 
 
 def _write_rule(schema: Schema, rule: Rule) -> dict[str, Any]:
@@ -155,12 +180,32 @@ def _read_node(item: Any, schema: Schema, where: str, depth: int = 0) -> Node:
     if "value" in read(dict, item, where):
         return _read_number(item, schema, where)
     if "leaf" in item:
-        return Leaf(_read_class(item, "leaf", schema, where))
+        return read_leaf(item, schema, where)
     rule = _read_rule(item, schema, where)
     children = (
         _read_node(read_entry(dict, item, side, where), schema, f"{where}.{side}", depth + 1) for side in ("left", "right")
     )
     return Branch(rule, *children)
+
+
+def read_leaf(item: dict[str, Any], schema: Schema, where: str) -> Leaf:
+    """What `write_leaf` wrote; `where` is its path. Raises DocumentError."""
+    label = _read_class(item, "leaf", schema, where)
+    counts = _per_class(tuple[int, ...], item, "counts", schema, where)
+    shares = _per_class(tuple[float, ...], item, "shares", schema, where)
+    if shares is not None and not (min(shares) >= 0 and math.isclose(math.fsum(shares), 1, abs_tol=1e-9)):
+        raise wrong("Shares must not be negative and must add up to 1.", f"{where}.shares")
+    return Leaf(label, counts, shares)
+
+
+def _per_class(kind: type[T], item: dict[str, Any], key: str, schema: Schema, where: str) -> T | None:
+    """One number per class, where the entry is there."""
+    if key not in item:
+        return None
+    found = read_entry(kind, item, key, where)
+    if len(found) != len(schema.classes):  # type: ignore[arg-type]
+        raise wrong(f"One number per class is needed: {len(schema.classes)}.", f"{where}.{key}")
+    return found
 
 
 def _read_number(item: dict[str, Any], schema: Schema, where: str) -> NumberLeaf:

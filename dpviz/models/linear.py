@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.models.base import classes_by, n_scores, require_same_columns
+from dpviz.models.base import chances_by, classes_by, n_scores, require_same_columns
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Feature, NumericFeature, Schema
 
@@ -44,6 +44,17 @@ class LinearModel:
     def predict(self, data: EncodedDataset) -> np.ndarray:
         """Class codes of shape (n_rows,), uint8."""
         return classes_by(self.scores(data))
+
+    def predict_proba(self, data: EncodedDataset) -> np.ndarray:
+        """Probabilities of logistic regression, float64 of shape (n_rows, n_classes).
+
+        Of more than two classes each has a model of its own against the rest; their probabilities are scaled to sum to 1.
+        """
+        scores = self.scores(data)
+        if scores.ndim == 1:
+            return chances_by(scores)
+        alone = np.column_stack([chances_by(column)[:, 1] for column in scores.T])
+        return alone / np.maximum(alone.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
 
 
 def unit_columns(data: EncodedDataset) -> np.ndarray:

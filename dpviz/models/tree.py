@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 
 import numpy as np
 
+from dpviz.errors import NoProbabilities, ParameterError
 from dpviz.models.base import require_same_columns
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
@@ -44,9 +46,20 @@ Rule = ThresholdRule | SubsetRule
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """The end of a path: predicts the class with this code."""
+    """The end of a path: predicts the class with this code.
+
+    Attributes
+    ----------
+    label : int
+    counts : tuple of int or None
+        Released noisy rows per class, in the order of the schema; None where none were released. May be negative.
+    shares : tuple of float or None
+        Probability of every class, post-processed from released counts; sums to 1.
+    """
 
     label: int
+    counts: tuple[int, ...] | None = None
+    shares: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +133,19 @@ class Tree:
         return max(placed.depth for placed in self.nodes())
 
     @cached_property
+    def leaves(self) -> tuple[End, ...]:
+        """The leaves from left to right."""
+        return tuple(placed.node for placed in self.nodes() if not isinstance(placed.node, Branch))
+
+    @property
     def n_leaves(self) -> int:
         """Number of leaves."""
-        return sum(not isinstance(placed.node, Branch) for placed in self.nodes())
+        return len(self.leaves)
 
     @cached_property
     def values(self) -> tuple[float, ...]:
         """The numbers of the leaves from left to right; empty for a tree of classes."""
-        return tuple(placed.node.value for placed in self.nodes() if isinstance(placed.node, NumberLeaf))
+        return tuple(leaf.value for leaf in self.leaves if isinstance(leaf, NumberLeaf))
 
     def predict(self, data: EncodedDataset) -> np.ndarray:
         """Shape (n_rows,): class codes, uint8, or numbers, float64. Raises SchemaError when the columns are not the tree's."""
@@ -135,6 +153,37 @@ class Tree:
         found = np.empty(data.n_rows, dtype=np.float64 if self.values else np.uint8)
         _fill(self.root, data.columns, None, found)
         return found
+
+    def predict_proba(self, data: EncodedDataset) -> np.ndarray:
+        """Shares of the classes in each row's leaf: float64 of shape (n_rows, n_classes).
+
+        Raises NoProbabilities when a leaf has no shares, SchemaError when the columns are not the tree's.
+        """
+        require_same_columns(self.schema, data.schema)
+        shares = [leaf.shares for leaf in self.leaves if isinstance(leaf, Leaf) and leaf.shares is not None]
+        if len(shares) < self.n_leaves:
+            raise NoProbabilities(self.kind)
+        return np.array(shares)[self.leaf_of_rows(data)]
+
+    def leaf_of_rows(self, data: EncodedDataset, rows: np.ndarray | None = None) -> np.ndarray:
+        """The leaf that each row (or each row at the positions `rows`) reaches, int64, numbered from left to right. Private."""
+        found = np.empty(data.n_rows, dtype=np.int64)
+        _fill(_numbered(self.root, count()), data.columns, rows, found)
+        return found if rows is None else found[rows]
+
+    def relabelled(self, costs: Sequence[Sequence[float]]) -> Tree:
+        """The same shares with the labels of least expected cost; `costs[actual][said]`. Post-processing: costs no epsilon.
+
+        Raises NoProbabilities when a leaf has no shares, ParameterError unless `costs` is finite and of that shape.
+        """
+        table, n_classes = np.array(costs, dtype=np.float64), len(self.schema.classes)
+        if table.shape != (n_classes, n_classes) or not np.isfinite(table).all():
+            raise ParameterError("relabelled", "costs", costs, f"{n_classes} rows of {n_classes} finite numbers")
+        return Tree(self.schema, _relabelled(self.root, table))
+
+    def labels_only(self) -> Tree:
+        """The same labels at the same places, without counts and shares."""
+        return Tree(self.schema, _only_labels(self.root))
 
     def merged(self) -> Tree:
         """The same function without branches whose two sides predict the same. Post-processing: costs nothing."""
@@ -154,6 +203,27 @@ def _fill(node: Node, columns: tuple[np.ndarray, ...], rows: np.ndarray | None, 
     left = node.rule.goes_left(column[rows])
     _fill(node.left, columns, rows[left], found)
     _fill(node.right, columns, rows[~left], found)
+
+
+def _numbered(node: Node, numbers: Iterator[int]) -> Node:
+    """The same tree whose leaves predict their own number, from left to right."""
+    if not isinstance(node, Branch):
+        return NumberLeaf(next(numbers))
+    return Branch(node.rule, _numbered(node.left, numbers), _numbered(node.right, numbers))
+
+
+def _relabelled(node: Node, costs: np.ndarray) -> Node:
+    if isinstance(node, Branch):
+        return Branch(node.rule, _relabelled(node.left, costs), _relabelled(node.right, costs))
+    if not isinstance(node, Leaf) or node.shares is None:
+        raise NoProbabilities(Tree.kind)
+    return Leaf(int((np.array(node.shares) @ costs).argmin()), node.counts, node.shares)
+
+
+def _only_labels(node: Node) -> Node:
+    if isinstance(node, Branch):
+        return Branch(node.rule, _only_labels(node.left), _only_labels(node.right))
+    return Leaf(node.label) if isinstance(node, Leaf) else node
 
 
 def _merge(node: Node) -> Node:

@@ -23,6 +23,8 @@ CONTRIBUTION_BITS = 20
 _NOISE_BITS, _MOST_EXTRA_BITS = 28, 20
 #: Above this many steps the simulation rounds continuous noise; probabilities differ by a factor of at most 1 + 1e-6.
 _SMOOTH = 1000.0
+#: Beyond, sums in steps of 2^-20 leave int64.
+_LARGEST_SCALE = 2.0**40
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,10 @@ class NoiseGrid:
     """
 
     scales: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not all(0 < scale < _LARGEST_SCALE for scale in self.scales):
+            raise ParameterError("NoiseGrid", "scales", self.scales, "numbers in (0, 2^40)")
 
     @property
     def extra_bits(self) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpviz.accounting.events import Noise
 from dpviz.accounting.guarantee import round_up
-from dpviz.privacy.sensitivity import check_epsilon
+from dpviz.privacy.sensitivity import check_epsilon, check_scale
 from dpviz.privacy.source import NoiseSource, Released
 
 
@@ -31,11 +31,17 @@ class GeometricNoise:
 
     def __post_init__(self) -> None:
         check_epsilon("GeometricNoise", self.epsilon, positive=True)
+        check_scale("GeometricNoise", self.l1, self.epsilon)
 
     @property
     def decay(self) -> float:
         """a = exp(-eps/Delta)."""
         return math.exp(-self.epsilon / self.l1)
+
+    @property
+    def variance(self) -> float:
+        """Of the noise on one count: 2 a / (1 - a)^2."""
+        return 2 * self.decay / math.expm1(-self.epsilon / self.l1) ** 2
 
     def release(self, counts: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Released[np.ndarray]:
         """Noisy `counts` (any shape, int64, private), not clipped."""

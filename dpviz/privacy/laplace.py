@@ -14,7 +14,7 @@ import numpy as np
 
 from dpviz.accounting.events import Noise
 from dpviz.errors import NotReleasable
-from dpviz.privacy.sensitivity import check_epsilon
+from dpviz.privacy.sensitivity import check_epsilon, check_scale
 from dpviz.privacy.source import NoiseSource, Released
 
 
@@ -31,6 +31,7 @@ class LaplaceNoise:
 
     def __post_init__(self) -> None:
         check_epsilon("LaplaceNoise", self.epsilon, positive=True)
+        check_scale("LaplaceNoise", self.l1, self.epsilon)
 
     @property
     def scale(self) -> float:

@@ -12,6 +12,9 @@ from dpviz.accounting.events import NonPrivate, Select
 from dpviz.accounting.guarantee import round_up
 from dpviz.errors import ParameterError
 
+#: Noise of a larger scale leaves 64-bit numbers: 64 scales are 2^63.
+LARGEST_SCALE = 2.0**57
+
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
@@ -64,6 +67,12 @@ def check_epsilon(owner: str, epsilon: float, *, positive: bool = False) -> None
     enough = epsilon > 0 if positive else epsilon >= 0
     if not (enough and math.isfinite(epsilon)):
         raise ParameterError(owner, "epsilon", epsilon, "positive and finite" if positive else "finite and not negative")
+
+
+def check_scale(owner: str, l1: float, epsilon: float) -> None:
+    """Raise ParameterError where noise of scale `l1` / `epsilon` would leave 64-bit numbers."""
+    if not 0 < l1 / epsilon < LARGEST_SCALE:
+        raise ParameterError(owner, "epsilon", epsilon, f"so large that the noise has a scale below {LARGEST_SCALE:.3g}")
 
 
 #: Counting rows: one row changes one count by one.

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 
 from dpviz.accounting.events import Event
-from dpviz.randomness import generator
+from dpviz.randomness import generator, generator_at
 
 T = TypeVar("T")
 
@@ -42,18 +42,31 @@ class NoiseSource(Protocol):
 
     name: str
 
+    def enter(self, place: int) -> None:
+        """Called before the step at a node of a tree; `place` is 1 at the root, 2p and 2p + 1 at the children of p."""
+
     def draw(self, mechanism: Mechanism, values: Any) -> Any:
         """One draw of `mechanism` on `values`."""
 
 
 class Simulation:
-    """Repeatable noise for experiments and lessons. Anyone who knows the seed can subtract the noise, so it protects nobody."""
+    """Repeatable noise for experiments and lessons. Anyone who knows the seed can subtract the noise, so it protects nobody.
+
+    Noise belongs to a place: the same seed, node and candidate get the same noise in every fit, whatever the order of visits.
+    A fit alone has the distribution of a release. Two fits with one seed share their luck, so what differs is what the settings
+    change: a small step of epsilon changes few nodes, and a difference of accuracies has less variance (common random numbers).
+    """
 
     name = "simulation"
 
     def __init__(self, seed: int) -> None:
-        self.seed = seed
+        self.seed: int | None = seed
+        self._key = seed
         self._rng = generator(seed)
+
+    def enter(self, place: int) -> None:
+        """Draws from here on belong to this node."""
+        self._rng = generator_at(self._key, place)
 
     def draw(self, mechanism: Mechanism, values: Any) -> Any:
         """One draw with NumPy's generator."""
@@ -65,6 +78,9 @@ class ExactNoise:
 
     name = "release"
     seed = None
+
+    def enter(self, place: int) -> None:
+        """Nothing: exact noise is new everywhere."""
 
     def draw(self, mechanism: Mechanism, values: Any) -> Any:
         """One draw; raises NotReleasable for a mechanism without an exact sampler."""

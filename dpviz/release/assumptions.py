@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
 
-#: A public row count with more digits than this looks counted rather than known.
+#: A public row count with more digits than this, or not rounded to tens, looks counted rather than known.
 MOST_DIGITS = 3
 _DECLARE = "Declare it from public knowledge on the Data page."
 
@@ -107,9 +107,14 @@ def _of_row_count(schema: Schema) -> Assumption:
     what = f"about {count:,} rows"
     if schema.read_from_data:
         return Assumption("row count", "", what, Status.READ, _DECLARE, blocks=True)
-    if len(str(count).rstrip("0")) > MOST_DIGITS:
+    if _looks_counted(count):
         return Assumption("row count", "", what, Status.DOUBTFUL, "Round it, unless the exact number is public.")
     return Assumption("row count", "", what, Status.DECLARED)
+
+
+def _looks_counted(count: int) -> bool:
+    """Whether a declared count is not rounded. Whether it *is* the count of the rows cannot be told without reading them."""
+    return count % 10 ** max(1, len(str(count)) - MOST_DIGITS) != 0
 
 
 def _of_tuning(explored: int) -> Assumption:

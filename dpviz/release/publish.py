@@ -146,9 +146,10 @@ def publish(
     if data.not_row_wise:
         raise NotRowWise(data.not_row_wise)
     target = file or register.folder / f"{request.learner}-{token[:12]}.json"
+    _require_same_unit(register, data)
     register.start(
         token=token,
-        fingerprint=data.fingerprint,
+        fingerprint=data.identity,
         learner=request.learner,
         settings=request.asked,
         loss=promised.loss,
@@ -168,9 +169,19 @@ def _nobody(share: float) -> None:
 
 def _fitting(register: ReleaseRegister, data: EncodedDataset, request: ReleaseRequest) -> float:
     """The requested epsilon, or what is left when the two differ by rounding only."""
-    data_set = register.data_set_of(data.fingerprint)
+    data_set = register.data_set_of(data.identity)
     asked = float(request.settings["epsilon"])
     return asked if data_set is None else register.balance(data_set.name).fitting(asked)
+
+
+def _require_same_unit(register: ReleaseRegister, data: EncodedDataset) -> None:
+    """What the register says about a person must be what holds for these rows."""
+    data_set = register.data_set_of(data.identity)
+    if data_set is None or data.rows_per_person in (None, data_set.rows_per_unit):
+        return
+    declared, used = data_set.rows_per_unit, data.rows_per_person
+    what = f"The data set declares at most {declared:,} rows for {data_set.unit!r}; of each person at most {used:,} are used."
+    raise RefusedRelease(what, where=data_set.name, remedy="Keep as many rows of each person as the data set declares.")
 
 
 def _require_as_promised(result: FitResult, promised: Promise) -> None:

@@ -7,7 +7,6 @@ delta, its remark on approximate differential privacy.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -156,13 +155,3 @@ def _sums(losses: Iterable[PrivacyLoss]) -> tuple[Fraction, Fraction]:
     known = list(losses)
     zero = Fraction(0)
     return sum((Fraction(loss.epsilon) for loss in known), zero), sum((Fraction(loss.delta) for loss in known), zero)
-
-
-def for_unit(loss: PrivacyLoss, rows: int) -> PrivacyLoss:
-    """The loss of a unit with `rows` rows, rounded up: rows epsilon, and rows e^((rows - 1) epsilon) delta."""
-    epsilon = round_up(Fraction(loss.epsilon) * rows)
-    if not loss.delta:
-        return PrivacyLoss(epsilon)
-    exponent = (rows - 1) * loss.epsilon
-    grown = rows * loss.delta * math.exp(exponent) if exponent < 700 else 1.0
-    return PrivacyLoss(epsilon, min(1.0, math.nextafter(grown, math.inf)))

@@ -36,6 +36,10 @@ class EncodingReport:
         Cells changed, by column.
     ignored_columns : tuple of str
         Columns of the file the schema does not name.
+    over_limit : int
+        Usable rows of persons who have more than are kept of each.
+    unchanged : int or None
+        Usable rows without a changed cell, those over the limit included.
     """
 
     rows_read: int
@@ -49,6 +53,8 @@ class EncodingReport:
     missing_mapped: tuple[tuple[str, int], ...] = ()
     ignored_columns: tuple[str, ...] = ()
     malformed: int = 0
+    over_limit: int = 0
+    unchanged: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +72,10 @@ class EncodedDataset:
         None for a part of an encoded data set.
     not_row_wise : str
         Why one row of the source may have changed others; empty where it cannot. Nothing is released from such rows.
+    rows_per_person : int or None
+        The most rows of one person; None where the rows are not bound to persons.
+    identity_before : str
+        The fingerprint of the rows that coins chose these from; empty where none did.
     """
 
     schema: Schema
@@ -73,6 +83,8 @@ class EncodedDataset:
     target: np.ndarray
     report: EncodingReport | None = None
     not_row_wise: str = ""
+    rows_per_person: int | None = None
+    identity_before: str = ""
     caches_counts: bool = False
     _binnings: dict[Hashable, object] = field(default_factory=dict, repr=False)
 
@@ -109,6 +121,19 @@ class EncodedDataset:
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
 
+    @property
+    def identity(self) -> str:
+        """What the register knows these rows by: the same whichever of a person's rows the coins chose. Private."""
+        return self.identity_before or self.fingerprint
+
+    def of_persons(self, chosen: np.ndarray, rows_per_person: int) -> EncodedDataset:
+        """The chosen rows (bool), at most `rows_per_person` of each person; `dpviz.table.persons` chooses them."""
+        kept = int(chosen.sum())
+        report = self.report and replace(self.report, rows_kept=kept, over_limit=self.n_rows - kept)
+        columns, target = tuple(column[chosen] for column in self.columns), self.target[chosen]
+        about = {"rows_per_person": rows_per_person, "identity_before": self.fingerprint}
+        return EncodedDataset(self.schema, columns, target, report, self.not_row_wise, **about)  # type: ignore[arg-type]
+
     def with_cached_counts(self) -> EncodedDataset:
         """The same rows for many fits, as in a sweep, which share their counts. A single fit always counts for itself."""
         return replace(self, caches_counts=True, _binnings={})
@@ -131,7 +156,8 @@ class EncodedDataset:
         """(the other rows, about `share` of the rows): a secret coin of its own sends every row to one of them.
 
         A row that is added or removed changes one part by one row and leaves the other as it is, so what is released from
-        each part costs the larger epsilon of the two, not their sum. The coins are never repeated.
+        each part costs the larger epsilon of the two, not their sum; the same holds for a person, whose rows may go to both.
+        The coins are never repeated.
 
         Parameters
         ----------
@@ -140,37 +166,46 @@ class EncodedDataset:
         """
         _check_share("parts", "share", share)
         chosen = secure_uniforms(self.n_rows) < share
-        return self._part(~chosen, 1 - share, self.not_row_wise), self._part(chosen, share, self.not_row_wise)
+        return self.by_coins(~chosen, 1 - share), self.by_coins(chosen, share)
+
+    def by_coins(self, chosen: np.ndarray, share: float) -> EncodedDataset:
+        """The rows where `chosen` (bool, shape (n_rows,)) is true: each by a secret coin of its own, with chance `share`."""
+        return self._part(chosen, share, self.not_row_wise)
 
     def _part(self, rows: np.ndarray | slice, share: float, not_row_wise: str) -> EncodedDataset:
         columns = tuple(column[rows] for column in self.columns)
-        return EncodedDataset(self.schema.scaled(share), columns, self.target[rows], not_row_wise=not_row_wise)
+        schema, about = self.schema.scaled(share), {"not_row_wise": not_row_wise, "rows_per_person": self.rows_per_person}
+        return EncodedDataset(schema, columns, self.target[rows], **about)  # type: ignore[arg-type]
 
     def split(self, test_share: float = 0.2, *, seed: int) -> tuple[EncodedDataset, EncodedDataset]:
-        """(train, test): a permuted split, for evaluation on rows that are not private; n_public is scaled by the shares.
+        """(train, test): a permuted split, stratified by class, for evaluation on rows that are not private.
 
-        A row that is added moves others from one part to the other, so nothing can be released from either: `parts` is for that.
+        n_public is scaled by the shares. A row that is added moves others from one part to the other, so nothing can be released
+        from either: `parts` is for that.
         """
         _check_share("split", "test_share", test_share)
-        order = generator(seed).permutation(self.n_rows)
-        n_test = round(self.n_rows * test_share)
-        return self.take(np.sort(order[n_test:]), share=1 - test_share), self.take(np.sort(order[:n_test]), share=test_share)
+        order, n_test = self._shuffled(generator(seed)), round(self.n_rows * test_share)
+        is_test = np.zeros(self.n_rows, dtype=bool)
+        is_test[order[((np.arange(n_test) + 0.5) * self.n_rows / max(n_test, 1)).astype(np.int64)]] = True
+        return self.take(np.flatnonzero(~is_test), share=1 - test_share), self.take(np.flatnonzero(is_test), share=test_share)
 
     def folds(self, count: int, *, seed: int) -> list[tuple[EncodedDataset, EncodedDataset]]:
         """`count` (train, test) pairs for cross-validation, stratified by class (by chance for a numeric target)."""
         if not 2 <= count <= self.n_rows:
-            raise ParameterError("folds", "count", count, f"a whole number in [2, {self.n_rows}]")
+            raise ParameterError("folds", "count", count, "a whole number of at least 2, at most the rows there are")
         fold_of = self._fold_of(count, generator(seed))
         pairs = ((np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)) for fold in range(count))
         return [(self.take(train, share=1 - 1 / count), self.take(test, share=1 / count)) for train, test in pairs]
 
     def _fold_of(self, count: int, rng: np.random.Generator) -> np.ndarray:
-        order = rng.permutation(self.n_rows)
-        if isinstance(self.schema.target, ClassTarget):
-            order = order[np.argsort(self.target[order], kind="stable")]
         fold_of = np.empty(self.n_rows, dtype=np.int64)
-        fold_of[order] = np.arange(self.n_rows) % count
+        fold_of[self._shuffled(rng)] = np.arange(self.n_rows) % count
         return fold_of
+
+    def _shuffled(self, rng: np.random.Generator) -> np.ndarray:
+        """Rows in random order, class after class; without classes in random order."""
+        order = rng.permutation(self.n_rows)
+        return order[np.argsort(self.target[order], kind="stable")] if isinstance(self.schema.target, ClassTarget) else order
 
 
 def _check_share(owner: str, name: str, share: float) -> None:

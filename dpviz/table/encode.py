@@ -7,12 +7,14 @@ unknown categories and missing cells follow the schema's public rules and are co
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from dpviz.errors import SchemaError
 from dpviz.table.dataset import EncodedDataset, EncodingReport
+from dpviz.table.dates import DateFeature
+from dpviz.table.persons import check_persons, chosen_rows
 from dpviz.table.raw import RawColumn, RawTable, parse_numbers
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
@@ -62,34 +64,78 @@ class _Lookup:
         return {kind: int(np.roll(cells, -1)[flags].sum()) for kind, flags in self.changed.items()}
 
 
-def encode(table: RawTable, schema: Schema) -> EncodedDataset:
+def encode(table: RawTable, schema: Schema, *, person: str | None = None, rows_per_person: int | None = None) -> EncodedDataset:
     """Encode every row of `table` that `schema` can use; `.report` says what happened to the others.
 
-    Numbers are rounded where the schema says whole, then clipped into the declared range. Categories and classes match by
-    text, else by numeric value ("1" and "1.0"). Rows dropped are counted at the first column that causes it: features in
-    schema order, target last.
+    Dates become numbers by their rule. Numbers are rounded where the schema says whole, then clipped into the declared
+    range. Categories and classes match by text, else by numeric value ("1" and "1.0"). Rows dropped are counted at the first
+    column that causes it: features in schema order, target last.
+
+    Parameters
+    ----------
+    table : RawTable
+        Private rows.
+    schema : Schema
+    person : str, optional
+        The column that says whose row it is; rows with the same text are one person's. It becomes no feature and goes into no
+        file. Rows where it is missing are dropped.
+    rows_per_person : int, optional
+        Of each person at most so many usable rows are kept, chosen by secret coins (`dpviz.table.persons`). The unit of
+        protection is then a person: results and files say what they cost one.
 
     Raises
     ------
     SchemaError
-        A column of the schema is not in the table.
+        A column of the schema, or the person's, is not in the table; the person's column is part of the schema.
+    ParameterError
+        Only one of `person` and `rows_per_person` is given, or the latter is no whole number above 0.
     """
+    check_persons(schema, person, rows_per_person)
     lookups = [_lookup(_column(table, feature.name), feature) for feature in (*schema.features, schema.target)]
     kept = np.ones(table.n_rows, dtype=bool)
     dropped = [(lookup.name, lookup.drop(kept)) for lookup in lookups]
-    columns, changes = _look_up(lookups, kept)
-    report = _report(table, schema, int(kept.sum()), dropped, changes)
-    return EncodedDataset(schema, tuple(columns[:-1]), columns[-1], report, table.not_row_wise)
+    persons = None if person is None else _column(table, person).codes
+    if persons is not None:
+        dropped.insert(0, (str(person), (int((kept & (persons < 0)).sum()), 0)))
+        kept &= persons >= 0
+    columns, changes, unchanged = _look_up(lookups, kept)
+    report = replace(_report(table, schema, int(kept.sum()), dropped, changes), unchanged=unchanged)
+    data = EncodedDataset(schema, tuple(columns[:-1]), columns[-1], report, table.not_row_wise)
+    if persons is None or rows_per_person is None:
+        return data
+    return data.of_persons(chosen_rows(persons[kept], rows_per_person), rows_per_person)
 
 
-def _look_up(lookups: list[_Lookup], kept: np.ndarray) -> tuple[list[np.ndarray], Changes]:
+def encode_new(table: RawTable, schema: Schema) -> tuple[EncodedDataset, np.ndarray]:
+    """(the rows that `schema` can use, whose target is 0; bool per record of `table`: which records these are).
+
+    No column for the target is needed. Records that the reader left out count as ones that cannot be used.
+
+    Raises SchemaError where a feature of the schema is not in the table.
+    """
+    lookups = [_lookup(_column(table, feature.name), feature) for feature in schema.features]
+    kept = np.ones(table.n_rows, dtype=bool)
+    for lookup in lookups:
+        lookup.drop(kept)
+    columns, _, _ = _look_up(lookups, kept)
+    usable = np.ones(table.n_rows + len(table.left_out), dtype=bool)
+    usable[list(table.left_out)] = False
+    usable[usable] = kept
+    return EncodedDataset(schema, tuple(columns), np.zeros(int(kept.sum()), dtype=np.uint8)), usable
+
+
+def _look_up(lookups: list[_Lookup], kept: np.ndarray) -> tuple[list[np.ndarray], Changes, int]:
+    """(encoded columns, changed cells by column, rows without a changed cell)."""
     everything = kept.all()
     columns, changes = [], []
+    touched = np.zeros(int(kept.sum()), dtype=bool)
     for lookup in lookups:
         codes = lookup.codes if everything else lookup.codes[kept]
         columns.append(lookup.values[codes])
         changes.append((lookup.name, lookup.count_changed(codes)))
-    return columns, changes
+        if any(changes[-1][1].values()):
+            touched |= np.logical_or.reduce(list(lookup.changed.values()))[codes]
+    return columns, changes, int((~touched).sum())
 
 
 def _column(table: RawTable, name: str) -> RawColumn:
@@ -100,6 +146,8 @@ def _column(table: RawTable, name: str) -> RawColumn:
 
 
 def _lookup(column: RawColumn, declared: NumericFeature | CategoricalFeature | ClassTarget | NumericTarget) -> _Lookup:
+    if not isinstance(declared, ClassTarget) and declared.missing_codes:
+        column = _without_codes(column, declared.missing_codes)
     if isinstance(declared, NumericFeature):
         return _numeric_feature(column, declared)
     if isinstance(declared, NumericTarget):
@@ -109,8 +157,15 @@ def _lookup(column: RawColumn, declared: NumericFeature | CategoricalFeature | C
     return _categories(column, declared.categories, declared.missing_as, declared.unknown_as)
 
 
+def _without_codes(column: RawColumn, missing: tuple[str, ...]) -> RawColumn:
+    """The column in which these cells are missing, found as categories are: by text, else by numeric value."""
+    is_missing = np.append(_match(column, missing) >= 0, True)
+    return RawColumn(column.name, column.texts, np.where(is_missing[column.codes], np.int32(-1), column.codes))
+
+
 def _numeric_feature(column: RawColumn, feature: NumericFeature) -> _Lookup:
-    filled = np.append(column.text_numbers, np.nan if feature.missing_as is None else feature.missing_as)
+    numbers = feature.numbers(column.texts) if isinstance(feature, DateFeature) else column.text_numbers
+    filled = np.append(numbers, np.nan if feature.missing_as is None else feature.missing_as)
     rounded = np.rint(filled) if feature.whole else filled
     low, high = (np.ceil(feature.low), np.floor(feature.high)) if feature.whole else (feature.low, feature.high)
     values = np.clip(rounded, low, high)
@@ -186,7 +241,7 @@ def _report(table: RawTable, schema: Schema, rows_kept: int, dropped: Dropped, c
         dropped_target=_positive([(target, sum(of_target))]),
         ignored_columns=tuple(name for name in table.names if name not in named),
         malformed=table.n_malformed,
-        **kinds,
+        **kinds,  # type: ignore[arg-type]
     )
 
 

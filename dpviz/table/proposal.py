@@ -14,6 +14,7 @@ import numpy as np
 from dpviz.errors import ParameterError, SchemaError
 from dpviz.table.raw import RawColumn, RawTable, parse_numbers
 from dpviz.table.schema import (
+    LEAST_WIDTH,
     MAX_CLASSES,
     CategoricalFeature,
     ClassTarget,
@@ -79,7 +80,9 @@ def _unfit(column: RawColumn) -> str:
         return "every cell is missing"
     if column.is_numeric:
         low, high = float(column.text_numbers.min()), float(column.text_numbers.max())
-        return "" if math.isfinite(high - low) else "its numbers are too far apart"
+        if not math.isfinite(high - low):
+            return "its numbers are too far apart"
+        return "its numbers are too close together" if 0 < high - low < LEAST_WIDTH else ""
     if len(column.texts) > MAX_CATEGORIES:
         return f"{len(column.texts):,} different texts, more than {MAX_CATEGORIES:,}: an identifier or free text"
     if len(column.texts) > _FEWEST_ROWS_OF_AN_IDENTIFIER and len(column.texts) == len(column.codes) - column.n_missing:

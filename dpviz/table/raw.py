@@ -78,7 +78,7 @@ class RawColumn:
     @property
     def is_numeric(self) -> bool:
         """True when there is at least one value and every value is a number."""
-        return bool(self.texts) and not np.isnan(self.text_numbers).any()
+        return len(self.text_numbers) > 0 and not np.isnan(self.text_numbers).any()
 
     @property
     def n_missing(self) -> int:
@@ -103,6 +103,8 @@ class RawTable:
         What the reader assumed (delimiter, encoding) and left out. For the owner's eyes.
     n_malformed : int
         Records left out because they have another number of cells than there are columns. Private.
+    left_out : tuple of int
+        Places, among all records, of those that gave no row: malformed, or without any value. Private.
     not_row_wise : str
         Why one row of the source may have changed others; empty where it cannot. Nothing is released from such a table.
     """
@@ -111,6 +113,7 @@ class RawTable:
     source: str = "table"
     notes: tuple[str, ...] = field(default=())
     n_malformed: int = 0
+    left_out: tuple[int, ...] = ()
     not_row_wise: str = ""
 
     @property

@@ -8,57 +8,25 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, fields, replace
-from enum import StrEnum
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar
 
 from dpviz.errors import DpvizError, SchemaError, UnknownName
+from dpviz.table.sourced import Provenance as Provenance
+from dpviz.table.sourced import Sourced
 
 FORMAT = "dpviz-schema/1"
-MAX_CLASSES = 100
+MAX_CLASSES, LEAST_WIDTH = 100, 1e-290  # narrower ranges take quotients of differences beyond the floating-point range
 
 
-class Provenance(StrEnum):
-    """Where a public value comes from."""
-
-    DECLARED = "declared"
-    READ = "read from data"
-
-
-class Sourced:
-    """Mixin: values that know where they come from. `read_from_data` names the fields that were read from the data."""
-
-    kind: ClassVar[str]
-    name: str
-    read_from_data: tuple[str, ...]
-
-    def provenance(self, field: str) -> Provenance:
-        """Declared, or read from data."""
-        return Provenance.READ if field in self.read_from_data else Provenance.DECLARED
-
-    def declare(self, **values: Any) -> Any:
-        """A copy in which these fields are declared; the kind of the column counts as declared too."""
-        known = {field.name for field in fields(self) if field.name not in ("name", "read_from_data")}  # type: ignore[arg-type]
-        for given in values:
-            if given not in known:
-                raise UnknownName(f"field of {self.name!r}", given, sorted(known))
-        left = tuple(field for field in self.read_from_data if field not in values and field != "kind")
-        return replace(self, **values, read_from_data=left)  # type: ignore[type-var]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Its kind and fields, as the JSON document has them."""
-        values = ((field.name, getattr(self, field.name)) for field in fields(self))  # type: ignore[arg-type]
-        return {"kind": self.kind} | {name: _plain(value) for name, value in values}
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class NumericFeature(Sourced):
     """A number in [low, high]; values outside are clipped.
 
     `whole` marks whole numbers (values are rounded); `missing_as` is the number that stands for a missing one, None drops
-    the row; `unit` is for people only.
+    the row; `unit` is for people only; `missing_codes` are cells, such as "k.A." or "999", that count as missing.
     """
 
     kind: ClassVar[str] = "numeric"
@@ -69,9 +37,11 @@ class NumericFeature(Sourced):
     whole: bool = False
     missing_as: float | None = None
     read_from_data: tuple[str, ...] = ()
+    missing_codes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _settle_numbers(self, "low", "high", "missing_as")
+        _settle_codes(self)
         _require_range(self.name, self.low, self.high)
         if self.whole and math.ceil(self.low) > math.floor(self.high):
             what = f"The range [{self.low:g}, {self.high:g}] contains no whole number."
@@ -81,11 +51,12 @@ class NumericFeature(Sourced):
             raise SchemaError(what, field=self.name, remedy="Choose a number inside the range, or none to drop such rows.")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class CategoricalFeature(Sourced):
     """One of a list of categories.
 
     `missing_as` and `unknown_as` name the category that takes missing cells and texts not in the list; None drops the row.
+    Cells that are one of `missing_codes` count as missing.
     """
 
     kind: ClassVar[str] = "categorical"
@@ -94,9 +65,11 @@ class CategoricalFeature(Sourced):
     missing_as: str | None = None
     unknown_as: str | None = None
     read_from_data: tuple[str, ...] = ()
+    missing_codes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "categories", tuple(self.categories))
+        _settle_codes(self)
         if not self.categories:
             what = "A categorical feature needs at least one category."
             raise SchemaError(what, field=self.name, remedy="Declare every category.")
@@ -108,7 +81,7 @@ class CategoricalFeature(Sourced):
                 raise SchemaError(what, field=self.name, remedy="Add it to the list of categories, or choose one that is there.")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ClassTarget(Sourced):
     """The column to predict: one of at least two classes. Rows of any other class are dropped and counted."""
 
@@ -128,18 +101,23 @@ class ClassTarget(Sourced):
             raise SchemaError(what, field=self.name, remedy="Choose another target, or declare it as a numeric target.")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class NumericTarget(Sourced):
-    """The column to predict: a number in [low, high]; values outside are clipped."""
+    """The column to predict: a number in [low, high]; values outside are clipped.
+
+    Cells that are one of `missing_codes` drop the row.
+    """
 
     kind: ClassVar[str] = "number"
     name: str
     low: float
     high: float
     read_from_data: tuple[str, ...] = ()
+    missing_codes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _settle_numbers(self, "low", "high")
+        _settle_codes(self)
         _require_range(self.name, self.low, self.high)
 
 
@@ -259,13 +237,6 @@ class Schema:
         return of_columns + tuple(("n_public", field) for field in self.read_from_data)
 
 
-def _plain(value: Any) -> Any:
-    """Tuples as lists, and 17 instead of 17.0 where both are the same number."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        return int(value)
-    return list(value) if isinstance(value, tuple) else value
-
-
 def _settle_numbers(column: NumericFeature | NumericTarget, *names: str) -> None:
     """Make these fields plain floats, so that equal schemas print, and therefore hash, equally."""
     for name in names:
@@ -280,13 +251,18 @@ def _settle_numbers(column: NumericFeature | NumericTarget, *names: str) -> None
             raise SchemaError(f"{name} is too large.", field=column.name, remedy="Give a number below 1e308.") from None
 
 
+def _settle_codes(column: NumericFeature | CategoricalFeature | NumericTarget) -> None:
+    object.__setattr__(column, "missing_codes", tuple(column.missing_codes))
+    _require_names(column.name, "missing code", column.missing_codes)
+
+
 def _is_row_count(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
 def _require_range(name: str, low: float, high: float) -> None:
-    if not (low < high and math.isfinite(high - low)):
-        raise SchemaError(f"The range [{low:g}, {high:g}] is empty or not finite.", field=name, remedy="Declare low below high.")
+    if not (low < high and LEAST_WIDTH <= high - low < math.inf):
+        raise SchemaError(f"The range [{low:g}, {high:g}] is too narrow or infinite.", field=name, remedy="Put low below high.")
 
 
 def _require_names(owner: str, kind: str, names: tuple[str, ...]) -> None:

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from dpviz.table.dates import DateFeature
 from dpviz.table.schema import FORMAT, CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.table.strict_json import parse_json, read, read_kind, require_format, wrong
 
-_FEATURES: dict[str, type] = {kind.kind: kind for kind in (NumericFeature, CategoricalFeature)}
+_FEATURES: dict[str, type] = {kind.kind: kind for kind in (NumericFeature, CategoricalFeature, DateFeature)}
 _TARGETS: dict[str, type] = {kind.kind: kind for kind in (ClassTarget, NumericTarget)}
 
 

@@ -16,16 +16,20 @@ import numpy as np
 
 from dpviz.accounting.claim import Claim, Disclosure, Verdict
 from dpviz.accounting.events import Event, Sequential
+from dpviz.accounting.guarantee import PrivacyLoss, for_unit
 from dpviz.accounting.ledger import Ledger
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import DpvizError, SchemaError
 from dpviz.models.base import Model
 from dpviz.models.document import model_document
+from dpviz.models.new_rows import answers, probabilities
 from dpviz.models.tree import Tree
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, Schema
 from dpviz.training.growing import TreeRecipe, grow
+from dpviz.training.honest.leaves import grow_honestly
+from dpviz.training.honest.report import TestReport
 from dpviz.training.params import NoParams, Settings
 
 #: What a learner predicts; "any" means both.
@@ -34,11 +38,12 @@ Task = Literal["classes", "number", "any"]
 
 @dataclass(frozen=True, slots=True)
 class FitOutput:
-    """What a learner's `fit` returns: a model made of released values, its event, and the learner's own disclosures."""
+    """What a learner's `fit` returns: a model made of released values, its event, the learner's own disclosures, its test."""
 
     model: Model
     event: Event
     disclosures: tuple[Disclosure, ...] = ()
+    test_report: TestReport | None = None
 
 
 Fit = Callable[[EncodedDataset, BudgetPlan, Any, NoiseSource], FitOutput]
@@ -51,7 +56,10 @@ def fit_by_growing(prepare: Prepare) -> Fit:
 
     def fit(data: EncodedDataset, plan: BudgetPlan, params: Any, source: NoiseSource) -> FitOutput:
         recipe = prepare(data, plan, params, source)
-        root, event = grow(recipe.root, recipe.step)
+        if plan.aside:
+            tree, event, report = grow_honestly(data, plan, recipe, source)
+            return FitOutput(tree, after(recipe.before, event), recipe.disclosures, report)
+        root, event = grow(recipe.root, recipe.step, source)
         return FitOutput(Tree(data.schema, root), after(recipe.before, event), recipe.disclosures)
 
     return fit
@@ -62,9 +70,9 @@ def after(before: tuple[Event, ...], event: Event) -> Event:
     return Sequential((*before, event)) if before else event
 
 
-def always_claims(source: str, verdict: Verdict, because: str) -> ClaimRule:
+def always_claims(source: str, verdict: Verdict, because: str, evidence: str = "") -> ClaimRule:
     """The `claim` of a learner that claims all of its budget, with the same verdict for every plan."""
-    return lambda plan, params, schema: Claim(plan.epsilon, source, verdict, because, plan.delta)
+    return lambda plan, params, schema: Claim(plan.epsilon, source, verdict, because, plan.delta, evidence)
 
 
 @dataclass(frozen=True)
@@ -97,6 +105,8 @@ class LearnerSpec:
         (version, method) of its column in the papers' accuracy tables.
     exact : bool
         True if every mechanism has an exact sampler, so that `ExactNoise()` works.
+    tests_itself : bool
+        True if its `plan` and `fit` see to `Settings.test_share`; otherwise `dpviz/training/honest/testing.py` does.
     """
 
     name: str
@@ -114,6 +124,7 @@ class LearnerSpec:
     exact: bool = True
     one_voter_per_row: bool = False
     published: tuple[str, str] | None = None
+    tests_itself: bool = False
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -139,6 +150,10 @@ class FitResult:
         What the result reveals that the ledger does not cover.
     noise : str
         "simulation" or "release"; `seed` is None for a release.
+    test_report : TestReport or None
+        What the model is worth on rows that coins kept away from it; None where none were kept.
+    rows_per_person : int or None
+        The most rows of one person among those it was trained on; None where nothing bounds them.
     """
 
     learner: str
@@ -152,6 +167,28 @@ class FitResult:
     disclosures: tuple[Disclosure, ...]
     noise: str
     seed: int | None
+    test_report: TestReport | None = None
+    rows_per_person: int | None = None
+
+    @property
+    def per_person(self) -> PrivacyLoss | None:
+        """What it costs one person, all rows of whom come or go together; None where the rows are not bound to persons."""
+        return None if self.rows_per_person is None else for_unit(self.ledger.guarantee, self.rows_per_person)
+
+    def predict(self, rows: Any) -> np.ndarray:
+        """Names of classes, or numbers, for new rows: a DataFrame, a table, or the path or bytes of a file; no target is needed.
+
+        One answer per input row, in order, shape (n_rows,); None (for a number not-a-number) where there is none. See
+        `dpviz.models.new_rows.answers`.
+        """
+        return answers(self.model, rows)
+
+    def predict_proba(self, rows: Any) -> np.ndarray:
+        """Probability of every class for new rows, shape (n_rows, n_classes); not-a-number where `predict` has no answer.
+
+        Raises NoProbabilities for a model that holds none.
+        """
+        return probabilities(self.model, rows)
 
     def score(self, data: EncodedDataset) -> float:
         """Accuracy on `data`, or R² for a numeric target. As private as the rows it is computed on.
@@ -160,13 +197,10 @@ class FitResult:
         """
         if not data.n_rows:
             raise DpvizError("There are no rows to score.", remedy="Give at least one row.")
-        predicted = self.model.predict(data)
-        if isinstance(data.schema.target, ClassTarget):
-            return float(np.mean(predicted == data.target))
-        explained = r_squared(data.target, predicted)
-        if math.isnan(explained):
+        found = score(self.model, data)
+        if math.isnan(found):
             raise DpvizError("The rows all have the same number, so there is no R².", remedy="Give rows that differ.")
-        return explained
+        return found
 
     @property
     def released(self) -> bool:
@@ -186,20 +220,31 @@ class FitResult:
         return f"Not a release: it discloses what the ledger does not cover. {self.disclosures[0].what}{more}"
 
     def to_json(self) -> str:
-        """The `dpviz-tree/1` document: released values only, no counts, no seed of a release."""
+        """The `dpviz-tree/1` document: released values only, no exact counts, no seed of a release."""
         return model_document(
             model=self.model,
+            schema=self.schema,
+            test_report=None if self.test_report is None else self.test_report.to_dict(),
             learner=self.learner,
             settings=self.settings,
             params=self.params,
             claim=self.claim,
             ledger=self.ledger,
+            rows_per_person=self.rows_per_person,
             plan=self.plan,
             disclosures=self.disclosures,
             noise=self.noise,
             seed=self.seed,
             warning=self.not_released_because,
         )
+
+
+def score(model: Model, data: EncodedDataset) -> float:
+    """Accuracy of a model on rows, or R²; NaN without rows, and where all have the same number. As private as the rows."""
+    predicted = model.predict(data)
+    if not isinstance(data.schema.target, ClassTarget):
+        return r_squared(data.target, predicted)
+    return float(np.mean(predicted == data.target)) if data.n_rows else math.nan
 
 
 def r_squared(target: np.ndarray, predicted: np.ndarray) -> float:

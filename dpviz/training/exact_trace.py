@@ -37,6 +37,11 @@ class ExactTrace:
         """Exact number of rows at the node."""
         return int(self.counts[path].sum())
 
+    def shares(self, tree: Tree) -> dict[str, float]:
+        """Path of every node of `tree` -> share of all rows that reach it, in [0, 1]. Its paths must be traced."""
+        n_rows = max(1, self.rows(""))
+        return {placed.path: self.rows(placed.path) / n_rows for placed in tree.nodes()}
+
 
 def exact_trace(tree: Tree, data: EncodedDataset) -> ExactTrace:
     """Send every row of `data` down the tree and count."""

@@ -15,6 +15,7 @@ from dpviz.accounting.claim import Disclosure
 from dpviz.accounting.events import Event, NoCost, Parallel, Sequential
 from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule
 from dpviz.privacy.selection import PermuteAndFlip
+from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid
 from dpviz.training.histograms import NodeRows
 
@@ -77,9 +78,10 @@ class TreeRecipe:
     distribution: StepDistribution | None = None
 
 
-def grow(node: NodeRows, step: Step) -> tuple[Node, Event]:
-    """Grow the subtree of `node`; returns it with its event."""
+def grow(node: NodeRows, step: Step, source: NoiseSource, place: int = 1) -> tuple[Node, Event]:
+    """Grow the subtree of `node`, which stands at `place`; returns it with its event. `source` is told of every place."""
     grid = node.binned.grid
+    source.enter(place)
     match step(node):
         case Label(label, event):
             return Leaf(label), event
@@ -87,16 +89,18 @@ def grow(node: NodeRows, step: Step) -> tuple[Node, Event]:
             return Branch(rule_of(grid, feature, index), Leaf(left), Leaf(right)), event
         case Split(feature, index, event):
             rule = rule_of(grid, feature, index)
-            branch, whole = _branch(node, rule, grid.features[feature].left_bins(index), event, step)
+            branch, whole = _branch(node, rule, grid.features[feature].left_bins(index), event, step, source, place)
             return _cut_below(grid, branch, index), whole
         case OrderedSplit(feature, left_bins, event):
-            return _branch(node, subset_rule(feature, left_bins), left_bins, event, step)
+            return _branch(node, subset_rule(feature, left_bins), left_bins, event, step, source, place)
 
 
-def _branch(node: NodeRows, rule: Rule, left_bins: np.ndarray, event: Event, step: Step) -> tuple[Branch, Event]:
+def _branch(
+    node: NodeRows, rule: Rule, left_bins: np.ndarray, event: Event, step: Step, source: NoiseSource, place: int
+) -> tuple[Branch, Event]:
     left_rows, right_rows = node.children(rule.feature, left_bins)
-    left, left_event = grow(left_rows, step)
-    right, right_event = grow(right_rows, step)
+    left, left_event = grow(left_rows, step, source, 2 * place)
+    right, right_event = grow(right_rows, step, source, 2 * place + 1)
     return Branch(rule, left, right), Sequential((event, Parallel((left_event, right_event))))
 
 

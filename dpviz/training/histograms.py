@@ -102,6 +102,53 @@ def _siblings(parent: NodeRows, left: np.ndarray, right: np.ndarray) -> tuple[No
     return NodeRows(parent.binned, left, level, cache, _parent=(parent, plain_right)), plain_right
 
 
+@dataclass(frozen=True, eq=False)
+class _RowsLeft(NodeRows):
+    """The rows of a node whose counts are remembered, without some that are counted and taken off."""
+
+    whole: NodeRows | None = None
+    without: NodeRows | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Exact number of rows. Private."""
+        return self._whole.n_rows - self._without.n_rows
+
+    @property
+    def _whole(self) -> NodeRows:
+        assert self.whole is not None
+        return self.whole
+
+    @property
+    def _without(self) -> NodeRows:
+        assert self.without is not None
+        return self.without
+
+    @cached_property
+    def histogram(self) -> np.ndarray:
+        """Class counts per bin, int64 of shape (grid.n_bins, n_classes)."""
+        return self._whole.histogram - self._without.histogram
+
+    @cached_property
+    def class_counts(self) -> np.ndarray:
+        """Rows per class, int64 of shape (n_classes,)."""
+        return self.histogram[: self.binned.grid.features[0].n_bins].sum(axis=0)  # every row is in one bin of a feature
+
+    def children(self, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
+        """(left, right), as for any node."""
+        pairs = zip(self._whole.children(feature, left_bins), self._without.children(feature, left_bins), strict=True)
+        left, right = (_RowsLeft(self.binned, None, self.level + 1, whole=whole, without=without) for whole, without in pairs)
+        return left, right
+
+
+def rows_left(root: NodeRows, kept: np.ndarray) -> NodeRows:
+    """The rows of `root` where `kept` (bool of shape (n_rows,)) is true. Remembered counts stay of use."""
+    if root.cache is None:
+        return NodeRows(root.binned, np.flatnonzero(kept), root.level)
+    without = NodeRows(root.binned, np.flatnonzero(~kept), root.level)
+    return _RowsLeft(root.binned, None, root.level, whole=root, without=without)
+
+
 class NodeCache:
     """Child nodes that earlier fits of a sweep counted, up to a total number of rows; the rest is counted again."""
 

@@ -9,18 +9,22 @@ from typing import Any, Literal
 
 from dpviz.errors import ParameterError, UnknownName
 
+#: The largest part of the rows that may be kept for a test.
+MOST_TESTED = 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class Control:
     """How a parameter is presented and checked.
 
-    `kind` is "number", "whole", "flag", "choice" or "shares" (a tuple of non-negative weights, or None for the rule). `low` and
-    `high` bound numbers, `options` lists the choices, `parts` names the entries of shares (empty: one per level).
+    `kind` is "number", "whole", "flag", "choice", "shares" (a tuple of non-negative weights, or None for the rule) or "classes"
+    (a positive number per class, or None for equal ones). `low` and `high` bound numbers, `options` lists the choices, `parts`
+    names the entries of shares (empty: one per level).
     """
 
     label: str
     help: str
-    kind: Literal["number", "whole", "flag", "choice", "shares"]
+    kind: Literal["number", "whole", "flag", "choice", "shares", "classes"]
     low: float = -math.inf
     high: float = math.inf
     options: tuple[str, ...] = ()
@@ -37,6 +41,8 @@ class Control:
             case "shares":
                 count = f"{len(self.parts)} " if self.parts else ""
                 return f"None or a sequence of {count}non-negative numbers, not all 0"
+            case "classes":
+                return "None or a sequence of positive numbers, one per class"
             case "whole":
                 return f"a whole number in [{self.low:g}, {self.high:g}]"
             case _:
@@ -51,6 +57,8 @@ class Control:
                 return value in self.options
             case "shares":
                 return value is None or self._are_shares(value)
+            case "classes":
+                return value is None or (self._are_shares(value) and min(value) > 0)
             case "whole":
                 return _is_number(value) and float(value).is_integer() and self.low <= value <= self.high
             case _:
@@ -63,7 +71,7 @@ class Control:
                 return int(value)
             case "number":
                 return float(value)
-            case "shares":
+            case "shares" | "classes":
                 return None if value is None else tuple(map(float, value))
             case _:
                 return value
@@ -97,6 +105,11 @@ def choice(options: tuple[str, ...], label: str, help: str) -> Any:
 def share_weights(label: str, help: str, *, parts: tuple[str, ...] = ()) -> Any:
     """A dataclass field for non-negative weights, one per part (no parts: one per level); None, the default, is the rule."""
     return _field(None, Control(label, help, "shares", parts=parts))
+
+
+def per_class(label: str, help: str) -> Any:
+    """A dataclass field for a positive number per class, in the order of the schema; None, the default: equal ones."""
+    return _field(None, Control(label, help, "classes"))
 
 
 def _field(default: Any, about: Control) -> Any:
@@ -133,13 +146,14 @@ class Settings:
     """Settings that every learner has.
 
     `max_depth` caps the depth; `depth` is "auto" (the learner's public depth rule if it has one, else max_depth) or a fixed
-    number of levels.
+    number of levels. `test_share` is the part of the rows that coins keep for a private test result; None: the learner's rule.
     """
 
     epsilon: float = number(1.0, "Epsilon", "Privacy loss, add/remove one row.", low=1e-6, high=1e6)
     max_depth: int = whole(4, "Largest depth", "The tree has at most this many levels of rules.", low=1, high=12)
     depth: int | Literal["auto"] = field(default="auto", metadata={"control": None})
     delta: float = number(0.0, "Delta", "Probability with which epsilon may be exceeded.", low=0.0, high=0.5)
+    test_share: float | None = field(default=None, metadata={"control": None})
 
     def __post_init__(self) -> None:
         for name, about in controls_of(Settings).items():
@@ -148,6 +162,9 @@ class Settings:
         if self.depth != "auto":
             limit = controls_of(Settings)["max_depth"]
             self._settle("depth", limit, f"'auto' or {limit.allowed}")
+        if self.test_share is not None:
+            about = Control("Test share", "Part of the rows kept for a test result.", "number", 0.0, MOST_TESTED)
+            self._settle("test_share", about, f"None or {about.allowed}")
 
     def _settle(self, name: str, about: Control, allowed: str) -> None:
         value = getattr(self, name)

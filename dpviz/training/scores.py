@@ -11,18 +11,23 @@ them directly.
 
 **Correct rows.** The number of rows that a labelled split classifies correctly is a count: sensitivity 1, monotone.
 
+**Classes of unequal weight.** With w_k whole units per row of class k, a row adds w_k <= W = max w to one count of one child.
+Along this step d imp / d n_k lies in [0, 2] as before, so half the impurity grows by at most w_k and never falls, and so does
+its floor times S, since S w_k is whole; correct units grow by w_k or not at all. Both sensitivities are W times larger, monotone.
+
 Source: unnormalised Gini, Friedman & Schuster 2010; the monotone step and the integers are this project's.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from dpviz.errors import DpvizError
-from dpviz.privacy.sensitivity import Sensitivity
+from dpviz.privacy.sensitivity import COUNT, Sensitivity
 
 #: Fixed-point units per row.
 SCALE = 1024
@@ -32,6 +37,39 @@ MOST_ROWS = 90_000_000
 IMPURITY = Sensitivity(
     SCALE, monotone=True, source="adding a row raises one child's half impurity by 0 to 1 row, rounded down per child"
 )
+
+
+#: Units of the heaviest class; the others are rounded to whole units.
+HEAVIEST = 100
+
+
+@dataclass(frozen=True)
+class Weighing:
+    """Class counts in whole units per row, and what one row then changes.
+
+    Attributes
+    ----------
+    units : ndarray of shape (n_classes,), int64, or None
+        None: one unit per row of every class.
+    impurity, count : Sensitivity
+    """
+
+    units: np.ndarray | None = None
+    impurity: Sensitivity = IMPURITY
+    count: Sensitivity = COUNT
+
+    @classmethod
+    def of(cls, weights: tuple[float, ...] | None) -> Weighing:
+        """Units in proportion to `weights`, `HEAVIEST` for the largest, at least 1."""
+        if weights is None:
+            return cls()
+        units = np.maximum(np.round(np.array(weights) * HEAVIEST / max(weights)), 1).astype(np.int64)
+        largest, because = int(units.max()), "a row adds at most the units of the heaviest class"
+        return cls(units, Sensitivity(SCALE * largest, True, because), Sensitivity(largest, True, because))
+
+    def counts(self, counts: np.ndarray) -> np.ndarray:
+        """Class counts (last axis: classes) in units."""
+        return counts if self.units is None else counts * self.units
 
 
 def half_impurity(counts: np.ndarray) -> np.ndarray:

@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from dpviz.accounting.events import GaussianRounds, Noise, Sequential
-from dpviz.accounting.gaussian import best_order, covers, gaussian_delta, noise_multiplier, renyi_epsilon, renyi_loss
+from dpviz.accounting.gaussian import (
+    GRID_SLACK,
+    best_order,
+    covers,
+    gaussian_delta,
+    gaussian_epsilon,
+    noise_multiplier,
+    renyi_epsilon,
+    renyi_loss,
+)
 from dpviz.accounting.guarantee import PrivacyLoss, guarantee
 from dpviz.accounting.ledger import Ledger
 from dpviz.errors import DpvizError, ParameterError
@@ -93,6 +102,7 @@ def test_renyi_of_every_row_is_the_formula_and_chance_saves():
 
 
 @pytest.mark.parametrize("sampling", [0.1, 1.0])
+@pytest.mark.slow
 def test_a_filter_s_fixed_order_needs_more_noise_than_the_full_account(sampling):
     order = best_order(0.5, DELTA, sampling=sampling, rounds=100)
     needed = noise_multiplier(0.5, DELTA, sampling=sampling, rounds=100, order=order)
@@ -128,6 +138,21 @@ def test_a_price_that_is_too_low_is_refused():
     with pytest.raises(DpvizError, match="cost more than they say"):
         guarantee(cheap)
     assert not covers(GaussianRounds(0.4, 0.0, 1e9, 1.0, 1, None, part="tree"))
+
+
+@pytest.mark.parametrize(("noise", "count"), [(3.0, 1), (40.0, 100)])
+def test_the_price_includes_the_grid_of_the_noise(noise, count):
+    """Without the grid, `bare` would be the least epsilon at this delta; the grid costs a little more, and hardly more."""
+    bare = gaussian_epsilon(DELTA, math.sqrt(count) / noise)
+    assert not covers(rounds(bare + 0.5 * GRID_SLACK, noise=noise, count=count))
+    assert not covers(rounds(bare + 1.5 * GRID_SLACK, noise=noise, count=count))
+    assert covers(rounds(bare + 4 * GRID_SLACK, noise=noise, count=count))
+
+
+@pytest.mark.parametrize(("epsilon", "mu"), [(1.0, 1.0), (0.5, 2.0), (3.0, 2.0), (0.1, 0.5)])
+def test_the_closed_form_is_rounded_up(epsilon, mu):
+    exact = norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
+    assert exact * (1 + 1e-7) < gaussian_delta(epsilon, mu) < exact * (1 + 1e-5)
 
 
 def test_a_ledger_says_what_was_done():

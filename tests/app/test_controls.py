@@ -4,6 +4,7 @@ from collections import Counter
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpviz.app import controls
 from dpviz.app.controls import EPSILONS, last_other, nearest_step
 from dpviz.learners import get_learner
 from dpviz.training.params import controls_of
@@ -72,6 +73,23 @@ def test_the_box_follows_the_slider_in_one_rerun():
     assert url(test)["epsilon"] == "0.02"
 
 
+def test_steps_that_a_browser_reports_late_are_no_wish_for_them(monkeypatch):
+    """While somebody types, a poll on its way reports the step before, and the next poll the one just given."""
+    state, clock = {"epsilon": 2.5, "_epsilon_slider": 1.0}, [100.0]
+    monkeypatch.setattr(controls.st, "session_state", state)
+    monkeypatch.setattr(controls, "monotonic", lambda: clock[0])
+    controls._tell_slider(3.0)
+    for reported in (1.0, 3.0):
+        state["_epsilon_slider"] = reported
+        controls._take_from_slider()
+        assert state["epsilon"] == 2.5
+    for seconds, reported in ((0, 0.3), (controls.LATE, 1.0)):
+        clock[0] += seconds
+        state["_epsilon_slider"] = reported
+        controls._take_from_slider()
+        assert state["epsilon"] == reported
+
+
 def test_the_slider_follows_the_box_in_one_rerun_and_the_box_keeps_its_exact_value():
     test = opened()
     runs = test.session_state["runs"]
@@ -101,6 +119,7 @@ def test_defaults_leave_the_link_empty():
     assert url(ran(test)) == {}
 
 
+@pytest.mark.slow
 def test_nonsense_in_a_link_is_ignored():
     asked = opened().session_state["asked"]
     for bad in ({"epsilon": "-3"}, {"epsilon": "x"}, {"depth": "99"}, {"learner": "none"}, {"draw": "0"}):

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.figures.publish.exports import targets
@@ -26,6 +27,7 @@ def said(test: AppTest) -> str:
     return "\n".join(element.value for kind in (test.caption, test.error) for element in kind)
 
 
+@pytest.mark.slow
 def test_every_form_can_be_chosen_and_is_checked_first():
     test = offered(exportable("pf-tree", schema_with_stand_ins()).text)
     box = test.selectbox(key="here-form")

@@ -33,7 +33,14 @@ def test_the_widget_gets_both_drawings_and_the_selection() -> None:
         st.text(f"{before} {now}")
 
     app, sent = shown_by(script)
-    assert sent == {"wide": "<svg/>", "narrow": "<svg class='n'/>", "selected": "root.L", "key": "tree"}
+    assert sent == {
+        "wide": "<svg/>",
+        "narrow": "<svg class='n'/>",
+        "selected": "root.L",
+        "key": "tree",
+        "ladder": "",
+        "epsilon": None,
+    }
     assert app.text[0].value == "None None"
 
 

@@ -100,6 +100,7 @@ def test_an_error_shrinks_with_the_guarantee() -> None:
     assert not measured.agrees(line(None, None, 0.02))
 
 
+@pytest.mark.slow
 def test_the_page_holds_published_measured_and_proved_guarantees(
     folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

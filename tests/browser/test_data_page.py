@@ -75,8 +75,8 @@ def test_a_link_to_a_fresh_server_opens_its_page_with_its_sample_and_grids_keep_
         page.get_by_test_id("stSidebarNav").get_by_text("Explore").wait_for()
         page.get_by_text("I know these 13 ranges").wait_for()
         for row in range(3):
-            _type(page, 1, 260, row, str(-row))
-            _type(page, 1, 380, row, "5000")
+            _type(page, 1, 240, row, str(-row))
+            _type(page, 1, 310, row, "5000")
             page.get_by_text(f"I know these {12 - row} ranges").wait_for()
         page.get_by_role("button", name="Use this data").click()
         page.get_by_text("This is the data in use").wait_for()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
 import dpviz
+from dpviz.app.held_out import TEST_SHARE
 from dpviz.io.samples import load_sample
 from dpviz.randomness import generator
 from dpviz.table.schema_json import schema_from_dict
@@ -43,8 +46,8 @@ def _upload(page: Any, address: str, path: Path) -> None:
     page.get_by_text("Public", exact=True).click()
     page.get_by_role("radio", name="OpenML, by name").wait_for()  # public rows may come from there
     idle(page)
-    page.get_by_role("radio", name="A CSV file").click()
-    page.get_by_test_id("stFileUploader").filter(has_text="CSV file").locator("input[type=file]").set_input_files(path)
+    page.get_by_role("radio", name="A file").click()
+    page.get_by_test_id("stFileUploader").filter(has_text="Table").locator("input[type=file]").set_input_files(path)
     page.get_by_text("What is public about it").wait_for()
     idle(page)
     page.get_by_role("button", name="Fill in from the data").click()
@@ -72,7 +75,8 @@ def test_from_a_messy_csv_to_a_file_that_predicts_what_the_tree_predicts(page: A
 
     data = dpviz.encode(dpviz.read_csv(messy_csv), schema_from_dict(document["schema"]))
     seed = document["privacy"]["noise"]["seed"]
-    again = dpviz.fit(document["learner"]["name"], data, epsilon=2.5, seed=seed)
+    train, _ = data.split(TEST_SHARE, seed=0)  # the tree on screen is tested on the others
+    again = dpviz.fit(document["learner"]["name"], replace(train, schema=data.schema), epsilon=2.5, seed=seed)
     assert np.array_equal(dpviz.model_from_json(text).predict(data), again.model.predict(data))
     assert again.score(data) > 0.8
     assert [url for url in outside if url.startswith("http")] == []
@@ -81,22 +85,23 @@ def test_from_a_messy_csv_to_a_file_that_predicts_what_the_tree_predicts(page: A
 def test_a_tree_for_a_number_goes_from_a_sample_to_a_file_that_predicts_the_same(page: Any, app: str) -> None:
     page.goto(f"{app}/?data=rents&epsilon=2&draw=5")
     page.get_by_text("Guaranteed: ε = 2, δ = ").wait_for()
-    page.get_by_text("R², rows kept aside").wait_for()
+    page.get_by_text("R² (held-out rows)").wait_for()
     settled(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download simulation (JSON)").click()
     text = Path(download.value.path()).read_text(encoding="utf-8")
     learner = json.loads(text)["learner"]["name"]
     data = dpviz.encode(*load_sample("rents"))
-    again = dpviz.fit(learner, data, epsilon=2, seed=5)
+    train, _ = data.split(TEST_SHARE, seed=0)
+    again = dpviz.fit(learner, train, epsilon=2, seed=5)
     assert np.array_equal(dpviz.model_from_json(text).predict(data), again.model.predict(data))
     page.get_by_test_id("stSidebarNav").get_by_text("Robustness", exact=True).click()
     page.get_by_text("needs a target of classes").first.wait_for()
 
 
 def test_moving_the_slider_is_one_rerun_and_the_tree_follows(page: Any, app: str) -> None:
-    sent: list[int] = []
-    page.on("websocket", lambda socket: socket.on("framesent", lambda payload: sent.append(len(payload))))
+    sent: list[BackMsg] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda payload: sent.append(BackMsg.FromString(payload))))
     page.goto(app)
     page.get_by_text("Guaranteed: ε = 1 (add/remove one row)").wait_for()
     idle(page)
@@ -109,7 +114,8 @@ def test_moving_the_slider_is_one_rerun_and_the_tree_follows(page: Any, app: str
     page.mouse.up()
     page.get_by_text("Guaranteed: ε = 1 (add/remove one row)").wait_for(state="detached")
     idle(page)
-    assert len(sent) == 1
+    whole_page = [message for message in sent if message.HasField("rerun_script") and not message.rerun_script.fragment_id]
+    assert len(whole_page) == 1  # the others ask how far background work is
 
 
 def test_a_permalink_brings_back_the_settings_and_holds_no_data(page: Any, app: str) -> None:

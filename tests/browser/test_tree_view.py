@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -252,3 +255,43 @@ def test_closing_stops_watching(page: Any) -> None:
     page.set_viewport_size({"width": 390, "height": 800})
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     assert page.locator(".stage > svg").get_attribute("data-layout") == "wide"
+
+
+def packed(*depths: int) -> str:
+    steps = [
+        {"epsilon": 0.1 * depth, "strip": '<svg xmlns="http://www.w3.org/2000/svg"/>', "words": f"depth {depth}"}
+        | {name: text for name, text in data(grown(depth)).items() if name in ("wide", "narrow")}
+        for depth in depths
+    ]
+    return base64.b64encode(gzip.compress(json.dumps(steps).encode())).decode()
+
+
+def test_dragging_epsilon_draws_the_tree_of_each_step_and_release_reports_it_once(page: Any) -> None:
+    show(page, data(grown(2)) | {"ladder": packed(1, 2, 3), "epsilon": 0.21})
+    slider = page.get_by_role("slider", name="ε (add/remove one row)")
+    slider.wait_for()
+    assert (slider.input_value(), slider.get_attribute("aria-valuetext")) == ("1", "depth 2")
+    assert page.locator("[data-path]").count() == 7
+    for value, nodes in ((2, 15), (0, 3)):
+        slider.evaluate("(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input')); }", value)
+        assert page.locator("[data-path]").count() == nodes
+        assert page.locator(".said").inner_text() == f"depth {value + 1}"
+    assert page.evaluate("window.clicked") == []
+    slider.press("ArrowRight")
+    slider.press("ArrowRight")
+    assert [name for name, _ in page.evaluate("window.clicked")] == ["epsilon", "epsilon"]
+    assert page.evaluate("window.clicked")[-1][1] == pytest.approx(0.3)
+
+
+def test_a_tree_that_comes_from_the_server_takes_the_place_of_the_one_dragged_to(page: Any) -> None:
+    show(page, data(grown(2)) | {"ladder": packed(1, 2, 3), "epsilon": 0.2})
+    page.get_by_role("slider").press("ArrowRight")
+    assert page.locator("[data-path]").count() == 15
+    show(page, data(grown(1)) | {"ladder": packed(1, 2, 3), "epsilon": 0.1})
+    assert page.locator("[data-path]").count() == 3
+    assert page.get_by_role("slider").input_value() == "0"
+
+
+def test_without_a_ladder_there_is_nothing_to_drag(page: Any) -> None:
+    show(page, data(grown(2)))
+    assert page.get_by_role("slider").count() == 0

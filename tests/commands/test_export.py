@@ -32,7 +32,11 @@ def test_written_sql_runs(run, model, tmp_path):
     base = sqlite3.connect(":memory:")
     base.execute(f"CREATE TABLE {TABLE} (age REAL, colour TEXT)")
     base.executemany(f"INSERT INTO {TABLE} VALUES (?, ?)", [(90, "blue"), (3, "red"), (None, None)])
-    assert {answer for (answer,) in base.execute(out.read_text(encoding="utf-8"))} <= {"yes", "no"}
+    found = base.execute(out.read_text(encoding="utf-8"))
+    assert [column for column, *_ in found.description] == ["prediction", "p_no", "p_yes"]
+    lines = found.fetchall()
+    assert {answer for answer, *_ in lines} <= {"yes", "no"}
+    assert [p_no + p_yes for _, p_no, p_yes in lines] == pytest.approx([1, 1, 1])
 
 
 def test_an_unknown_form_is_refused_with_a_hint(refused, model, tmp_path):

@@ -93,6 +93,7 @@ def test_a_terminal_without_greek_letters_is_no_reason_to_stop(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes close differently on Windows")
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_causes_no_traceback():
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     words = [sys.executable, "-m", "dpviz", "learners"]

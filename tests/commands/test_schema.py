@@ -22,3 +22,14 @@ def test_bad_input_is_one_line(refused, table, tmp_path):
     assert "There is no column called 'x'." in refused("schema", table, "--target", "x", "--out", tmp_path / "s.json")
     assert "The result would overwrite its own input." in refused("schema", table, "--force", "--out", table)
     assert "There is no folder" in refused("schema", table, "--out", tmp_path / "absent" / "s.json")
+
+
+def test_a_file_without_a_header_is_read_by_the_names_it_is_given(run, tmp_path):
+    rows, out = tmp_path / "rows.csv", tmp_path / "s.json"
+    rows.write_bytes("3\tklein\tno\n4\tgro\xdf\tyes\n".encode("cp1252"))
+    code, _, _ = run("schema", rows, "--names", "size,word,label", "--delimiter", "tab", "--encoding", "cp1252", "--out", out)
+    assert code == 0
+    schema = dpviz.load_schema(out)
+    assert schema.feature_names == ("size", "word")
+    assert schema.features[1].categories == ("gro\xdf", "klein")
+    assert schema.n_public == 2

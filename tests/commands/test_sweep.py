@@ -95,7 +95,10 @@ def test_ctrl_c_writes_what_is_done_and_says_how_to_go_on(run, asked, monkeypatc
         (("--max-depth", "0"), "Argument --max-depth: must be a whole number of at least 1, got '0'."),
         (("--folds", "two"), "Argument --folds: must be a whole number of at least 1, got 'two'."),
         (("--rows", "-5"), "Argument --rows: must be a whole number of at least 1, got '-5'."),
-        (("--folds", "900"), "The 'count' parameter of folds must be a whole number in [2, 600]. Got 900."),
+        (
+            ("--folds", "900"),
+            "must be a whole number of at least 2, at most the rows there are. Got 900.",
+        ),
     ],
 )
 def test_a_wrong_argument_is_one_line_and_writes_nothing(refused, asked, words, message):
@@ -146,7 +149,7 @@ def test_a_number_is_swept_and_resumed(run, tmp_path):
     )
     assert run(*words)[0] == 0
     whole = out.read_text(encoding="utf-8")
-    assert whole.splitlines()[0].endswith(",verdict,r2,rmse,mean_rmse")
+    assert whole.splitlines()[0].endswith(",verdict,r2,rmse,mae,mean_rmse")
     out.write_text("".join(whole.splitlines(keepends=True)[:4]), encoding="utf-8")
     assert run(*words, "--resume")[0] == 0
     assert out.read_text(encoding="utf-8") == whole

@@ -7,6 +7,7 @@ import pytest
 import dpviz
 from dpviz.commands import train
 from dpviz.learners import get_learner, learner_names
+from tests.commands.conftest import csv_text
 
 
 def test_the_written_tree_predicts_as_the_model_does(run, table, schema, tmp_path):
@@ -43,7 +44,7 @@ def test_stages_are_told_on_stderr_and_results_on_stdout(run, table, schema, tmp
         f"Trained pf-tree and wrote {out}.",
     ]
     names = [line.split("  ")[0] for line in said.splitlines()]
-    assert names == ["Learner", "Guarantee", "Claim", "Noise", "Depth", "Leaves", "Disclosures", "File"]
+    assert names == ["Learner", "Guarantee", "Claim", "Noise", "Depth", "Leaves", "Test", "Disclosures", "File"]
 
 
 def test_the_summary_counts_the_leaves_of_the_written_tree(run, table, schema, tmp_path):
@@ -130,9 +131,9 @@ def test_a_learner_that_publishes_something_exact_is_said_to_guarantee_nothing(r
 
 
 def test_a_violated_claim_is_shown_with_its_verdict(run, table, schema, tmp_path):
-    args = ("--learner", "privatree-corrected", "--epsilon", "1", "--seed", "0", "--out", tmp_path / "t.json")
+    args = ("--learner", "privatree-corrected", "--epsilon", "0.1", "--seed", "0", "--out", tmp_path / "t.json")
     _, said, _ = run("train", table, "--schema", schema, *args)
-    assert "Claim        epsilon = 1 (add/remove one row), Vos et al. 2023, corrected version: violated." in said
+    assert "Claim        epsilon = 0.1 (add/remove one row), Vos et al. 2023, corrected version: violated." in said
 
 
 @pytest.mark.parametrize(
@@ -166,7 +167,7 @@ def test_parameters_reach_the_learner(run, table, schema, tmp_path, text, name, 
         (["--seed", "-1"], "Argument --seed: must be a whole number of at least 0, got '-1'."),
         (["--delta", "2"], "'delta' parameter of fit"),
         (["--learner", "pf-tre"], "There is no learner called 'pf-tre'. Did you mean 'pf-tree'?"),
-        (["--param", "bins=3"], "There is no parameter of 'pf-tree' called 'bins'. Known: level_shares."),
+        (["--param", "bins=3"], "There is no parameter of 'pf-tree' called 'bins'. Known: leaves, class_weights, level_shares."),
         (["--param", "seed=3"], "There is no parameter of 'pf-tree' called 'seed'."),
         (["--param", "bins"], "--param: 'bins' is not a parameter. Write NAME=VALUE."),
         (
@@ -281,3 +282,70 @@ def test_a_learner_of_classes_names_those_for_a_number(refused, rents, tmp_path)
     said = refused("train", rents, "--epsilon", "1", "--out", tmp_path / "model.json")
     assert "The learner 'pf-tree' predicts classes, but the target 'rent' is declared as a number." in said
     assert "(s-gbdt, " in said
+
+
+def with_persons(tmp_path, rows=90):
+    path = tmp_path / f"visits-{rows}.csv"
+    header, *lines = csv_text(rows).splitlines()
+    path.write_text("\n".join([f"{header},who", *(f"{line},{k // 3}" for k, line in enumerate(lines))]) + "\n", encoding="utf-8")
+    return path
+
+
+BOUND = ("--person", "who", "--rows-per-person", "2")
+
+
+@pytest.fixture
+def clinic(run, schema, tmp_path):
+    """Arguments of a release from a data set of patients with at most two rows."""
+    register = tmp_path / "r.db"
+    unit = ("--unit", "one patient", "--rows-per-unit", 2, "--epsilon-cap", 1)
+    assert run("register", "declare", "clinic", *unit, "--register", register)[0] == 0
+    return (
+        "--schema",
+        schema,
+        "--epsilon",
+        "0.2",
+        "--register",
+        register,
+        "--assign",
+        "--data-set",
+        "clinic",
+        "--accept-rows",
+        "--out",
+    )
+
+
+def test_a_release_says_what_it_costs_a_person(run, clinic, tmp_path):
+    out = tmp_path / "t.json"
+    code, _, warned = run("train", with_persons(tmp_path), *clinic, out, *BOUND)
+    assert code == 0
+    assert "30 rows beyond 2 of a person" in warned
+    assert json.loads(out.read_text(encoding="utf-8"))["privacy"]["per_person"] == {"rows": 2, "epsilon": 0.4, "delta": 0.0}
+    _, _, warned = run("train", with_persons(tmp_path), *clinic, tmp_path / "unbound.json")
+    assert "Nothing but your word bounds the rows" in warned
+
+
+def test_the_register_and_the_rows_must_say_the_same_about_a_person(refused, clinic, tmp_path):
+    out = tmp_path / "t.json"
+    assert "of each person at most 3 are used" in refused("train", with_persons(tmp_path), *clinic, out, *BOUND[:3], "3")
+    assert not out.exists()
+
+
+def test_a_simulation_says_what_it_costs_a_person_and_proposes_no_feature_from_the_column(run, tmp_path):
+    out = tmp_path / "s.json"
+    _, said, _ = run("train", with_persons(tmp_path), "--target", "label", "--epsilon", "1", "--seed", "0", "--out", out, *BOUND)
+    assert "Per person   epsilon = 2, at most 2 rows of each" in said
+    features = json.loads(out.read_text(encoding="utf-8"))["schema"]["features"]
+    assert [feature["name"] for feature in features] == ["age", "colour"]
+
+
+def test_a_release_on_few_of_the_rows_is_refused_until_its_owner_accepts_them(run, refused, clinic, tmp_path):
+    out = tmp_path / "t.json"
+    spoiled = tmp_path / "spoiled.csv"
+    spoiled.write_text(csv_text(600).replace("yes", "ja"), encoding="utf-8")
+    asked = ("train", spoiled, *(word for word in clinic if word != "--accept-rows"), out)
+    said = refused(*asked)
+    assert "Less than 50 % of the rows are used unchanged" in said
+    assert "Far fewer rows are used than the 600 that are declared" in said
+    assert not out.exists()
+    assert run(*asked[:-2], "--accept-rows", "--out", out)[0] == 0

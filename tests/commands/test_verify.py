@@ -7,9 +7,10 @@ import pytest
 
 from dpviz.commands import verify as command
 from dpviz.evaluation.audit.universe import Universe
-from dpviz.evaluation.audit.verdicts import StoredRun, run_from_json
+from dpviz.evaluation.audit.verdicts import StoredRun, run_from_json, run_to_json
 from dpviz.evaluation.audit.verify import verify
 from tests.evaluation.planted import HALF_NOISE
+from tests.figures.audits import HOLDS, NONE, facts, run_of
 
 TINY = (Universe((2, 2), max_rows=2),)
 
@@ -23,7 +24,7 @@ def tiny(monkeypatch):
 def test_one_learner_is_a_line_with_claim_ledger_and_what_was_found(run):
     code, out, err = run("verify", "privatree", "--epsilon", "1", "--param", "grow_complete=true", "--quick")
     assert (code, err) == (0, "")
-    assert re.search(r"^LEARNER +EPSILON +CLAIMED +COMPOSED +VERIFIED +VERDICT +SEARCHED +REASON$", out, re.MULTILINE)
+    assert re.search(r"^LEARNER +EPSILON +CLAIMED +COMPOSED +SEARCHED +FINDING +WHERE +REASON$", out, re.MULTILINE)
     assert re.search(
         r"^privatree grow_complete=True +1 +1 +1\.5 +1\.\d{4} +violated +2 features of 2 categories", out, re.MULTILINE
     )
@@ -32,7 +33,7 @@ def test_one_learner_is_a_line_with_claim_ledger_and_what_was_found(run):
 
 def test_every_place_searched_is_listed_with_its_size(run):
     out = run("verify", "pf-tree", "--quick")[1]
-    assert re.search(r"^VERIFIED +VERDICT +DATA SETS +PAIRS +SECONDS +SEARCHED$", out, re.MULTILINE)
+    assert re.search(r"^SEARCHED +FINDING +DATA SETS +PAIRS +SECONDS +SEARCHED$", out, re.MULTILINE)
     assert re.search(r"^0\.\d{4} +holds +45 +72 +\d+\.\d +2 features of 2 categories, 2 classes", out, re.MULTILINE)
 
 
@@ -57,17 +58,32 @@ def test_a_violated_ledger_is_exit_code_one(run, monkeypatch):
 
 
 def test_all_learners_are_tables_and_a_file(run, monkeypatch, tmp_path):
-    found = StoredRun("1", "2026-01-31", (verify("pf-tree", universes=TINY),))
-    monkeypatch.setattr(command, "verify_all", lambda **asked: replace(found, date=asked["date"]))
+    found = run_of(verify("pf-tree", universes=TINY))
+    monkeypatch.setattr(command, "verify_all", lambda **asked: StoredRun((replace(found.facts[0], date=asked["date"]),)))
     path = tmp_path / "verdicts.json"
     code, out, err = run("verify", "--all", "--out", path)
     assert (code, err) == (0, "")
-    assert "Learners (add/remove one row)" in out
+    assert "Learners (add/remove one row; 60 processor seconds)" in out
+    assert re.search(
+        r"^LEARNER +EPSILON +PROVED +SEARCHED +ATTACKED +CLAIMED +COMPOSED +SECONDS +DATE +REASON$", out, re.MULTILINE
+    )
+    assert re.search(r"^pf-tree +1 +holds +>= 0\.\d+, within +not attacked +1 +1 +60\.0 ", out, re.MULTILINE)
     stored = run_from_json(path.read_bytes())
-    assert [item.learner for item in stored.results] == ["pf-tree"]
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", stored.date)
-    monkeypatch.setattr(command, "verify_all", lambda **asked: replace(found, results=tuple(_broken())))
+    assert [item.learner for item in stored.facts] == ["pf-tree"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", stored.facts[0].date)
+    monkeypatch.setattr(command, "verify_all", lambda **asked: run_of(*_broken()))
     assert run("verify", "--all")[0] == 1
+
+
+def test_the_named_learners_replace_their_entries_in_a_file_and_no_others(run, monkeypatch, tmp_path):
+    path = tmp_path / "verdicts.json"
+    path.write_text(run_to_json(run_of(HOLDS, NONE)), encoding="utf-8")
+    monkeypatch.setattr(
+        command, "verify_all", lambda learners, **asked: StoredRun((facts(HOLDS, date="2031-02-03"),) * len(learners))
+    )
+    assert run("verify", "--all", "pf-tree", "--out", path, "--force")[0] == 0
+    stored = run_from_json(path.read_bytes())
+    assert [(item.learner, item.date) for item in stored.facts] == [("cart", "2030-01-02"), ("pf-tree", "2031-02-03")]
 
 
 @pytest.mark.slow
@@ -76,8 +92,8 @@ def test_every_ledger_of_ours_stands_on_the_quick_universes(run, monkeypatch):
     code, out, _ = run("verify", "--all", "--quick")
     assert code == 0
     assert "ledger violated" not in out
-    assert re.search(r"^pf-tree +1 .* holds ", out, re.MULTILINE)
-    assert re.search(r"^privatree +1 .* inf .* violated ", out, re.MULTILINE)
+    assert re.search(r"^pf-tree +1 +holds +>= 0\.\d+, within", out, re.MULTILINE)
+    assert re.search(r"^privatree +1 +violated +>= inf, beyond", out, re.MULTILINE)
     assert re.search(r"^exponential mechanism with smooth sensitivity +1 .* violated ", out, re.MULTILINE)
 
 
@@ -85,7 +101,8 @@ def test_every_ledger_of_ours_stands_on_the_quick_universes(run, monkeypatch):
     ("words", "text"),
     [
         ((), "Give one learner, or --all."),
-        (("pf-tree", "--all"), "Give one learner, or --all."),
+        (("pf-tree", "majority"), "Give one learner, or --all."),
+        (("pf-treee", "--all"), "Did you mean 'pf-tree'?"),
         (("pf-treee",), "Did you mean 'pf-tree'?"),
         (("pf-tree", "--epsilon", "0"), "must be a number in [0.001, 20]. Got 0.0."),
         (("pf-tree", "--epsilon", "much"), "invalid float value: 'much'"),

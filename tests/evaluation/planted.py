@@ -10,10 +10,16 @@ from dpviz.learners.ours import pf_tree
 from dpviz.training.contract import fit_by_growing
 from dpviz.training.growing import Label, LabelledSplit, Split
 
+#: pf-tree that grows from all rows, whatever else is asked: coins have their own tests (`test_set_aside.py`).
+GROWING = replace(
+    get_learner("pf-tree"),
+    plan=lambda schema, settings, params: pf_tree.plan(schema, settings, replace(params, leaves="labels")),
+)
+
 
 def grower(prepare, name):
     """pf-tree with another `prepare`."""
-    return replace(get_learner("pf-tree"), name=name, prepare=prepare, fit=fit_by_growing(prepare))
+    return replace(GROWING, name=name, prepare=prepare, fit=fit_by_growing(prepare))
 
 
 def _halved(event):
@@ -77,7 +83,7 @@ LOOKS_AT_ALL_ROWS = grower(_looks_at_all_rows, "looks-at-all-rows")
 FREE = grower(_free, "free")
 #: Sound, but its paper claims half of what it spends.
 MODEST = replace(
-    get_learner("pf-tree"),
+    GROWING,
     name="modest",
     claim=lambda plan, params, schema: Claim(plan.epsilon / 2, "nobody", "violated", "It claims half of what it spends."),
 )

@@ -6,7 +6,11 @@ import math
 from dataclasses import replace
 from typing import Any
 
+from dpviz.accounting.claim import Claim
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.evaluation.audit.by_attack import AuditedBound
 from dpviz.evaluation.audit.findings import AuditResult, WorstPair
+from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun
 
 
 def split(left: str, right: str, feature: str = "a", value: str = "a=0") -> dict[str, Any]:
@@ -49,3 +53,49 @@ NONE = replace(
 )
 NOTHING = replace(UNPROVEN, log_ratio=0.0, worst_pair=None, output={})
 EVERY = {"holds": HOLDS, "unproven": UNPROVEN, "violated": VIOLATED, "impossible": IMPOSSIBLE, "bug": BUG, "none": NONE}
+
+BOUND = AuditedBound(
+    learner="pf-tree",
+    epsilon=1.0,
+    params={},
+    bound=0.4,
+    confidence=0.95,
+    largest=5.0,
+    event="a tree",
+    hits=(1, 2),
+    n_tested=10,
+    n_asked=20,
+    n_done=20,
+    claimed=1.0,
+    composed=1.0,
+    verdict="holds",
+    because="So.",
+    canary=(("a", "1"),),
+    seconds=1.0,
+)
+
+
+def facts(result: AuditResult, attacked: AuditedBound | None = None, **changed: Any) -> Facts:
+    """An entry whose search found this; its plan has the same verdict, its evidence is a file."""
+    verdict = "holds" if result.verdict == "ledger violated" else result.verdict
+    evidence = "dpviz/training/scores.py" if verdict in ("holds", "violated") else ""
+    entry = Facts(
+        learner=result.learner,
+        params=result.params,
+        epsilon=result.epsilon,
+        version="9.8.7",
+        date="2030-01-02",
+        claim=Claim(result.claimed, "a source", verdict, result.because, evidence=evidence),
+        composed=PrivacyLoss(result.composed),
+        searched=result,
+        places=(SearchedPlace(result.searched, result.n_sets, result.n_pairs, result.log_ratio),),
+        attacked=attacked,
+        not_attacked="" if attacked else "Not asked for.",
+        processor_seconds=60.0,
+    )
+    return replace(entry, **changed)
+
+
+def run_of(*results: AuditResult) -> StoredRun:
+    """A stored run of such entries."""
+    return StoredRun(tuple(map(facts, results)))

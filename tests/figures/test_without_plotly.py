@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from tests.conftest import ROOT
 
 CODE = """
@@ -24,6 +26,7 @@ assert rule_list(model_from_json(text))
 """
 
 
+@pytest.mark.slow
 def test_trees_reports_and_texts_are_drawn_without_plotly() -> None:
     done = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

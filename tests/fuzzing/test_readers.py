@@ -61,6 +61,7 @@ def uses_of_a_table(table: dpviz.io.csv.RawTable) -> None:
             assert data is None or data.n_rows <= table.n_rows
 
 
+@pytest.mark.slow
 def test_there_is_a_document_of_several_kinds():
     kinds = {json.loads(text)["kind"] for text in model_texts()}
     assert {"tree", "constant", "linear", "packed-forest"} <= kinds

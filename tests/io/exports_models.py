@@ -44,6 +44,12 @@ def number_schema() -> Schema:
     return replace(schema_with_stand_ins(), target=NumericTarget("price", -3.0, 17.5))
 
 
+def document(tree: Tree) -> Exportable:
+    """A file that holds only what is needed to predict."""
+    body = {"format": "dpviz-tree/1", "kind": "tree", **model_body(tree), "schema": tree.schema.to_dict()}
+    return Exportable(json.dumps(body))
+
+
 def few_trees(learner: str) -> dict[str, Any]:
     """Parameters that make a forest small."""
     controls = controls_of(registry()[learner].Params)

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.errors import CsvError, DpvizError
+from dpviz.errors import DpvizError, TableError
 from dpviz.io import csv as module
 from dpviz.io.csv import read_csv
 from tests.examples import examples
@@ -31,8 +32,8 @@ def outcome_of(make, *given):
         return error
 
 
-def problem(source, **limits) -> CsvError:
-    with pytest.raises(CsvError) as caught:
+def problem(source, **limits) -> TableError:
+    with pytest.raises(TableError) as caught:
         read_csv(source, **limits)
     assert caught.value.what
     assert caught.value.remedy
@@ -245,6 +246,31 @@ def test_limits_are_enforced_and_named(limits, code):
     error = problem(text, **limits)
     assert error.code == code
     assert next(iter(limits)) in error.remedy
+
+
+def test_blank_lines_count_towards_the_limit():
+    assert problem(gzip.compress(b"a,b\n" + b"\n" * 1_000_001)).code == "too-many-rows"
+
+
+COMMAS = b"," * 3_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        (b",".join([b"a"] * 1_500_000), "too-many-columns"),
+        (b"a" + COMMAS + COMMAS, "no-header"),
+        (b"a,b\n" + (COMMAS[:500_000] + b"\n") * 30, "ok"),
+    ],
+    ids=["a wide header", "a header without end", "wide lines"],
+)
+def test_no_line_costs_much_more_memory_than_cells_of_one_line(text, outcome):
+    tracemalloc.start()
+    found = outcome_of(read_csv, text)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (found.code if isinstance(found, DpvizError) else "ok") == outcome
+    assert peak < 3 * len(text) + 12 * len(COMMAS)
 
 
 def test_limits_are_inclusive():

@@ -5,10 +5,12 @@ import json
 import sqlite3
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import dpviz
 from dpviz.errors import MissingExtra, NotExported
+from dpviz.figures.publish.exports import export_as
 from dpviz.io.exports import registry
 from dpviz.io.exports.contract import Exportable, Target, export, require_fit
 from dpviz.io.exports.golden import golden_rows, predictions
@@ -20,7 +22,7 @@ from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRul
 from dpviz.table.encode import encode
 from dpviz.table.raw import RawColumn, RawTable
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
-from tests.io.exports_models import HOSTILE, exportable, hostile_tree, number_schema, schema_with_stand_ins
+from tests.io.exports_models import HOSTILE, document, exportable, hostile_tree, number_schema, schema_with_stand_ins
 
 TARGETS = registry()
 #: Models without a tree; they are exported as JSON.
@@ -36,7 +38,7 @@ IDS = [f"{name}-{len(schema.classes) if isinstance(schema.target, ClassTarget) e
 
 #: Of each kind of model one is exported in the fast tests, where few random rows are predicted.
 TREES = ("pf-tree-2", "privatree-3", "cart-regression-number")
-MANY_TREES = ("pf-forest-2", "smooth-forest-2", "dpa-2", "gbdt-3", "s-gbdt-2", "dpboost-number")
+MANY_TREES = ("pf-forest-2", "smooth-forest-2", "gbdt-3", "dpboost-number")
 OF_EACH_KIND = (*TREES, *MANY_TREES, "logistic-2", "majority-2")
 
 
@@ -57,11 +59,6 @@ def fits(target: Target, given: Exportable) -> bool:
     return True
 
 
-def document(tree: Tree) -> Exportable:
-    body = {"format": "dpviz-tree/1", "kind": "tree", **model_body(tree), "schema": tree.schema.to_dict()}
-    return Exportable(json.dumps(body))
-
-
 @pytest.mark.parametrize(("learner", "schema", "random_rows"), [*few_rows(), *many_rows()])
 def test_every_export_agrees_on_golden_rows_and_on_random_ones(learner, schema, random_rows):
     given = exportable(learner, schema)
@@ -69,10 +66,51 @@ def test_every_export_agrees_on_golden_rows_and_on_random_ones(learner, schema, 
     assert len(given.golden.rows) > (min(2_000, random_rows // 2) if learner in NOT_TREES else 0.9 * random_rows)
     offered = [target for target in TARGETS.values() if fits(target, given)]
     for target in offered:
-        assert export(target, given).n_rows == len(given.golden.rows)
+        done = export(target, given)
+        assert done.n_rows == len(given.golden.rows)
+        assert ("probabilities too" in done.checked) == (target.run_chances is not None and target.gives_chances(given))
     names = {target.name for target in offered}
     assert names >= ({"json"} if learner in NOT_TREES else {"json", "python", "sqlite", "duckdb", "onnx"})
     assert ("rules" in names) == (learner not in NOT_TREES and given.function.is_one_tree)
+
+
+# --- probabilities
+
+
+def tree_with_shares() -> Tree:
+    schema = tree_of_everything(missing_as=0.1).schema
+    leaves = [
+        Leaf(code, shares=shares) for code, shares in ((0, (1 / 3, 1 / 3, 1 / 3)), (1, (0.1, 0.7, 0.2)), (1, (0.0, 1.0, 0.0)))
+    ]
+    inner = Branch(SubsetRule(2, (0, 2)), leaves[1], leaves[2])
+    return Tree(schema, Branch(ThresholdRule(0, 0.1), leaves[0], inner))
+
+
+PROBABLE = [name for name, target in TARGETS.items() if target.run_chances is not None]
+
+
+@pytest.mark.parametrize("name", PROBABLE)
+def test_leaves_with_the_same_label_keep_their_own_probabilities(name):
+    given = document(tree_with_shares())
+    target = TARGETS[name]
+    found = target.run_chances(target.write(given), given.schema, given.golden.rows)
+    np.testing.assert_allclose(np.array(found, dtype=float), given.golden.chances, atol=1e-12)
+    assert len({tuple(row) for row in given.golden.chances.tolist()}) == 3
+
+
+@pytest.mark.parametrize("name", PROBABLE)
+def test_an_export_with_other_probabilities_is_refused(name):
+    given = document(tree_with_shares())
+    wrong = document(Tree(given.schema, replace(given.model.root, left=Leaf(0, shares=(1 / 3 + 1e-8, 1 / 3 - 1e-8, 1 / 3)))))
+    target = replace(TARGETS[name], write=lambda _: TARGETS[name].write(wrong))
+    with pytest.raises(NotExported, match="gives the probabilities"):
+        export(target, given)
+
+
+def test_the_report_shows_probabilities_in_percent_and_holds_them_in_full():
+    done = export_as("report", document(tree_with_shares()))
+    assert "a 10 %, b 70 %, c 20 %" in done.content
+    assert "probabilities too" in done.checked
 
 
 # --- golden rows
@@ -97,6 +135,13 @@ def test_golden_rows_sit_on_every_threshold_and_beside_it():
     assert low >= {37.0, 37.49999999999999, 37.5, 37.50000000000001, 38.0, None}
     high = {row[2] for row in golden.rows if row[0] is not None and row[0] > 0.1}
     assert high >= {"red", "green", "blue", "none of them", None}
+
+
+def test_a_number_may_differ_by_rounding_and_by_no_more():
+    golden = golden_rows(Tree(number_schema(), NumberLeaf(3.0)), random_rows=3)
+    width = golden.schema.target.high - golden.schema.target.low
+    assert golden.first_difference([3.0 + 1e-12 * width] * len(golden.rows)) is None
+    assert golden.first_difference([3.0 - 1e-8 * width] * len(golden.rows)) is not None
 
 
 def test_golden_rows_reach_every_leaf():
@@ -279,6 +324,7 @@ def test_a_single_leaf_and_impossible_questions_are_exported_too(name):
         assert export(TARGETS[name], document(Tree(schema, root))).n_rows > 10
 
 
+@pytest.mark.slow
 def test_more_than_a_thousand_trees_are_added_up_in_sql():
     schema = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("a", "b")))
     trees = [Tree(schema, Branch(ThresholdRule(0, place / 1200), Leaf(place % 2), Leaf(1))) for place in range(1, 1200)]

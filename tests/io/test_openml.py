@@ -9,7 +9,7 @@ from urllib.error import URLError
 
 import pytest
 
-from dpviz.errors import Cancelled, CsvError, DpvizError
+from dpviz.errors import Cancelled, DpvizError, TableError
 from dpviz.io.openml import fetch_openml, is_offline
 
 
@@ -72,7 +72,7 @@ def test_an_unusable_table_is_a_csv_error(monkeypatch: pytest.MonkeyPatch) -> No
 
     bunch = SimpleNamespace(frame=pd.DataFrame({"only": [1, 2]}), target_names=[])
     monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda *_, **__: bunch)
-    with pytest.raises(CsvError, match="one column"):
+    with pytest.raises(TableError, match="one column"):
         fetch_openml("thin")
 
 

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from dpviz.errors import CsvError, DpvizError
+from dpviz.errors import DpvizError, TableError
 from dpviz.io.csv import read_csv
 from dpviz.io.text import ENCODINGS
 
@@ -16,8 +16,8 @@ def cells(table):
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def problem(source, **limits) -> CsvError:
-    with pytest.raises(CsvError) as caught:
+def problem(source, **limits) -> TableError:
+    with pytest.raises(TableError) as caught:
         read_csv(source, **limits)
     assert caught.value.what
     assert caught.value.remedy

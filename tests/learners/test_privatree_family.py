@@ -135,6 +135,13 @@ def test_on_a_table_like_adult_privatree_claims_a_tenth_and_composes_to_about_1_
     assert sum(share.composed for share in result.plan.shares) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("n_features", [1, 2, 3])
+def test_grown_complete_it_holds_where_its_ledger_stays_within_its_claim(n_features):
+    schema = Schema(tuple(NumericFeature(name, 0, 1) for name in "abc"[:n_features]), ClassTarget("y", ("n", "p")), n_public=200)
+    result = dpviz.fit("privatree", table(schema, 60), epsilon=1.0, max_depth=2, seed=1, grow_complete=True)
+    assert (result.claim.verdict == "holds") == (result.ledger.guarantee.epsilon <= result.claim.epsilon)
+
+
 def test_as_published_privatree_is_violated_and_infinite():
     result = dpviz.fit("privatree", table(ADULT_LIKE, 100), epsilon=0.1, depth=4, seed=0)
     assert result.claim.verdict == "violated"
@@ -199,7 +206,7 @@ def test_the_corrected_form_halves_a_node_s_budget():
     ]
     assert [share.epsilon for share in result.plan.shares] == [0.75, 0.25]
     assert math.isinf(result.ledger.guarantee.epsilon)
-    assert (result.claim.epsilon, result.claim.verdict) == (1.0, "violated")
+    assert (result.claim.epsilon, result.claim.verdict) == (1.0, "unproven")
     assert result.disclosures == ()
 
 

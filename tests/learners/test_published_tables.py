@@ -32,6 +32,7 @@ def accuracies(data: EncodedDataset, learner: str, epsilon: float, draws: int) -
 
 
 @pytest.mark.parametrize(("epsilon", "least"), [(0.1, 0.828), (1.0, 0.838)])
+@pytest.mark.slow
 def test_pf_tree_reaches_its_mark_on_adult(shared_data, epsilon, least):
     assert accuracies(encoded(shared_data, "adult"), "pf-tree", epsilon, 2).mean() >= least
 

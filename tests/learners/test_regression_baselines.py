@@ -108,6 +108,7 @@ def test_gbdt_predicts_numbers_as_scikit_learn(kind, depth):
 
 @pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
 @pytest.mark.parametrize("n_classes", [2, 3, 7])
+@pytest.mark.slow
 def test_gbdt_predicts_classes_as_scikit_learn(kind, n_classes):
     data, fresh = table(schema_of(kind, n_classes), 400), table(schema_of(kind, n_classes), 500, seed=9)
     ours = dpviz.fit("gbdt", data, epsilon=1.0, max_depth=3, trees=30, seed=0).model

@@ -38,6 +38,7 @@ def test_scores_are_looked_up_and_added(kind):
         assert score == pytest.approx(expected)
     np.testing.assert_array_equal(model.predict(data), model.scores(data) > 0)
     assert model.predict(data).dtype == np.uint8
+    np.testing.assert_allclose(model.predict_proba(data)[:, 1], 1 / (1 + np.exp(-model.scores(data))))
 
 
 @pytest.mark.parametrize("schema", [schema_of("mixed"), hostile_schema()], ids=["plain", "hostile"])

@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from dpviz.errors import DocumentError, SchemaError
-from dpviz.evaluation.compare.metrics import auc
+from dpviz.errors import DocumentError, NoProbabilities, SchemaError
+from dpviz.evaluation.measures import auc
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.packed_text import boosted_body, boosted_from
 from dpviz.table.dataset import EncodedDataset
@@ -60,7 +60,8 @@ def test_positive_log_odds_are_the_second_class_and_rank_rows() -> None:
     assert predicted.dtype == np.uint8
     np.testing.assert_array_equal(predicted == 1, model.scores(data) > 0)
     telling = EncodedDataset(TWO, data.columns, predicted)
-    assert auc(model, telling) == 1.0
+    assert auc(telling.target, model.predict_proba(telling)) == 1.0
+    np.testing.assert_allclose(model.predict_proba(data)[:, 1], 1 / (1 + np.exp(-model.scores(data))))
 
 
 def test_with_three_classes_trees_add_to_their_scores_in_turn() -> None:
@@ -70,6 +71,12 @@ def test_with_three_classes_trees_add_to_their_scores_in_turn() -> None:
     expected = 2.0 + np.column_stack([added[:, k] + added[:, k + 3] for k in range(3)])
     np.testing.assert_allclose(model.scores(data), expected)
     np.testing.assert_array_equal(model.predict(data), expected.argmax(axis=1))
+    np.testing.assert_allclose(np.log(model.predict_proba(data)), expected - np.log(np.exp(expected).sum(axis=1))[:, None])
+
+
+def test_a_number_has_no_probabilities() -> None:
+    with pytest.raises(NoProbabilities):
+        read().predict_proba(rows())
 
 
 @pytest.mark.parametrize("schema", [NUMBER, TWO])

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.errors import DocumentError, DpvizError, SchemaError
 from dpviz.models.document import missing_and_unknown, model_body
-from dpviz.models.tree import SubsetRule, ThresholdRule, Tree
+from dpviz.models.tree import Leaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from tests.contract.tables import hostile_schema, schema_of, table
 from tests.examples import examples
 
-RESULT = dpviz.fit("pf-tree", table(schema_of("mixed", 3), 80), epsilon=2.0, depth=3, max_depth=3, seed=4)
+RESULT = dpviz.fit("pf-tree", table(schema_of("mixed", 3), 80), epsilon=2.0, depth=3, max_depth=3, seed=1, leaves="labels")
 TEXT = RESULT.to_json()
 DOCUMENT = json.loads(TEXT)
 
@@ -65,7 +65,7 @@ def test_the_document_says_everything_once():
     assert DOCUMENT["learner"] == {
         "name": "pf-tree",
         "settings": {"epsilon": 2.0, "max_depth": 3, "depth": 3, "delta": 0.0},
-        "parameters": {"level_shares": None},
+        "parameters": {"leaves": "labels", "class_weights": None, "level_shares": None},
         "depth": 3,
     }
     privacy = DOCUMENT["privacy"]
@@ -75,6 +75,34 @@ def test_the_document_says_everything_once():
     assert privacy["claim"]["verdict"] == "holds"
     assert len(privacy["ledger"]) == 7
     assert set(DOCUMENT["versions"]) == {"dpviz", "numpy", "python"}
+
+
+def leaf_with(**released) -> dict:
+    return {**DOCUMENT, "root": {"leaf": "c1", **released}}
+
+
+def test_counts_and_shares_of_a_leaf_are_read_and_written_as_they_were():
+    leaf = Leaf(1, (12, -3, 40), (0.25, 0.0, 0.75))
+    body = model_body(Tree(RESULT.schema, leaf))
+    assert body == {"root": {"leaf": "c1", "counts": [12, -3, 40], "shares": [0.25, 0.0, 0.75]}}
+    assert read({**DOCUMENT, **body}).root == leaf
+    assert read(leaf_with()).root == Leaf(1)
+
+
+@pytest.mark.parametrize(
+    ("released", "says"),
+    [
+        ({"counts": [1, 2]}, "root.counts: One number per class is needed: 3."),
+        ({"counts": [1, 2, 3.5]}, r"root.counts\[2\]"),
+        ({"shares": [0.5, 0.5, 0.0, 0.0]}, "root.shares: One number per class is needed: 3."),
+        ({"shares": [0.5, 0.4, 0.0]}, "root.shares: Shares must not be negative and must add up to 1."),
+        ({"shares": [1.5, -0.5, 0.0]}, "root.shares: Shares must not be negative and must add up to 1."),
+        ({"shares": [0.5, "0.5", 0.0]}, r"root.shares\[1\]"),
+    ],
+)
+def test_counts_and_shares_that_cannot_be_are_refused_with_their_place(released, says):
+    with pytest.raises(DocumentError, match=says):
+        read(leaf_with(**released))
 
 
 def test_branches_hold_names_an_operator_and_directions_and_leaves_hold_class_names():

@@ -33,7 +33,7 @@ def step(left: int, right: int) -> Tree:
 def test_every_tree_has_one_vote() -> None:
     forest = Forest(SCHEMA, (step(0, 1), step(2, 1), always(1)))
     assert forest.votes(rows(0.1, 0.9)).tolist() == [[1, 1, 1], [0, 3, 0]]
-    assert forest.scores(rows(0.9)).tolist() == [[0.0, 1.0, 0.0]]
+    assert forest.predict_proba(rows(0.9)).tolist() == [[0.0, 1.0, 0.0]]
 
 
 def test_most_votes_win_and_ties_go_to_the_lowest_class() -> None:
@@ -42,10 +42,10 @@ def test_most_votes_win_and_ties_go_to_the_lowest_class() -> None:
     assert Forest(SCHEMA, (always(2), always(1))).predict(rows(0.5)).tolist() == [1]
 
 
-def test_a_forest_without_trees_predicts_the_first_class() -> None:
+def test_a_forest_without_trees_predicts_the_first_class_and_knows_nothing() -> None:
     forest = Forest(SCHEMA, ())
     assert forest.predict(rows(0.1, 0.2)).tolist() == [0, 0]
-    assert forest.scores(rows(0.1)).tolist() == [[0.0, 0.0, 0.0]]
+    assert forest.predict_proba(rows(0.1)).tolist() == [[1 / 3, 1 / 3, 1 / 3]]
 
 
 def test_trees_of_another_schema_are_refused() -> None:

@@ -15,6 +15,7 @@ from dpviz.io.exports.statement import Statement, statement_of
 from dpviz.learners import fit
 from dpviz.models.document import _READERS, JSON_SCHEMA, model_from_json
 from dpviz.release.publish import ReleaseRequest, promise, released_document
+from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from tests.golden.documents import FOLDER
 from tests.io.exports_models import exportable, rows_of, schema_with_stand_ins
@@ -51,6 +52,7 @@ def test_it_knows_every_kind_that_can_be_read():
     ("part", "kind"),
     [
         ("numeric", NumericFeature),
+        ("date", DateFeature),
         ("categorical", CategoricalFeature),
         ("classes", ClassTarget),
         ("numberTarget", NumericTarget),

@@ -46,6 +46,9 @@ def test_scores_and_classes_are_those_worked_out_by_hand(n_classes):
     expected = by_hand[:, 0] > 0 if n_classes == 2 else by_hand.argmax(axis=1)
     np.testing.assert_array_equal(model.predict(data), expected)
     assert model.predict(data).dtype == np.uint8
+    chances = 1 / (1 + np.exp(-by_hand))
+    shares = np.column_stack([1 - chances, chances]) if n_classes == 2 else chances / chances.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(data), shares)
 
 
 def test_features_are_scaled_by_their_declaration_alone():

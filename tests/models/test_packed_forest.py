@@ -11,7 +11,6 @@ import dpviz
 from dpviz.errors import DocumentError, DpvizError
 from dpviz.models.document import model_body
 from dpviz.models.hashed_forest import HashedForest, fractions, leaves_reached, mixed
-from dpviz.models.importance import importance
 from dpviz.models.packed_forest import PackedForest, PackedTrees, ranges
 from dpviz.models.packed_text import packed_from
 from dpviz.table.dataset import EncodedDataset
@@ -38,20 +37,20 @@ def test_a_row_falls_as_through_the_unpacked_trees(name: str) -> None:
     assert [tree.schema for tree in model.trees[1:3]] == [data.schema] * 2
 
 
-def test_votes_count_trees_and_scores_are_their_shares() -> None:
+def test_votes_count_trees_and_probabilities_are_their_shares() -> None:
     data = table(schema_of("mixed", 3), 50)
     model = dpviz.fit("pf-forest", data, epsilon=1.0, seed=2, trees=9).model
     votes = model.votes(data)
     assert (votes.sum(axis=1) == 9).all()
-    np.testing.assert_allclose(model.scores(data), votes / 9)
+    np.testing.assert_allclose(model.predict_proba(data), votes / 9)
     np.testing.assert_array_equal(model.predict(data), votes.argmax(axis=1))
 
 
-def test_noisy_counts_add_up_over_trees_and_negative_sums_score_nothing() -> None:
+def test_noisy_counts_add_up_over_trees_and_negative_sums_count_nothing() -> None:
     forest = read("0<=0.5 =0:5,-3 =1:-2,4", "=0:1,-9")
     rows = EncodedDataset(SCHEMA, (np.array([0.2, 0.9]), np.zeros(2, dtype=np.uint8)), np.zeros(2, dtype=np.uint8))
     assert forest.votes(rows).tolist() == [[6, -12], [-1, -5]]
-    assert forest.scores(rows).tolist() == [[1.0, 0.0], [0.0, 0.0]]
+    assert forest.predict_proba(rows).tolist() == [[1.0, 0.0], [0.5, 0.5]]
 
 
 def test_one_child_per_category_becomes_a_chain_of_rules() -> None:
@@ -103,13 +102,6 @@ def test_a_list_that_is_missing_is_named_by_the_reader_of_documents() -> None:
         dpviz.model_from_json(json.dumps(document))
 
 
-def test_importance_is_how_much_splits_part_the_labels() -> None:
-    np.testing.assert_allclose(importance(read("0<=0.5 =0 =1")), [1, 0])
-    np.testing.assert_allclose(importance(read("0<=0.5 =1 =1")), [0, 0])
-    np.testing.assert_allclose(importance(read("1? 0<=0.5 =0 =0 =0 =1")), [0.6, 0.4])  # falls of 6/36 and 4/36
-    assert importance(read("0<=0.5 =0 =1", "1<=0.5 =0 =1")).tolist() == [0.5, 0.5]
-
-
 def test_ranges_follow_each_other() -> None:
     assert ranges(np.array([5, 0, 9]), np.array([2, 0, 3])).tolist() == [5, 6, 9, 10, 11]
     assert ranges(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)).tolist() == []
@@ -140,7 +132,7 @@ class TestHashed:
         for label in (0, 1):
             forest = HashedForest(data.schema, 4, keys, leaves, np.full(len(leaves), label, dtype=np.uint8), label_key=5)
             assert (forest.predict(data) == label).all()
-            np.testing.assert_allclose(forest.scores(data)[:, label], 1)
+            np.testing.assert_allclose(forest.predict_proba(data)[:, label], 1)
 
     def test_it_is_not_written_down(self) -> None:
         forest = HashedForest(SCHEMA, 3, np.arange(2, dtype=np.uint64), *_nothing(), label_key=5)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.errors import SchemaError
+from dpviz.errors import NoProbabilities, ParameterError, SchemaError
 from dpviz.models.base import Model
 from dpviz.models.constant import Constant
 from dpviz.models.tree import (
@@ -25,6 +25,7 @@ from tests.contract.tables import schema_of, table
 from tests.oracles import trees
 
 SCHEMA = schema_of("mixed", 3)
+MIDDLE = (SCHEMA.features[0].low + SCHEMA.features[0].high) / 2
 
 
 @st.composite
@@ -123,6 +124,47 @@ def test_a_constant_predicts_its_label_for_everybody():
     assert Constant(SCHEMA, 2).predict(table(SCHEMA, 4)).tolist() == [2, 2, 2, 2]
     assert isinstance(Constant(SCHEMA, 2), Model)
     assert isinstance(Tree(SCHEMA, Leaf(0)), Model)
+
+
+def test_probabilities_are_the_shares_of_the_leaf_a_row_reaches():
+    rule = ThresholdRule(0, MIDDLE)
+    tree = Tree(SCHEMA, Branch(rule, Leaf(0, (5, -1, 2), (0.75, 0.0, 0.25)), Leaf(2, None, (0.25, 0.25, 0.5))))
+    data = table(SCHEMA, 30)
+    found = tree.predict_proba(data)
+    assert found.dtype == np.float64
+    expected = [(0.75, 0.0, 0.25) if left else (0.25, 0.25, 0.5) for left in rule.goes_left(data.columns[0])]
+    assert found.tolist() == [list(shares) for shares in expected]
+    assert len(set(expected)) == 2
+
+
+@pytest.mark.parametrize(
+    "model",
+    [Constant(SCHEMA, 0), Tree(SCHEMA, Leaf(0, (1, 2, 3))), Tree(SCHEMA, Branch(ThresholdRule(0, 1.0), Leaf(0), Leaf(1)))],
+)
+def test_a_model_without_probabilities_says_so(model):
+    with pytest.raises(NoProbabilities, match="holds no probabilities") as caught:
+        model.predict_proba(table(SCHEMA, 3))
+    assert caught.value.kind == model.kind
+
+
+def test_labels_of_least_expected_cost():
+    rule = ThresholdRule(0, MIDDLE)
+    tree = Tree(SCHEMA, Branch(rule, Leaf(0, (6, 3, 1), (0.6, 0.3, 0.1)), Leaf(0, None, (0.98, 0.01, 0.01))))
+    missed_last = [[0, 1, 1], [1, 0, 1], [9, 9, 0]]  # to miss the last class costs nine times as much
+    changed = tree.relabelled(missed_last)
+    assert [leaf.label for leaf in changed.leaves] == [2, 0]
+    assert [(leaf.counts, leaf.shares) for leaf in changed.leaves] == [(leaf.counts, leaf.shares) for leaf in tree.leaves]
+    assert tree.relabelled(1 - np.eye(3)) == tree
+    with pytest.raises(NoProbabilities):
+        Tree(SCHEMA, Branch(rule, Leaf(0), Leaf(1))).relabelled(missed_last)
+    with pytest.raises(ParameterError, match="must be 3 rows of 3 finite numbers"):
+        tree.relabelled([[0, 1], [1, 0]])
+
+
+def test_merging_keeps_leaves_of_one_label_whose_probabilities_differ():
+    rule = ThresholdRule(0, MIDDLE)
+    near = Branch(rule, Leaf(0, None, (0.8, 0.1, 0.1)), Leaf(0, None, (0.7, 0.2, 0.1)))
+    assert Tree(SCHEMA, near).merged().root == near
 
 
 def other(*features, classes=("c0", "c1", "c2")) -> EncodedDataset:

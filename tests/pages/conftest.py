@@ -7,8 +7,10 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 
 from dpviz.app import tree_parts
+from dpviz.app.tree import fresh
 from dpviz.app.work import session, tasks
 from dpviz.app.work.pool import Pool
+from dpviz.evaluation.tree import ladder
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -29,6 +31,13 @@ def patient(monkeypatch):
 def in_this_process(monkeypatch):
     """What worker processes do is tested with the engine; here one thread is enough."""
     monkeypatch.setattr(tasks, "WORKERS", 1)
+
+
+@pytest.fixture(autouse=True)
+def few_draws(monkeypatch):
+    """The Tree page draws its tree again by itself, also at other epsilons."""
+    monkeypatch.setattr(fresh, "DRAWS", 4)
+    monkeypatch.setattr(ladder, "EPSILONS", (0.1, 1.0))
 
 
 @pytest.fixture(autouse=True)

@@ -16,15 +16,14 @@ from streamlit.testing.v1 import AppTest
 from dpviz.app.audit import results as audit_results
 from dpviz.app.prose import prose, sections
 from dpviz.errors import Cancelled, NotEnumerable
-from dpviz.evaluation.audit.by_attack import AuditedBound
 from dpviz.evaluation.audit.findings import AuditResult
-from dpviz.evaluation.audit.verdicts import Refusal, StoredRun, run_to_json, stored_run
+from dpviz.evaluation.audit.verdicts import StoredRun, run_to_json, stored_run
 from dpviz.learners import get_learner, learner_names
 from tests.conftest import ROOT
-from tests.figures.audits import BUG, HOLDS, IMPOSSIBLE, NONE, NOTHING, UNPROVEN, VIOLATED
+from tests.figures.audits import BOUND, BUG, HOLDS, IMPOSSIBLE, NONE, NOTHING, UNPROVEN, VIOLATED, facts, run_of
 from tests.pages.opened import after_work, said_in_boxes, texts, values_in
 
-RUN = StoredRun("9.8.7", "2030-01-02", (HOLDS, IMPOSSIBLE, VIOLATED, NONE))
+RUN = run_of(HOLDS, IMPOSSIBLE, VIOLATED, NONE)
 PROOF = "The proof treats the features of a table like different people"
 
 
@@ -60,63 +59,70 @@ def box(test: AppTest) -> tuple[str, str]:
 class TestWhatIsStored:
     def test_the_lead_and_the_run_come_from_the_file(self, page: Callable[..., AppTest]) -> None:
         said = texts(page())
-        assert "1 of 2 private learners keep the ε they claim, on everything that was searched: 1 violated." in said
+        assert "1 of 2 private learners are proved to keep the ε they claim: 1 violated." in said
+        assert "2 were searched, 1 of them beyond their claim. 0 were attacked, 0 of them beyond their claim." in said
         assert "dpviz 9\\.8\\.7 on 2030\\-" in said
+        assert "4 processor minutes" in said
         assert "None of your rows are used" in said
 
     @pytest.mark.parametrize(
-        ("result", "kind", "words"),
+        ("result", "kind", "proved", "searched"),
         [
-            (HOLDS, "success", "Holds"),
-            (UNPROVEN, "warning", "Unproven"),
-            (VIOLATED, "error", "Violated"),
-            (IMPOSSIBLE, "error", "Violated"),
-            (BUG, "error", "Ledger violated"),
-            (NONE, "info", "Nothing claimed"),
-            (NOTHING, "warning", "Unproven"),
+            (HOLDS, "success", "holds", "within"),
+            (UNPROVEN, "warning", "unproven", "within"),
+            (VIOLATED, "error", "violated", "beyond"),
+            (IMPOSSIBLE, "error", "violated", "beyond"),
+            (BUG, "success", "holds", "beyond the ledger"),
+            (NONE, "info", "nothing claimed", "nothing claimed"),
+            (NOTHING, "warning", "unproven", "within"),
         ],
     )
-    def test_every_verdict_has_its_box_charts_alt_texts_and_tables(
-        self, page: Callable[..., AppTest], result: AuditResult, kind: str, words: str
+    def test_every_fact_has_its_words_charts_alt_texts_and_tables(
+        self, page: Callable[..., AppTest], result: AuditResult, kind: str, proved: str, searched: str
     ) -> None:
-        test = page(StoredRun("1", "2030-01-02", (result,)), **chosen(result))
+        test = page(run_of(result), **chosen(result))
         assert box(test)[0] == kind
-        assert box(test)[1].startswith(f"**{words}.**")
+        assert box(test)[1].startswith(f"**Proved: {proved}.**")
+        assert f"Searched: {searched}]" in texts(test)
+        assert "Attacked: not attacked]" in texts(test)
         charts = test.get("plotly_chart")
         assert len(charts) == (2 if result.worst_pair else 0)
         assert all(json.loads(chart.proto.spec)["data"] and chart.proto.alt for chart in charts)
         assert len(test.dataframe) == len(charts) + 1
         assert all(len(table.value) for table in test.dataframe)
 
+    def test_a_proof_and_a_counterexample_say_where_they_can_be_read(self, page: Callable[..., AppTest]) -> None:
+        assert "To be read in `dpviz/training/scores.py`." in box(page(**chosen(HOLDS)))[1]
+        assert "To be read in" not in box(page(run_of(UNPROVEN), **chosen(UNPROVEN)))[1]
+
     def test_the_first_learner_shown_is_one_whose_claim_is_violated(self, page: Callable[..., AppTest]) -> None:
         assert page().selectbox(key="audit-learner").value == IMPOSSIBLE.learner
         other = replace(IMPOSSIBLE, learner="pf-tree")
-        assert page(StoredRun("1", "2030-01-02", (other,))).selectbox(key="audit-learner").value == other.learner
-        both = page(StoredRun("1", "2030-01-02", (other, IMPOSSIBLE)))  # one with an explanation of its own goes first
+        assert page(run_of(other)).selectbox(key="audit-learner").value == other.learner
+        both = page(run_of(other, IMPOSSIBLE))  # one with an explanation of its own goes first
         assert both.selectbox(key="audit-learner").value == IMPOSSIBLE.learner
-        assert page(StoredRun("1", "2030-01-02", (HOLDS,))).selectbox(key="audit-learner").value == learner_names()[0]
+        assert page(run_of(HOLDS)).selectbox(key="audit-learner").value == learner_names()[0]
 
     def test_what_holds_and_neighbours_mean_is_on_the_page(self, page: Callable[..., AppTest]) -> None:
         said = texts(page())
         assert "Add/remove one row." in said
-        assert "what was searched only" in said
+        assert "Three facts, three kinds of evidence." in said
+        assert "speaks for what was searched only" in said
         assert "upper bound" in said
 
     def test_a_refusal_says_why_and_an_attack_says_what_it_showed(self, page: Callable[..., AppTest]) -> None:
-        asked: dict[str, Any] = {"learner": "pf-tree", "epsilon": 1.0, "params": {}}
-        bound = AuditedBound(
-            **asked, bound=0.4, confidence=0.95, largest=5.0, event="a tree", hits=(1, 2), n_tested=10, n_asked=20, n_done=20,
-            claimed=1.0, composed=1.0, verdict="holds", because="So.", canary=(("a", "1"),), seconds=1.0,
-        )  # fmt: skip
-        run = StoredRun("1", "2030-01-02", (), (Refusal(**asked, reason="Too many trees."),), (), (bound,))
-        said = texts(page(run))
-        assert "Nothing was searched yet." in said
-        assert "Too many trees\\." in said
-        assert "ε = 0.4 (add/remove one row) is lost at least, with 95% confidence" in said
-        (line,) = [
-            line for line in audit_results.audit_lines(audit_results.Known(run, {})) if line.title == get_learner("pf-tree").title
-        ]
-        assert (line.verdict, line.audited, line.claimed) == ("not searched", 0.4, 1.0)
+        many = replace(BOUND, canaries=8, delta=1e-6)
+        for bound, seen in ((BOUND, "20 draws on each of two data sets"), (many, "2 of 10 guesses right, 8 canaries in each")):
+            entry = facts(HOLDS, bound, searched=None, places=(), not_searched="Too many trees.")
+            said = texts(page(StoredRun((entry,)), learner="PF-tree")).replace("\\", "")
+            assert "0 were searched" in said
+            assert "Too many trees." in said
+            assert "(add/remove one row) with 95% confidence, where 1 is claimed and 5 could be shown" in said
+            assert seen in said
+            assert bound is BOUND or "ε ≥ 0.4, δ = 0.000001" in said
+        known = audit_results.Known(StoredRun((entry,)), {})
+        (line,) = (line for line in audit_results.audit_lines(known, 1.0) if line.attacked is not None)
+        assert (line.verdict, line.search, line.attack, line.claimed) == ("holds", "not", "within", 1.0)
 
     def test_rules_searched_by_themselves_are_listed(self, page: Callable[..., AppTest]) -> None:
         rule = replace(NOTHING, learner="A rule", because="It is bare.")
@@ -131,7 +137,7 @@ class TestWithoutAStoredRun:
             (None, "There is no stored run"),
             ("{", "JSON"),
             ('{"format": "dpviz-verdicts/99"}', "dpviz\\-verdicts/99"),
-            (run_to_json(RUN).replace('"log_ratio": 0.5', '"log_ratio": "half"'), "results"),
+            (run_to_json(RUN).replace('"log_ratio": 0.5', '"log_ratio": "half"'), "facts"),
         ],
     )
     def test_the_problem_is_said_and_a_search_is_still_offered(
@@ -141,7 +147,7 @@ class TestWithoutAStoredRun:
         said = texts(test)
         assert what.replace("\\", "") in said.replace("\\", "").replace("\u2060", "")
         assert "Searching below still works." in said
-        assert "Nothing was searched yet." in said
+        assert "Nothing is stored yet." in said
         held["go"].set()
         search(test)
         finish(test)
@@ -179,6 +185,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
 
 
 class TestSearching:
+    @pytest.mark.slow
     def test_a_search_by_the_real_thing_replaces_the_stored_line(self, page: Callable[..., AppTest]) -> None:
         test = page(universe="1", **chosen(HOLDS))
         said = texts(finish(search(test)))
@@ -198,16 +205,20 @@ class TestSearching:
         assert "Searched now, at ε = 0.1" in said
         assert [button.label for button in test.button] == ["Search again"]
 
-    def test_a_counterexample_found_before_stays_in_the_lead(self, page: Callable[..., AppTest], held: dict[str, Any]) -> None:
+    def test_a_search_changes_what_was_searched_and_nothing_that_is_proved(
+        self, page: Callable[..., AppTest], held: dict[str, Any]
+    ) -> None:
         test = page(**chosen(IMPOSSIBLE))
         held["found"] = (UNPROVEN,)
         held["go"].set()
         said = texts(finish(search(test)))
         assert "1 violated" in said
-        assert box(test)[0] == "warning"
+        assert box(test)[1].startswith("**Proved: violated.**")
+        assert "Searched: within]" in said
         what = audit_results.Known(RUN, dict(values_in(test, audit_results.SLOT)))
-        notes = {line.note for line in audit_results.audit_lines(what)}
-        assert notes == {"", "searched now, ε = 1; violated at ε = 1"}
+        lines = {line.note: line for line in audit_results.audit_lines(what, 1.0)}
+        assert set(lines) == {"", "searched now, ε = 1"}
+        assert (lines["searched now, ε = 1"].verdict, lines["searched now, ε = 1"].search) == ("violated", "within")
 
     def test_cancel_ends_the_search_and_keeps_what_was_shown(self, page: Callable[..., AppTest], held: dict[str, Any]) -> None:
         test = search(page(**chosen(IMPOSSIBLE)))
@@ -263,7 +274,7 @@ class TestWhy:
 
     def test_a_claim_without_a_text_of_its_own_gives_its_reason(self, page: Callable[..., AppTest]) -> None:
         result = replace(VIOLATED, learner="pf-tree", params={}, because="Some reason.")
-        said = texts(page(StoredRun("1", "2030-01-02", (result,))))
+        said = texts(page(run_of(result)))
         assert PROOF not in said
         assert "Some reason\\. On screen, adding the marked row makes one tree 4 times as likely" in said
 
@@ -282,12 +293,28 @@ def test_subjects_with_equal_parameters_have_equal_keys() -> None:
 
 
 def test_lines_stand_in_the_order_of_the_registry_each_learner_once_per_setting() -> None:
-    lines = audit_results.audit_lines(audit_results.Known(RUN, {}))
+    lines = audit_results.audit_lines(audit_results.Known(RUN, {}), 1.0)
     names = [audit_results.subject_of(line.key)[0] for line in lines]
     assert list(dict.fromkeys(names)) == list(learner_names())
     assert len(lines) == len(learner_names()) + 1
-    assert {line.verified for line in lines if line.verdict == "not searched"} == {None}
-    assert math.inf in {line.verified for line in lines}
+    assert {line.found for line in lines if not line.verdict} == {None}
+    assert math.inf in {line.found.log_ratio for line in lines if line.found}
+
+
+def test_every_line_on_screen_is_an_entry_of_the_stored_run() -> None:
+    stored = stored_run()
+    shown = set()
+    for epsilon in {entry.epsilon for entry in stored.facts}:
+        lines = {line.key: line for line in audit_results.audit_lines(audit_results.Known(stored, {}), epsilon)}
+        for entry in (entry for entry in stored.facts if entry.epsilon == epsilon):
+            line, claim = lines[audit_results.subject_key(entry.learner, entry.params)], entry.claim
+            assert (line.verdict, line.because, line.evidence, line.claimed) == (
+                *(claim.verdict, claim.because, claim.evidence),
+                claim.epsilon,
+            )
+            assert (line.composed, line.found, line.attacked) == (entry.composed.epsilon, entry.searched, entry.attacked)
+            shown.add(entry.plan)
+    assert len(shown) == len(stored.facts)
 
 
 class TestSmoothOrGlobal:

@@ -19,6 +19,7 @@ from tests.pages.opened import (
 
 
 @pytest.mark.parametrize(("name", "role"), LEARNERS_IN_ROLES)
+@pytest.mark.slow
 def test_every_learner_has_its_three_figures_with_words_and_tables(name, role):
     test = opened("budget", role, **with_few_trees(name))
     said = texts(test)
@@ -51,10 +52,10 @@ def test_shares_set_by_hand_reach_the_plan_and_are_called_yours():
 
 def test_a_level_share_needs_a_fixed_depth():
     test = opened("budget")
-    (toggle,) = [found for found in test.toggle if found.label.endswith("set by hand")]
+    toggle = test.toggle(key="pf-tree.level_shares.by-hand")
     assert toggle.disabled
     test.select_slider(key="depth").set_value("2").run()
-    (toggle,) = [found for found in test.toggle if found.label.endswith("set by hand")]
+    toggle = test.toggle(key="pf-tree.level_shares.by-hand")
     assert not toggle.disabled
     toggle.set_value(True).run()
     test.number_input(key="pf-tree.level_shares.depth 1").set_value(3.0).run()
@@ -65,13 +66,14 @@ def test_a_level_share_needs_a_fixed_depth():
 
 def test_weights_that_are_all_zero_are_refused_in_words():
     test = opened("budget", depth="1")
-    (toggle,) = [found for found in test.toggle if found.label.endswith("set by hand")]
+    toggle = test.toggle(key="pf-tree.level_shares.by-hand")
     toggle.set_value(True).run()
     test.number_input(key="pf-tree.level_shares.depth 0").set_value(0.0).run()
     (problem,) = [text for kind, text in said_in_boxes(test) if kind == "error"]
     assert "not all 0" in problem
 
 
+@pytest.mark.slow
 def test_a_boosted_model_pays_by_round_and_its_rows_can_be_measured():
     test = opened("budget", learner=get_learner("s-gbdt").title)
     assert "rounds cost ε = 0.95 at δ =" in texts(test)

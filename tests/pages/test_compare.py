@@ -159,6 +159,7 @@ def test_one_batch_at_least_is_computed_at_once_however_busy_the_machine(monkeyp
     assert done == [None] + [there] * n_left
 
 
+@pytest.mark.slow
 def test_while_it_runs_the_page_says_how_far_it_is(monkeypatch):
     monkeypatch.setattr(compare_run, "first_curves", lambda task, loaded: poll(task))
     test = page()

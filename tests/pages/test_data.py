@@ -10,7 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.data import schema_editor, schema_files
-from dpviz.app.data.draft import SchemaDraft, Use
+from dpviz.app.data.column_draft import Use
+from dpviz.app.data.draft import SchemaDraft
 from dpviz.app.data.prepared import Prepared
 from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
@@ -18,6 +19,7 @@ from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
 from dpviz.table.schema_json import schema_from_json
 from tests.conftest import ROOT
+from tests.io.tables.writing import drawn_rows, excel_bytes, parquet_bytes
 
 HOSTILE = ("<b>age</b>", '"quoted"', "**[x](y)**", "$a$ and $b$", ":red[b] :material/home:", "😀 city", "n" * 200)
 CSV = b"age,city,y\n" + b"".join(
@@ -33,8 +35,10 @@ def _page() -> AppTest:
 
 def _upload(at: AppTest, content: bytes, *, role: str = "public", name: str = "mine.csv") -> AppTest:
     at.radio(key="role").set_value(role).run()
-    if role != "private":
-        at.segmented_control(key=f"way-{role}").set_value("A CSV file").run()
+    if role == "private":
+        at.radio(key="first-line-private").set_value("Column names").run()
+    else:
+        at.segmented_control(key=f"way-{role}").set_value("A file").run()
     at.file_uploader[0].set_value((name, content, "text/csv")).run()
     assert not at.exception
     return at
@@ -103,7 +107,7 @@ def test_public_samples_show_what_was_read() -> None:
         (b"", "The file is empty\\.", None),
         (b"a,a\n1,2\n", "have the same name", "row 1"),
         (b"1,2\n3,4\n", "The first line holds only numbers", "row 1"),
-        (b"PK\x03\x04rest", "an Excel workbook or a ZIP archive", None),
+        (b"PK\x03\x04rest", "This ZIP archive is damaged", None),
     ],
 )
 def test_a_messy_file_says_what_where_and_what_to_do(content: bytes, what: str, where: str | None) -> None:
@@ -133,6 +137,22 @@ def test_a_gzipped_file_is_read_and_its_bytes_are_let_go() -> None:
     at = _upload(_page(), gzip.compress(CSV), name="mine.csv.gz")
     assert _draft(at).names == ("age", "city", "y")
     assert all(uploader.value is None for uploader in at.file_uploader)
+
+
+def test_a_workbook_of_several_sheets_asks_which_and_typed_files_ask_nothing() -> None:
+    rows = drawn_rows(0, 5)
+    at = _upload(_page(), excel_bytes(rows, other=rows[:2]), name="book.xlsx")
+    assert "There are 2 sheets" in _texts(at)
+    sheet = next(asked for asked in at.text_input if "Which sheet" in asked.label)
+    sheet.set_value("nope").run()
+    assert "There is no such sheet" in _texts(at)
+    next(asked for asked in at.text_input if "Which sheet" in asked.label).set_value("other").run()
+    assert not at.exception
+    assert _work(at).table.n_rows <= 2
+    at = _page()
+    at.radio(key="role").set_value("private").run()
+    at.file_uploader[0].set_value(("t.parquet", parquet_bytes(rows), "application/octet-stream")).run()
+    assert _work(at).table.names == ("age", "share", "town", "day", "ok")
 
 
 def test_an_upload_starts_empty_and_asks_for_the_target() -> None:
@@ -195,7 +215,7 @@ def test_edits_survive_when_a_column_changes_its_use() -> None:
     _edit(at, "kinds", {1: {"use": "leave out"}})
     assert [column.name for column in _draft(at).used_as(Use.NUMBER)] == ["p"]
     assert _draft(at).column("p").low == -5.0
-    assert list(at.data_editor[1].value["low"]) == [-5.0]
+    assert list(at.data_editor[1].value["low"]) == ["-5"]
 
 
 def test_private_rows_fill_in_nothing_and_show_only_names() -> None:
@@ -207,6 +227,25 @@ def test_private_rows_fill_in_nothing_and_show_only_names() -> None:
     assert "nothing is filled in" in _texts(at)
     shown = _texts(at) + "".join(frame.value.to_csv() for frame in (*at.data_editor, *at.dataframe))
     assert not [cell for cell in ("31", "47", "88", "Bielefeld", "Castrop") if cell in shown]
+
+
+def test_of_private_rows_the_first_line_is_shown_only_when_the_owner_says_it_holds_names() -> None:
+    at = _page()
+    at.radio(key="role").set_value("private").run()
+    assert at.radio(key="first-line-private").value is None
+    assert "Say first what the first line holds" in _texts(at)
+    at.radio(key="first-line-private").set_value("The first row").run()
+    assert "Give the column names first" in _texts(at)
+    at.text_area(key="names").set_value("name\nage\n finding \n").run()
+    at.selectbox(key="delimiter").set_value(";").run()
+    at.file_uploader[0].set_value(("rows.csv", b"John Smith;45;HIV+\nJane Roe;31;none\n", "text/csv")).run()
+    assert not at.exception
+    table = _work(at).table
+    assert table is not None
+    assert table.names == ("name", "age", "finding")
+    assert table.n_rows == 2
+    shown = _texts(at) + "".join(frame.value.to_csv() for frame in (*at.data_editor, *at.dataframe))
+    assert not [cell for cell in ("Smith", "Roe", "45", "31", "HIV") if cell in shown]
 
 
 def test_private_rows_are_never_read_into_a_schema_even_by_code() -> None:
@@ -264,7 +303,7 @@ def test_a_bad_range_shows_the_error_and_keeps_the_data_in_use() -> None:
     _edit(at, "numbers", {0: {"low": 99.0}})
     _button(at, "Use this data").click().run()
     [box] = at.error
-    assert "The range \\[99, 59\\] is empty or not finite\\." in box.value
+    assert "The range \\[99, 59\\] is too narrow or infinite\\." in box.value
     assert "**Where:** age" in box.value
     assert "The data in use are as they were: Loan applications." in box.value
     assert at.session_state["loaded"] is before
@@ -312,7 +351,7 @@ def test_an_uploaded_schema_takes_the_place_of_the_draft() -> None:
     at.file_uploader[1].set_value(("s.json", schema.to_json().encode(), "application/json")).run()
     assert not at.exception
     assert _draft(at).schema() == schema
-    assert list(at.data_editor[1].value["high"]) == [120.0]
+    assert list(at.data_editor[1].value["high"]) == ["120"]
 
 
 @pytest.mark.parametrize(
@@ -398,3 +437,44 @@ def test_a_private_number_to_predict_is_declared_by_hand() -> None:
     assert now.schema.target == NumericTarget("rings", 0.0, 40.0)
     assert set(now.learners) >= {"s-gbdt", "dp-mean"}
     assert "gbdt" not in now.learners
+
+
+def test_rows_are_bound_to_persons() -> None:
+    visits = b"who,x,y\n" + b"".join(b"%d,%d,%s\n" % (k // 4, k % 9, b"np"[k % 9 > 4 :][:1]) for k in range(80))
+    at = _upload(_page(), visits)
+    at.selectbox(key=f"person-{_work(at).revision}").set_value("who").run()
+    at.number_input(key=f"rows-{_work(at).revision}").set_value(2).run()
+    at = _filled(at)
+    _button(at, "Use this data").click().run()
+    assert not at.exception
+    now = at.session_state["loaded"]
+    assert (now.person, now.data.rows_per_person, now.data.n_rows) == ("who", 2, 40)
+    assert now.schema.feature_names == ("x",)
+    assert "40 rows of persons who have more" in _texts(at)
+    assert _button(at, "Use this data").disabled
+
+
+def test_numbers_pasted_into_the_grid_mean_what_they_say() -> None:
+    at = _filled(_upload(_page(), b"p,q,y\n" + b"".join(b"%d,%d,%s\n" % (k, k, b"np"[k % 2 :][:1]) for k in range(30))))
+    _edit(at, "numbers", {0: {"low": "-220,5", "high": "1.000,5"}, 1: {"low": "1.000", "high": 7}})
+    low, high = _draft(at).column("p").low, _draft(at).column("p").high
+    assert (low, high) == (-220.5, 1000.5)
+    assert _draft(at).column("q").low is None
+    assert "may be 1 or 1000" in _texts(at).replace("\\", "")
+    assert not _draft(at).column("p").read_now & {"low", "high"}
+
+
+def test_a_codebook_fills_the_draft_as_far_as_it_goes_and_its_template_is_offered() -> None:
+    at = _upload(_page(), b"id,age,town,y\n1,2,a,n\n2,3,b,p\n", role="private")
+    at.selectbox(key=f"target-{_work(at).revision}").set_value("y").run()
+    book = b"Variable;Type;Min;Max;Values;Missing\nage;integer;0;120;;999, k.A.\nid;id;;;;\ny;factor;;;n|p;\n"
+    at.file_uploader[1].set_value(("codebook.csv", book, "text/csv")).run()
+    assert not at.exception
+    draft = _draft(at)
+    assert draft.gaps() == (("how to use it", "town"),)
+    assert draft.column("age").missing_codes == ("999", "k.A.")
+    _edit(at, "kinds", {2: {"use": "leave out", "missing_codes": "-; ?x"}})
+    assert _draft(at).column("town").missing_codes == ("-", "?x")
+    schema = _draft(at).schema()
+    assert not schema.read_fields()
+    assert schema.feature_names == ("age",)

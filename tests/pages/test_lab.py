@@ -46,6 +46,7 @@ def test_every_learner_has_a_lab_or_a_reason_why_not(name):
     assert ("when its shares are moved" in said) == movable
 
 
+@pytest.mark.slow
 def test_the_map_is_drawn_with_words_and_a_table():
     test = pressed(lab(depth="1"), "Draw the map")
     ((_, found),) = values_in(test, lab_screen.MAP)
@@ -78,6 +79,7 @@ def test_shares_of_levels_fix_the_depth_when_they_are_used():
     assert {share.set_by for share in plan.shares} == {"you"}
 
 
+@pytest.mark.slow
 def test_the_shares_in_use_do_not_make_the_map_stale_another_epsilon_does_and_it_stays():
     test = pressed(lab("pf-tree", depth="3"), "Draw the map")
     test.toggle(key="pf-tree.level_shares.by-hand").set_value(True).run()
@@ -88,6 +90,7 @@ def test_the_shares_in_use_do_not_make_the_map_stale_another_epsilon_does_and_it
     assert "Try one step more" not in " ".join(button.label for button in test.button)
 
 
+@pytest.mark.slow
 def test_one_step_more_says_what_it_buys():
     test = pressed(pressed(lab("pf-tree", depth="3"), "Draw the map"), "Try one step")
     said = texts(test)

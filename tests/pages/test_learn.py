@@ -41,7 +41,7 @@ def charts(test):
     return test.get("plotly_chart")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if name == "Adding up" else name for name in NAMES])
 def test_a_lesson_opens_with_its_claim_its_question_and_its_picture(name):
     test = seen(name)
     said = texts(test)
@@ -130,6 +130,7 @@ def test_buttons_walk_through_all_six_and_back():
     assert test.header[0].value == prose.prose(f"learn/{BY_NAME[NAMES[-2]].text}", "title")
 
 
+@pytest.mark.slow
 def test_answers_are_remembered_while_walking_on():
     test = guess(lesson_page(NAMES[0]))
     test = guess(next(button for button in test.button if button.label.startswith("Next:")).click().run(), "twice")

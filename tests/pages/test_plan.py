@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -25,6 +26,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(planner, "search", lambda ladder, draw, **look: search(ladder, draw, stages=(40,), **look))
     monkeypatch.setattr(planner, "EPSILONS", (0.01, 1.0, 10.0))
     monkeypatch.setattr(planner, "ROWS", (100, 400))
+    monkeypatch.setattr(planner, "check", partial(planner.check, draws=30))
     monkeypatch.setattr(planner, "DEPTHS", (3, 2, 1))
 
 
@@ -43,6 +45,7 @@ def pressed(test, start: str):
 
 
 @pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.slow
 def test_every_learner_gets_three_consequences_or_a_reason(name):
     test = asked(**with_few_trees(name))
     said = texts(test)
@@ -78,7 +81,7 @@ def test_the_cursor_follows_epsilon_without_computing_anew():
         ("Accuracy → ε", "ε"),
         pytest.param("Accuracy → rows", "rows", marks=pytest.mark.slow),
         pytest.param("Reliable labels → ε", "ε", marks=pytest.mark.slow),
-        ("Reliable labels → depth", "epth"),
+        pytest.param("Reliable labels → depth", "epth", marks=pytest.mark.slow),
     ],
 )
 def test_each_question_is_answered_and_can_be_checked(wanted, words):
@@ -92,6 +95,7 @@ def test_each_question_is_answered_and_can_be_checked(wanted, words):
     assert isinstance(values_in(test, plan_screen.CHECK)[-1].n_draws, int)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_reached_is_said_and_not_checked():
     test = pressed(asked(**{"wish-accuracy": "99"}), "Find the answer")
     (said,) = [text for kind, text in said_in_boxes(test) if kind == "warning"]
@@ -99,6 +103,7 @@ def test_what_cannot_be_reached_is_said_and_not_checked():
     assert not [button for button in test.button if button.label.startswith("Check it")]
 
 
+@pytest.mark.slow
 def test_another_wish_makes_the_answer_stale_and_it_stays():
     test = pressed(asked(**{"wish-accuracy": "60", "sure": "50"}), "Find the answer")
     test.number_input(key="wish-accuracy").set_value(62.0).run()
@@ -145,6 +150,7 @@ def test_private_rows_are_never_drawn_from(monkeypatch):
     assert search.place.world.n_rows == 1_000
 
 
+@pytest.mark.slow
 def test_the_schema_alone_needs_no_rows_and_says_its_ceiling():
     test = pressed(asked(world="The schema alone", **{"wish-accuracy": "95", "strength": "0.6"}), "Find the answer")
     said = texts(test)
@@ -152,6 +158,7 @@ def test_the_schema_alone_needs_no_rows_and_says_its_ceiling():
     assert "80 % is the most anybody reaches" in said
 
 
+@pytest.mark.slow
 def test_typed_marginals_reach_the_world_and_bad_ones_are_refused():
     test = asked(world="The schema alone", marginals="typed here")
     test.text_input(key="weights age").set_value("1 3").run()

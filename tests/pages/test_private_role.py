@@ -109,6 +109,7 @@ def test_no_page_offers_a_learner_that_publishes_rows_as_they_are(page, seen):
     assert bool(of_rows) == (page in OF_ROWS)
 
 
+@pytest.mark.slow
 def test_curves_of_private_rows_are_told_against_the_public_count(private):
     test = opened("robustness", private, **{"robust-draws": "100", "robust-epsilons": ["0.01"]})
     test.checkbox(key="robust-keep-private").check().run()
@@ -142,7 +143,8 @@ def test_code_that_asks_for_such_a_learner_is_refused(private):
 @pytest.mark.parametrize("page", [name for name in NAMES if name != "publish"])
 def test_no_page_but_publish_gives_a_file_made_from_the_rows(page, seen):
     labels = {button.proto.label for button in seen(page).get("download_button")}
-    assert labels <= {"Download schema", "Save session"}  # what was declared and chosen: tests/io/test_session.py
+    # what was declared and chosen (tests/io/test_session.py), and the names of the columns
+    assert labels <= {"Download schema", "Download codebook template", "Save session"}
 
 
 def test_no_page_puts_anything_of_the_table_into_the_address(seen):

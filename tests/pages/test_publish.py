@@ -1,6 +1,7 @@
 """The Publish page: whose cap counts, what is taken as public, the release, and what became of it."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -242,3 +243,17 @@ def test_a_cap_can_be_changed_and_the_change_is_kept(assigned):
     button(test, "Set this cap").click().run()
     assert "cap ε = 2 (add/remove one row)" in texts(test)
     assert [cap for _, cap, _ in assigned.cap_changes(NAME)] == [1.0, 2.0]
+
+
+def test_few_rows_used_must_be_accepted_before_the_button_works_and_no_count_is_shown(register):
+    register.declare(NAME, epsilon_cap=1.0)
+    schema = sample_of(DataRole.PRIVATE)[1].declare(n_public=100_000)
+    register.assign(in_use(DataRole.PRIVATE, schema).data.identity, NAME)
+    test = opened("publish", DataRole.PRIVATE, schema=schema)
+    said = "\n".join(box.value for box in test.error)
+    assert "Far fewer rows are used" in said
+    assert re.findall(r"\d[\d,]*", said) == ["100,000"]
+    assert test.checkbox(key="publish-agreed").disabled
+    test.checkbox(key="publish-accept-rows").check().run()
+    test.checkbox(key="publish-agreed").check().run()
+    assert not button(test, "Release").disabled

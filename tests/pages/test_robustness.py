@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.robustness import backdoor as robustness_backdoor
@@ -12,7 +13,7 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.learners import DEFAULT, get_learner, learner_names
 from dpviz.table.role import DataRole
-from tests.pages.opened import after_work, in_use, opened, said_in_boxes, slot_of, texts
+from tests.pages.opened import after_work, opened, said_in_boxes, slot_of, texts
 
 
 def named(names: list[str]) -> list[str]:
@@ -70,20 +71,12 @@ def test_much_work_waits_for_the_button():
     assert button(test, "Compute 1 of 1 curves (up to 10,000 fits)")
 
 
+@pytest.mark.slow
 def test_a_violated_claim_is_struck_through_and_gives_its_reason():
-    violated = next(name for name in learner_names() if verdict(name) == "violated")
-    test = finished(page(DataRole.SIMULATED, violated, epsilons=["5"]))
+    test = finished(page(DataRole.SIMULATED, "privatree", epsilons=["5"]))
     assert "~~published: up to" in said(test)
     assert "no guarantee. Its privacy claim is violated." in said(test)
     assert "No curve here is proved" in said(test)
-
-
-def verdict(name: str) -> str:
-    given = {"max_depth": 4, "depth": "auto"}
-    try:
-        return robustness_run.claim_of(name, in_use(DataRole.SIMULATED).schema, 0.1, given)
-    except DpvizError:
-        return ""
 
 
 def test_what_is_shown_for_other_settings_is_marked_stale():
@@ -103,6 +96,7 @@ def test_other_units_and_goals_compute_nothing():
     assert slot_of(test, CURVES).job is job
 
 
+@pytest.mark.slow
 def test_attacks_are_measured_when_asked_for_and_join_the_table():
     test = finished(page())
     button(test, "Measure (1 curves)").click().run()

@@ -2,10 +2,12 @@ import json
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz import model_from_json
+from dpviz.app.held_out import HeldOut
 from dpviz.app.parts import plain
 from dpviz.app.tree.fresh import SLOT
 from dpviz.learners import get_learner, learner_names
@@ -83,8 +85,7 @@ def test_private_rows_show_no_count_no_accuracy_and_no_seed(name):
     assert not test.metric
     assert "width" not in test.session_state
     assert not [widget for widget in test.number_input if widget.label == "Draw"]
-    assert ("would spend ε 100 times" in said) == (tree_on_screen(test).tree is not None)
-    assert not [button for button in test.button if button.label.startswith("Draw 100")]
+    assert ("every draw would spend ε again" in said) == (tree_on_screen(test).tree is not None)
     trained = tree_on_screen(test)
     assert trained.held_out is None
     assert trained.result.seed is None
@@ -103,12 +104,48 @@ def test_exact_rows_are_for_simulated_data_only():
 
 def test_accuracy_stands_beside_the_most_frequent_class():
     test = opened("tree")
-    tree, majority = test.metric
     kept_aside = tree_on_screen(test).held_out
-    assert tree.value == f"{kept_aside.accuracy:.1%}"
-    assert majority.value == f"{kept_aside.majority:.1%}"
+    known = kept_aside.measures
+    assert [item.label for item in test.metric if item.label != "AUC"] == [
+        "Test accuracy (held-out rows)",
+        "Always the most frequent class",
+    ]
+    assert (test.metric[0].value, test.metric[-1].value) == (f"{known['accuracy']:.1%}", f"{known['majority']:.1%}")
     assert kept_aside.n_rows == round(0.2 * in_use(DataRole.SIMULATED).data.n_rows)
-    assert kept_aside.accuracy > 0.5
+    assert known["accuracy"] > 0.5
+
+
+def table_with(test, column):
+    return next(found.value for found in test.dataframe if column in found.value)
+
+
+def test_every_measure_is_listed_and_every_class_has_its_error():
+    test = drawn("cart", DataRole.SIMULATED)
+    listed, confused, calibrated = (table_with(test, column) for column in ("measure", "error", "said"))
+    assert list(listed.measure) == ["Accuracy", "Balanced accuracy", "AUC", "Log loss", "Brier score"]
+    kept_aside = tree_on_screen(test).held_out
+    assert confused.filter(like="predicted").to_numpy().tolist() == kept_aside.confused.tolist()
+    assert calibrated["rows"].sum() == kept_aside.n_rows
+
+
+def test_accuracy_never_leads_where_a_class_is_rare():
+    found = HeldOut({"accuracy": 0.97, "balanced_accuracy": 0.5, "auc": 0.61, "majority": 0.97}, "no", np.diag([97, 3]), None)
+    test = AppTest.from_function(_measured)
+    test.session_state["found"] = found
+    assert [item.label for item in test.run().metric] == [
+        "Balanced accuracy (held-out rows)",
+        "AUC",
+        "Always the most frequent class",
+    ]
+
+
+def _measured():
+    import streamlit as st
+
+    from dpviz.app.tree.measured import measured_screen
+    from tests.contract.tables import schema_of
+
+    measured_screen(st.session_state["found"], schema_of())
 
 
 def test_what_is_downloaded_predicts_like_what_is_shown():
@@ -173,11 +210,11 @@ def test_a_tree_of_other_rows_is_never_shown():
     other = in_use(DataRole.PUBLIC)
     test.session_state["loaded"] = replace(other, schema=other.schema, data=other.data)
     test.select_slider(key="depth").set_value("1").run()
-    assert tree_on_screen(test).result.schema == other.schema
+    assert tree_on_screen(test).result.schema == other.schema.scaled(0.8)
 
 
 def test_the_card_follows_the_chosen_node_and_falls_back_to_one_that_exists():
-    test = opened("tree", depth="2", tree="complete")
+    test = opened("tree", depth="2", tree="Complete")
     test.session_state["_selected_node"] = "root.L"
     test.run()
     assert ": yes" in texts(test)
@@ -188,22 +225,20 @@ def test_the_card_follows_the_chosen_node_and_falls_back_to_one_that_exists():
 
 def test_redraws_run_in_the_background_and_their_count_reaches_the_card():
     test = opened("tree", depth="1", epsilon="10")
-    next(button for button in test.button if button.label == "Draw 100 times").click().run()
     said = texts(after_work(test, SLOT))
     (drawn,) = values_in(test, SLOT)
-    assert drawn.n_done == 100
-    assert f"in {drawn.same_node('', tree_on_screen(test).tree.root)} of 100 fresh draws" in said
+    assert drawn.n_done == 4
+    assert f"in {drawn.coming_back(tree_on_screen(test).tree)['']} of 4 fresh draws" in said
 
 
 def test_the_tree_is_there_as_text_too():
     test = opened("tree", depth="2")
     assert "→" in texts(test)
-    (table,) = test.dataframe
-    assert len(table.value) == sum(1 for _ in tree_on_screen(test).tree.merged().nodes())
-    assert "ε (add/remove one row)" in table.value.columns
+    assert len(table_with(test, "ε (add/remove one row)")) == sum(1 for _ in tree_on_screen(test).tree.merged().nodes())
 
 
 @pytest.mark.parametrize("name", [name for name in learner_names() if "forest" in name])
+@pytest.mark.slow
 def test_a_forest_shows_its_trees_one_by_one_and_its_vote_where_rows_may_be_read(name):
     test = opened("tree", **with_few_trees(name))
     votes = tree_on_screen(test).result.model.votes(in_use(DataRole.SIMULATED).data)

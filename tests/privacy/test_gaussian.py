@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest, norm
 
@@ -76,6 +76,7 @@ def test_noise_keeps_the_shape_of_its_values():
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20), st.floats(1e-3, 1e3))
+@example([1.5, -1.5, 0.7], 1.0)
 @examples(200)
 def test_no_row_contributes_more_than_its_limit_and_none_turns_its_sign(values, limit):
     given_values = np.array(values)
@@ -142,3 +143,9 @@ def test_sums_that_are_too_large_are_cut_and_not_wrapped_around():
     sums = np.array([1.0, -1.0]) * 2.0**60
     noisy = grid.noisy(sums, 0, source=Simulation(1))
     np.testing.assert_allclose(noisy, np.array([1.0, -1.0]) * 2.0**61 / grid.steps, rtol=1e-6)
+
+
+@pytest.mark.parametrize("scales", [(math.inf,), (1.0, math.inf), (math.nan,), (0.0,), (2.0**40,)])
+def test_a_grid_for_noise_of_no_scale_is_a_typed_error(scales):
+    with pytest.raises(ParameterError, match="'scales' parameter of NoiseGrid"):
+        NoiseGrid(scales)

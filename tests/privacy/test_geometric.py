@@ -99,3 +99,10 @@ def test_radius_is_the_smallest_beyond_which_little_lies(epsilon, l1, mass):
     radius = mechanism.radius(mass)
     assert mechanism.tail(radius + 1) <= mass * (1 + 1e-9)
     assert radius == 0 or mechanism.tail(radius) > mass * (1 - 1e-9)
+
+
+@pytest.mark.parametrize(("epsilon", "l1"), [(5e-324, 1.0), (1e-300, 2.0**20), (1e-18, 1.0), (1.0, math.inf)])
+def test_a_scale_beyond_64_bits_is_a_typed_error(epsilon, l1):
+    with pytest.raises(ParameterError, match="so large that the noise has a scale below"):
+        GeometricNoise(epsilon, l1=l1)
+    GeometricNoise(1e-12, l1=1.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -58,3 +60,10 @@ def test_it_is_never_released():
 def test_an_epsilon_without_finite_noise_is_refused(epsilon):
     with pytest.raises(ParameterError, match="'epsilon' parameter of LaplaceNoise must be positive and finite"):
         LaplaceNoise(epsilon)
+
+
+@pytest.mark.parametrize(("epsilon", "l1"), [(5e-324, 1.0), (1e-300, 2.0**20), (1e-18, 1.0), (1.0, math.inf)])
+def test_a_scale_beyond_64_bits_is_a_typed_error(epsilon, l1):
+    with pytest.raises(ParameterError, match="so large that the noise has a scale below"):
+        LaplaceNoise(epsilon, l1=l1)
+    LaplaceNoise(1e-12, l1=1.0)

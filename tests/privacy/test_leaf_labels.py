@@ -31,6 +31,7 @@ def test_labels_follow_the_distribution_of_their_leaf_and_empty_ones_are_uniform
 
 
 @pytest.mark.parametrize("rule", [RULES[0], pytest.param(RULES[2], marks=pytest.mark.slow)], ids=lambda rule: rule.title)
+@pytest.mark.slow
 def test_exact_labels_follow_the_same_distribution(rule) -> None:
     times = 1500
     labels = LabelLeaves(rule).release(many([2, 0, 1], times), source=ExactNoise()).value

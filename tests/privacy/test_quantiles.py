@@ -90,6 +90,12 @@ def test_one_row_never_moves_the_density_by_more_than_epsilon(epsilon, m):
     assert epsilon / 2 < loss <= epsilon * (1 + 1e-9)
 
 
+def test_values_outside_the_range_count_as_its_ends():
+    mechanism, points = JointQuantiles(1.0, 0.0, 1.0, n_quantiles=2), np.array([[0.1, 0.4], [0.6, 0.9]])
+    outside, ends = (mechanism.log_density(np.array(values), points) for values in ([-3.0, 0.5, 7.0], [0.0, 0.5, 1.0]))
+    np.testing.assert_allclose(outside, ends, rtol=1e-12)
+
+
 def test_half_the_sensitivity_would_break_epsilon():
     half = Sensitivity(add_remove_sensitivity(2).value / 2, monotone=False, source="test")
     assert _largest_loss(JointQuantiles(1.0, 0.0, 4.0, n_quantiles=2, sensitivity=half)) > 1

@@ -8,7 +8,7 @@ from scipy import stats
 
 from dpviz.accounting.events import NoCost
 from dpviz.privacy.source import ExactNoise, Simulation
-from dpviz.privacy.uniform import UniformChoice, UniformPoint
+from dpviz.privacy.uniform import SecretKeys, UniformChoice, UniformPoint
 from tests.statistical.goodness import FITS, p_value
 
 SOURCES = pytest.mark.parametrize("source", [Simulation(3), ExactNoise()], ids=lambda source: source.name)
@@ -45,3 +45,4 @@ def test_a_seed_repeats_them_and_a_release_does_not():
     first, again = (UniformPoint().release((0.0, 1.0), source=Simulation(9), part="node").value for _ in range(2))
     assert first == again
     assert len({UniformPoint().release((0.0, 1.0), source=ExactNoise(), part="node").value for _ in range(10)}) == 10
+    assert len({int(SecretKeys().choose(1, source=ExactNoise())[0]) for _ in range(10)}) == 10

@@ -50,9 +50,13 @@ def test_what_was_read_from_the_rows_blocks_and_comes_first(schema, kind, column
 
 
 @pytest.mark.parametrize(
-    ("count", "status"), [(45_000, "declared"), (45_200, "declared"), (45_222, "looks exact"), (7, "declared")]
+    ("count", "status"),
+    [
+        *((45_000, "declared"), (45_200, "declared"), (45_222, "looks exact"), (1_230, "declared"), (1_234, "looks exact")),
+        *((180, "declared"), (178, "looks exact"), (50, "declared"), (47, "looks exact"), (7, "looks exact")),
+    ],
 )
-def test_a_row_count_with_many_digits_looks_counted(count, status):
+def test_a_row_count_that_is_not_rounded_looks_counted(count, status):
     item = found(Schema((AGE,), TARGET, count), "row count")
     assert str(item.status) == status
     assert not item.blocks

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 import dpviz
+from dpviz.accounting.events import Approximate
+from dpviz.accounting.ledger import Ledger
 from dpviz.errors import DpvizError, NotReleasable, NotRowWise, OverCap, RefusedRelease, WrongTask
 from dpviz.learners import get_learner
 from dpviz.release import publish as module
 from dpviz.release.files import is_file_with
-from dpviz.release.publish import ReleaseRequest, promise, publish
+from dpviz.release.publish import ReleaseRequest, promise, publish, released_document
 from dpviz.release.records import State
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.schema import Schema
@@ -82,6 +84,7 @@ def test_a_learner_that_needs_a_delta_is_refused_where_none_may_be_spent(registe
     assert register.releases() == ()
 
 
+@pytest.mark.slow
 def test_ten_tenths_of_the_cap_can_be_released(register):
     for _ in range(10):
         publish(register, small_rows(), requested(0.1))
@@ -148,6 +151,26 @@ def test_a_learner_that_spends_more_than_it_promised_leaves_no_file(register, mo
         publish(register, small_rows(), requested(0.5))
     assert register.balance("rows").spent.epsilon == 0.5
     assert not register.folder.exists()
+
+
+def test_more_delta_than_was_promised_leaves_no_file(register, monkeypatch):
+    honest = module.fit
+
+    def dearer(name, data, **asked):
+        return replace(honest(name, data, **asked), ledger=Ledger(Approximate(0.5, 1e-9, "Gaussian", "leaf")))
+
+    monkeypatch.setattr(module, "fit", dearer)
+    with pytest.raises(RefusedRelease, match="Nothing was written"):
+        publish(register, small_rows(), requested(0.5))
+    assert not register.folder.exists()
+
+
+def test_the_file_does_not_say_how_often_the_rows_were_explored():
+    request = requested(0.5)
+    result = dpviz.fit("pf-tree", small_rows(), seed=None, **request.asked)
+    text = released_document(result, promise(SCHEMA, request, explored=7))
+    assert "tuning" not in text
+    assert "look" not in text
 
 
 def test_a_seeded_run_leaves_no_file(register, monkeypatch):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.release.records import Balance, DataSet, Entry, State, for_unit, total
+from dpviz.accounting.guarantee import PrivacyLoss, for_unit
+from dpviz.release.records import Balance, DataSet, Entry, State, total
 from dpviz.table.role import DataRole
 
 EPSILONS = st.floats(0, 100, allow_subnormal=False)

@@ -159,6 +159,7 @@ def test_joint_quantiles_of_zero_inflated_values_fall_into_gaps_by_their_distrib
         assert p_value(drawn[:, j], marginal[::-1]) < FITS
 
 
+@pytest.mark.slow
 def test_joint_quantiles_of_nothing_are_sorted_uniform_points():
     mechanism = JointQuantiles(1.0, -3.0, 5.0, n_quantiles=4)
     rng = np.random.default_rng(8)

@@ -15,6 +15,7 @@ from dpviz.randomness import generator
 from dpviz.table import dataset as module
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from tests.contract.tables import schema_of, table
 
 SCHEMA = Schema((NumericFeature("x", 0, 1), CategoricalFeature("c", ("a", "b", "d"))), ClassTarget("y", ("n", "p")), 1000)
 
@@ -120,6 +121,14 @@ def test_a_split_is_repeatable_and_depends_on_the_seed():
     assert data.split(seed=1)[0].fingerprint != data.split(seed=2)[0].fingerprint
 
 
+@pytest.mark.parametrize("share", [0.05, 0.2, 0.37])
+def test_a_split_has_its_share_of_every_class(share):
+    data = dataset(1000)
+    _, test = data.split(share, seed=4)
+    assert test.n_rows == round(1000 * share)
+    assert np.abs(test.class_counts() - share * data.class_counts()).max() <= 1
+
+
 @pytest.mark.parametrize("share", [0, 1, -0.1, 1.5])
 def test_a_share_outside_zero_and_one_is_refused(share):
     with pytest.raises(ParameterError, match="test_share"):
@@ -202,4 +211,10 @@ def test_parts_may_be_released_from_and_permuted_splits_may_not():
     assert [part.not_row_wise for part in data.parts(0.5)] == ["", ""]
     for part in (*data.split(seed=0), *data.folds(2, seed=0)[0], data.take(np.arange(3), share=1.0)):
         assert "depend on other rows" in part.not_row_wise
-    assert replace(data, not_row_wise="a reason").parts(0.5)[0].not_row_wise == "a reason"
+    assert [part.not_row_wise for part in replace(data, not_row_wise="a reason").parts(0.5)] == ["a reason"] * 2
+
+
+def test_too_many_folds_are_refused_without_the_number_of_rows():
+    with pytest.raises(ParameterError) as problem:
+        table(schema_of("mixed"), 37).folds(38, seed=0)
+    assert "37" not in str(problem.value)

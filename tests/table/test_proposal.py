@@ -73,17 +73,19 @@ def test_columns_that_cannot_be_features_are_left_out_with_a_reason():
         key=[f"k{i}" for i in range(rows)],
         words=[f"w{i // 2}" for i in range(rows)],
         far=["-1.7e308", "1.7e308", "0"] * (rows // 3),
+        near=["0", "5e-324", "1e-323"] * (rows // 3),
         x=["1", "2", "3"] * (rows // 3),
         y=["a", "b"] * (rows // 2),
     )
     schema = propose_schema(raw)
     assert schema.feature_names == ("x",)
     reasons = dict(left_out(raw, schema))
-    assert list(reasons) == ["empty", "key", "words", "far"]
+    assert list(reasons) == ["empty", "key", "words", "far", "near"]
     assert reasons["empty"] == "every cell is missing"
     assert "2,100 different texts" in reasons["key"]
     assert "1,050 different texts" in reasons["words"]
     assert "too far apart" in reasons["far"]
+    assert "too close together" in reasons["near"]
 
 
 def test_a_text_that_differs_in_every_row_is_left_out_of_larger_tables():

@@ -8,8 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dpviz
 from dpviz.errors import DocumentError, DpvizError, SchemaError, UnknownName
-from dpviz.table.schema import FORMAT, CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Provenance, Schema
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import (
+    FORMAT,
+    LEAST_WIDTH,
+    CategoricalFeature,
+    ClassTarget,
+    NumericFeature,
+    NumericTarget,
+    Provenance,
+    Schema,
+)
 from dpviz.table.schema_json import schema_from_dict, schema_from_json
 from tests.examples import examples
 
@@ -66,10 +77,10 @@ def test_equal_numbers_make_equal_schemas_that_print_alike():
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: NumericFeature("x", 1, 1), "empty or not finite"),
-        (lambda: NumericFeature("x", math.nan, 1), "empty or not finite"),
-        (lambda: NumericFeature("x", 0, math.inf), "empty or not finite"),
-        (lambda: NumericFeature("x", -1.7e308, 1.7e308), "empty or not finite"),
+        (lambda: NumericFeature("x", 1, 1), "too narrow or infinite"),
+        (lambda: NumericFeature("x", math.nan, 1), "too narrow or infinite"),
+        (lambda: NumericFeature("x", 0, math.inf), "too narrow or infinite"),
+        (lambda: NumericFeature("x", -1.7e308, 1.7e308), "too narrow or infinite"),
         (lambda: NumericFeature("x", "0", 1), "low = '0' is not a number"),
         (lambda: NumericFeature("x", 0, True), "high = True is not a number"),
         (lambda: NumericFeature("x", 0, 10**400), "high is too large"),
@@ -82,7 +93,7 @@ def test_equal_numbers_make_equal_schemas_that_print_alike():
         (lambda: CategoricalFeature("x", ("a",), unknown_as="b"), "unknown_as = 'b'"),
         (lambda: ClassTarget("x", ("a",)), "at least two classes; got 1"),
         (lambda: ClassTarget("x", tuple(map(str, range(101)))), "101 classes"),
-        (lambda: NumericTarget("x", 2, 1), "empty or not finite"),
+        (lambda: NumericTarget("x", 2, 1), "too narrow or infinite"),
         (lambda: Schema((), ClassTarget("y", ("a", "b"))), "no features"),
         (lambda: Schema((AGE,), ClassTarget("age", ("a", "b"))), "'age' appears twice"),
         (lambda: Schema((AGE,), ClassTarget("y", ("a", "b")), 0), "n_public = 0"),
@@ -272,6 +283,7 @@ junk = st.recursive(
         [(), ("features",), ("features", 0), ("target",), ("n_public",), ("features", 0, "low"), ("read_from_data",)]
     ),
 )
+@pytest.mark.slow
 def test_arbitrary_json_anywhere_is_a_schema_or_a_dpviz_error(value, steps):
     document = changed(*steps, to=value) if steps else value
     outcome = outcome_of(schema_from_json, json.dumps(document))
@@ -285,3 +297,20 @@ def test_arbitrary_json_anywhere_is_a_schema_or_a_dpviz_error(value, steps):
 def test_arbitrary_text_is_refused_as_a_schema(text):
     with pytest.raises(DpvizError):
         schema_from_json(text)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 5e-324), (-1e-300, 1e-300), (0, 9e-291)])
+@pytest.mark.parametrize("kind", [NumericFeature, NumericTarget])
+def test_a_range_too_narrow_for_arithmetic_is_refused(kind, low, high):
+    with pytest.raises(SchemaError, match="is too narrow"):
+        kind("x", low, high)
+
+
+@pytest.mark.parametrize("width", [LEAST_WIDTH, 1e-100, 1.0])
+def test_the_narrowest_range_that_is_taken_can_be_trained_on(width):
+    schema = Schema((NumericFeature("x", 0, width),), NumericTarget("y", 0, width), n_public=10)
+    values = np.linspace(0, width, 10)
+    data = EncodedDataset(schema, (values,), values)
+    for learner in ("dp-mean", "s-gbdt"):
+        predicted = dpviz.fit(learner, data, epsilon=1.0, depth=1, seed=0).model.predict(data)
+        assert ((predicted >= 0) & (predicted <= width)).all()

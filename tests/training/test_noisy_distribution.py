@@ -52,6 +52,7 @@ def distribution_of(data, epsilon):
     return np.array([chance for _, chance in listed]), cut
 
 
+@pytest.mark.slow
 def test_the_least_gini_distribution_is_that_of_the_real_step(data, drawn):
     distribution, cut = distribution_of(data, 0.8)
     assert cut < 1e-5
@@ -69,6 +70,7 @@ def test_the_order_of_features_breaks_ties(data):
 
 
 @pytest.mark.parametrize("epsilon", [pytest.param(0.3, marks=pytest.mark.slow), 0.8])
+@pytest.mark.slow
 def test_what_is_cut_off_covers_what_a_larger_box_finds(data, epsilon, monkeypatch):
     low, cut = distribution_of(data, epsilon)
     monkeypatch.setattr(noisy_distribution, "MOST_NOISE", 34)
@@ -113,6 +115,7 @@ def split_chances(corrected, epsilon):
     return np.array([chance for _, chance in listed]), cut
 
 
+@pytest.mark.slow
 def test_the_split_distribution_is_that_of_the_real_step(corrected):
     distribution, cut = split_chances(corrected, 3.0)
     assert p_value(corrected[2], distribution) > FITS

@@ -27,6 +27,9 @@ class Recording:
         self.draws = []
         self._inner = Simulation(seed)
 
+    def enter(self, place):
+        pass
+
     def draw(self, mechanism, values):
         drawn = self._inner.draw(mechanism, values)
         self.draws.append((mechanism, values, drawn))

@@ -12,6 +12,7 @@ from dpviz.training.scores import (
     IMPURITY,
     MOST_ROWS,
     SCALE,
+    Weighing,
     best_correct_rows,
     half_impurity,
     impurity_utilities,
@@ -157,3 +158,31 @@ def test_the_most_rows_that_are_allowed_do_not_overflow():
 def test_more_rows_are_refused_instead_of_overflowing():
     with pytest.raises(DpvizError, match="More than 90,000,000 rows cannot be scored exactly"):
         impurity_utilities(np.zeros((1, 2), dtype=np.int64), np.array([MOST_ROWS, 1]))
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 40), min_size=3, max_size=3), min_size=2, max_size=2),
+    st.integers(0, 2),
+    st.booleans(),
+    st.tuples(*[st.floats(0.01, 50)] * 3),
+)
+def test_a_weighed_row_moves_weighed_utilities_by_at_most_their_sensitivity_and_never_up(counts, of_class, goes_left, weights):
+    weighing = Weighing.of(weights)
+    left, right = (np.array(side) for side in counts)
+    more = np.eye(3, dtype=np.int64)[of_class]
+    after = (left + more, right) if goes_left else (left, right + more)
+    impurity = [
+        impurity_utilities(weighing.counts(one)[None], weighing.counts(one + other))[0] for one, other in ((left, right), after)
+    ]
+    correct = [
+        labelled_utilities(weighing.counts(one)[None], weighing.counts(one + other), 1) for one, other in ((left, right), after)
+    ]
+    assert 0 <= impurity[0] - impurity[1] <= weighing.impurity.value
+    assert (correct[1] >= correct[0]).all()
+    assert (correct[1] - correct[0]).max() == weighing.units[of_class] <= weighing.count.value
+
+
+def test_units_are_whole_proportional_and_at_least_one():
+    assert Weighing.of((1.0, 4.0)).units.tolist() == [25, 100]
+    assert Weighing.of((1.0, 1e6)).units.tolist() == [1, 100]
+    assert Weighing.of(None).units is None

@@ -18,7 +18,6 @@ from dpviz.app.widgets import learner_title, linked
 from dpviz.app.work.session import poll
 from dpviz.app.work.watch import watch
 from dpviz.figures.audit.html import verdict_table
-from dpviz.figures.audit.text import AuditLine
 from dpviz.figures.guarantee_text import number_text
 from dpviz.learners import get_learner, learner_names
 from dpviz.training.params import controls_of
@@ -30,10 +29,14 @@ _EVERYWHERE = "everywhere"
 
 def ask(what: Known) -> Search:
     """All learners, a click on a line chooses it; below, what to search again."""
-    lines = results.audit_lines(what)
     above = st.container()
-    search = _ask_search(lines, what)
-    caption = f"ε under {NEIGHBOURS}. Choose a line to see the worst pair that was found."
+    search = _ask_search(what)
+    lines = results.audit_lines(what, search.epsilon)
+    near = number_text(min(stored_epsilons(what) or {1.0}, key=lambda epsilon: abs(epsilon - search.epsilon)))
+    caption = (
+        f"At ε = {near} ({NEIGHBOURS}). Proved: for one number, one category and 10,000 rows; searched and attacked: on small "
+        "tables. Choose a line to see its evidence."
+    )
     with above:
         markup = verdict_table(lines, selected=search.subject, caption=caption)
         audit_view(markup, key=_TABLE, on_choice=partial(_choose, what))
@@ -49,9 +52,8 @@ def _choose(what: Known) -> None:
     st.session_state[_LEARNER] = learner
     for flag, default in _flags(learner).items():
         st.session_state[_flag_key(learner, flag)] = bool(params.get(flag, default))
-    worst = what.worst(key)
-    if worst is not None:
-        st.session_state[_EPSILON] = worst.epsilon
+    if what.now.get(key):
+        st.session_state[_EPSILON] = what.now[key][0].epsilon
 
 
 def _flags(learner: str) -> dict[str, bool]:
@@ -65,26 +67,25 @@ def _flag_key(learner: str, flag: str) -> str:
     return f"audit-{learner}.{flag}"
 
 
-def _first_learner(lines: list[AuditLine], what: Known) -> int:
+def _first_learner(what: Known) -> int:
     """Position of the learner shown at first, settled once in a session so that the widget stays the same.
 
-    The first one with a violated claim, if possible one whose failure has a text of its own.
+    The first one whose claim is violated and was searched, if possible one whose failure has a text of its own.
     """
     if _FIRST not in st.session_state:
-        broken = [line.key for line in lines if line.verdict == "violated" and not line.setting]
-        found = {key: what.worst(key) for key in broken}
-        told = [key for key, result in found.items() if result is not None and has_own_text(result)]
-        chosen = next(iter((*told, *broken)), None)
+        lines = [line for line in results.audit_lines(what, 1.0) if line.verdict == "violated" and not line.setting]
+        told = [line.key for line in lines if line.found is not None and has_own_text(line.found)]
+        chosen = next(iter((*told, *(line.key for line in lines))), None)
         st.session_state[_FIRST] = results.subject_of(chosen)[0] if chosen else learner_names()[0]
     return learner_names().index(st.session_state[_FIRST])
 
 
-def _ask_search(lines: list[AuditLine], what: Known) -> Search:
+def _ask_search(what: Known) -> Search:
     """Learner, its flags, epsilon and universe, and the button that searches again."""
     with st.container(border=True):
         left, right = st.columns(2, gap="large")
         with left:
-            learner, params = _ask_learner(lines, what)
+            learner, params = _ask_learner(what)
         with right:
             epsilon, place = _ask_epsilon(what), _ask_place()
         search = Search(learner, params, epsilon, place)
@@ -93,9 +94,9 @@ def _ask_search(lines: list[AuditLine], what: Known) -> Search:
     return search
 
 
-def _ask_learner(lines: list[AuditLine], what: Known) -> tuple[str, dict[str, Any]]:
+def _ask_learner(what: Known) -> tuple[str, dict[str, Any]]:
     options = {"format_func": learner_title, **linked(_LEARNER)}
-    learner = st.selectbox("Learner", learner_names(), _first_learner(lines, what), **options)
+    learner = st.selectbox("Learner", learner_names(), _first_learner(what), **options)
     given = {name: _ask_flag(learner, name, default) for name, default in _flags(learner).items()}
     return learner, {name: value for name, value in given.items() if value != _flags(learner)[name]}
 
@@ -107,9 +108,18 @@ def _ask_flag(learner: str, name: str, default: bool) -> bool:
 
 def _ask_epsilon(what: Known) -> float:
     """Rounded steps, and every epsilon of the stored run."""
-    stored = {result.epsilon for result in what.stored.results} if what.stored else set()
-    steps = sorted({*EPSILONS, *stored})
+    steps = sorted({*EPSILONS, *stored_epsilons(what)})
     return st.select_slider(f"ε ({NEIGHBOURS})", steps, 1.0, format_func=number_text, **linked(_EPSILON))
+
+
+def stored_epsilons(what: Known) -> set[float]:
+    """Every epsilon of the stored run."""
+    return {facts.epsilon for facts in what.stored.facts} if what.stored else set()
+
+
+def chosen_epsilon() -> float:
+    """What the slider says, before it is drawn."""
+    return float(st.session_state.get(_EPSILON, 1.0))
 
 
 def _ask_place() -> int | None:

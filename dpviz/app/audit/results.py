@@ -6,6 +6,7 @@ A *subject* is a learner with those of its parameters that differ from the defau
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -15,11 +16,10 @@ import streamlit as st
 
 from dpviz.app.work.session import all_values, begin
 from dpviz.app.work.tasks import Task, in_one
-from dpviz.evaluation.audit.by_attack import AuditedBound
-from dpviz.evaluation.audit.findings import SEVERITY, AuditResult, worst_of
-from dpviz.evaluation.audit.verdicts import StoredRun, stored_run
+from dpviz.evaluation.audit.findings import AuditResult, worst_of
+from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun, stored_run
 from dpviz.evaluation.audit.verify import NAMED_PAIRS, UNIVERSES, verify_each
-from dpviz.figures.audit.text import BADGES, AuditLine, setting_text
+from dpviz.figures.audit.text import AuditLine, setting_text
 from dpviz.figures.guarantee_text import number_text
 from dpviz.learners import get_learner, registry
 from dpviz.training.params import controls_of
@@ -60,44 +60,36 @@ class Known:
     now: Mapping[str, Results]
 
     @cached_property
-    def _stored_results(self) -> dict[str, Results]:
-        found: dict[str, Results] = {}
-        for result in self.stored.results if self.stored else ():
-            key = subject_key(result.learner, result.params)
-            found[key] = (*found.get(key, ()), result)
+    def _by_subject(self) -> dict[str, list[Facts]]:
+        found: dict[str, list[Facts]] = {}
+        for facts in self.stored.facts if self.stored else ():
+            found.setdefault(subject_key(facts.learner, facts.params), []).append(facts)
         return found
 
-    def results(self, subject: str) -> Results:
-        """What is shown of a subject: this session's search, else the stored run's."""
-        return self.now.get(subject) or self._stored_results.get(subject, ())
+    def facts(self, subject: str, epsilon: float) -> Facts | None:
+        """The stored entry of a subject at the epsilon nearest to this one."""
+        return min(self._by_subject.get(subject, ()), key=lambda facts: abs(math.log(facts.epsilon / epsilon)), default=None)
 
-    def worst(self, subject: str, *, ever: bool = False) -> AuditResult | None:
-        """The most severe result shown of a subject, or (`ever`) known at all; None when it was not searched."""
-        found = self.results(subject) + (self._stored_results.get(subject, ()) if ever else ())
-        return worst_of(list(found)) if found else None
+    def worst(self, subject: str, epsilon: float) -> AuditResult | None:
+        """The worst that this session's search of a subject found, else the stored one near an epsilon; None without a search."""
+        if self.now.get(subject):
+            return worst_of(list(self.now[subject]))
+        facts = self.facts(subject, epsilon)
+        return facts.searched if facts is not None else None
 
-    def audit(self, subject: str, epsilon: float | None = None) -> AuditedBound | None:
-        """The largest bound by attack, at one epsilon or at any."""
-        found = [
-            audit
-            for audit in (self.stored.audits if self.stored else ())
-            if subject_key(audit.learner, audit.params) == subject and epsilon in (None, audit.epsilon)
-        ]
-        return max(found, key=lambda audit: audit.bound, default=None)
-
-    def refusal(self, subject: str) -> str:
-        """Why the stored run could not search a subject; empty where it could, or never tried."""
-        refusals = self.stored.refusals if self.stored else ()
-        return next((refusal.reason for refusal in refusals if subject_key(refusal.learner, refusal.params) == subject), "")
+    def places(self, subject: str, epsilon: float) -> list[SearchedPlace]:
+        """Everywhere that search looked."""
+        if self.now.get(subject):
+            return [SearchedPlace(item.searched, item.n_sets, item.n_pairs, item.log_ratio) for item in self.now[subject]]
+        facts = self.facts(subject, epsilon)
+        return list(facts.places) if facts is not None else []
 
     @property
     def subjects(self) -> list[str]:
-        """Every registered learner, and every other setting that was searched or refused, in the order of the registry."""
+        """Every registered learner, and every other setting that is stored or was searched, in the order of the registry."""
         order = {name: place for place, name in enumerate(registry())}
-        refused = [subject_key(item.learner, item.params) for item in (self.stored.refusals if self.stored else ())]
-        keys = [*(subject_key(name, {}) for name in order), *self._stored_results, *refused, *self.now]
-        keys = [key for key in dict.fromkeys(keys) if subject_of(key)[0] in order]
-        return sorted(keys, key=lambda key: order[subject_of(key)[0]])
+        keys = dict.fromkeys((*(subject_key(name, {}) for name in order), *self._by_subject, *self.now))
+        return sorted((key for key in keys if subject_of(key)[0] in order), key=lambda key: order[subject_of(key)[0]])
 
 
 def subject_key(learner: str, params: Mapping[str, Any]) -> str:
@@ -123,39 +115,28 @@ def known(*, with_stored: bool = True) -> Known:
     return Known(stored_run() if with_stored else None, dict(all_values(SLOT)))
 
 
-def audit_lines(what: Known, *, ever: bool = False) -> list[AuditLine]:
-    """One line per subject; `ever` takes the most severe result known, even where this session searched anew."""
-    return [_line(what, key, ever) for key in what.subjects]
+def audit_lines(what: Known, epsilon: float) -> list[AuditLine]:
+    """One line per subject: the three facts at the stored epsilon nearest to this one, and what this session searched."""
+    return [_line(what, key, epsilon) for key in what.subjects]
 
 
-def _line(what: Known, key: str, ever: bool) -> AuditLine:
-    result = what.worst(key, ever=ever)
-    if result is None:
-        return _line_without_search(what, key)
-    audit = what.audit(key, result.epsilon)
-    numbers = (result.claimed, result.composed, result.log_ratio, audit.bound if audit else None)
-    return AuditLine(key, *title_of(key), *numbers, result.verdict, result.because, _note(what, key, result))
-
-
-def _note(what: Known, key: str, result: AuditResult) -> str:
-    """Where a result comes from, when it is not the stored run; and that the stored run knows worse, when it does."""
-    if key not in what.now:
-        return ""
-    worst = what.worst(key, ever=True)
-    worse = worst is not None and SEVERITY[worst.verdict] > SEVERITY[result.verdict]
-    also = f"; {BADGES[worst.verdict].word} at ε = {number_text(worst.epsilon)}" if worst is not None and worse else ""
-    return f"searched now, ε = {number_text(result.epsilon)}{also}"
-
-
-def _line_without_search(what: Known, key: str) -> AuditLine:
-    """From the attack alone, which never shows that a claim holds; or only why nothing was searched."""
-    audit, reason = what.audit(key), what.refusal(key) or NOT_STORED
-    nothing = "not searched" if get_learner(subject_of(key)[0]).spends_epsilon else "none"
-    if audit is None:
-        return AuditLine(key, *title_of(key), None, None, None, None, nothing, reason)
-    verdict = audit.verdict if audit.verdict not in ("holds", "unproven") else nothing
-    why = reason if verdict == "not searched" else audit.because
-    return AuditLine(key, *title_of(key), audit.claimed, audit.composed, None, audit.bound, verdict, why)
+def _line(what: Known, key: str, epsilon: float) -> AuditLine:
+    facts, now = what.facts(key, epsilon), what.worst(key, epsilon) if what.now.get(key) else None
+    note = f"searched now, ε = {number_text(now.epsilon)}" if now is not None else ""
+    if facts is None:
+        return AuditLine(key, *title_of(key), because=NOT_STORED, found=now, note=note)
+    return AuditLine(
+        key,
+        *title_of(key),
+        verdict=facts.claim.verdict,
+        because=facts.claim.because,
+        evidence=facts.claim.evidence,
+        claimed=facts.claim.epsilon,
+        composed=facts.composed.epsilon,
+        found=now or facts.searched,
+        attacked=facts.attacked,
+        note=note,
+    )
 
 
 def search_task(search: Search) -> Task:

@@ -1,12 +1,12 @@
-"""What the Audit page shows: the lead, the verdict on the chosen learner, its worst pair, and what it all means."""
+"""What the Audit page shows: the lead, the three facts about the chosen learner, its worst pair, and what it all means."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import streamlit as st
 
+from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.audit import results
 from dpviz.app.audit.results import Known, Search
@@ -15,12 +15,22 @@ from dpviz.app.parts import error, plain
 from dpviz.app.prose import prose
 from dpviz.app.widgets import chart, table
 from dpviz.errors import DpvizError
-from dpviz.evaluation.audit.by_attack import AuditedBound
 from dpviz.evaluation.audit.findings import AuditResult
+from dpviz.evaluation.audit.verdicts import SearchedPlace, StoredRun
 from dpviz.figures.audit import worst_pair as pair
 from dpviz.figures.audit.html import drawing, pair_tables
 from dpviz.figures.audit.separating_output import output_in_words, output_tree
-from dpviz.figures.audit.text import BADGES, lead_sentence, pair_sentence
+from dpviz.figures.audit.text import (
+    ATTACKED,
+    BADGES,
+    SEARCHED,
+    Badge,
+    against_claim,
+    at_least_text,
+    attack_sentence,
+    lead_sentence,
+    pair_sentence,
+)
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.wording import counted
@@ -33,7 +43,6 @@ _ICONS = {
     "holds": ":material/verified_user:",
     "unproven": ":material/help:",
     "violated": ":material/gpp_bad:",
-    "ledger violated": ":material/bug_report:",
     "none": ":material/lock_open:",
 }
 
@@ -47,45 +56,54 @@ def known() -> Known:
         return results.known(with_stored=False)
 
 
-def lead(what: Known) -> None:
-    """The verdict on all learners in one sentence, and whose run it is."""
-    st.header(lead_sentence(results.audit_lines(what, ever=True)), anchor=False)
+def lead(what: Known, epsilon: float) -> None:
+    """The three facts about all learners in a few words, and whose run it is."""
+    st.header(lead_sentence(results.audit_lines(what, epsilon)), anchor=False)
     stored = what.stored
-    run = f"Stored run of dpviz {plain(stored.version)} on {plain(stored.date)}. " if stored else ""
     now = f"{len(what.now)} of the lines searched now, in this session. " if what.now else ""
-    st.caption(f"{run}{now}None of your rows are used on this page.")
+    st.caption(f"{_run_in_words(stored) if stored else ''}{now}None of your rows are used on this page.")
+
+
+def _run_in_words(stored: StoredRun) -> str:
+    versions = ", ".join(sorted({facts.version for facts in stored.facts})) or "?"
+    days = " to ".join(dict.fromkeys((stored.dates[0], stored.dates[-1]))) if stored.dates else "?"
+    minutes = number_text(round(stored.processor_seconds / 60, 1))
+    return f"Stored run of dpviz {plain(versions)} on {plain(days)}, {minutes} processor minutes. "
 
 
 def verdict(search: Search, what: Known) -> AuditResult | None:
-    """The worst result of the chosen learner in one box, and which search it comes from; None when there is none."""
-    result = what.worst(search.subject)
-    st.header("Worst pair found: " + ", ".join(filter(None, results.title_of(search.subject))), anchor=False)
-    if result is None:
-        reason = what.refusal(search.subject) or "These settings were not searched yet. Search again to do it now."
-        st.info(plain(reason), icon=":material/search_off:")
+    """The three facts about the chosen learner; returns the worst that was found, None where nothing was searched."""
+    facts, result = what.facts(search.subject, search.epsilon), what.worst(search.subject, search.epsilon)
+    st.header("What is known: " + ", ".join(filter(None, results.title_of(search.subject))), anchor=False)
+    if facts is not None:
+        _proved(facts.claim)
+    if result is not None:
+        _searched(search, what, result)
     else:
-        _verdict_box(result)
-        _freshness(search, what, result)
-    _attacked(what.audit(search.subject))
+        reason = facts.not_searched if facts is not None else "These settings were not searched yet. Search again to do it now."
+        _fact(SEARCHED["not"], "Searched", plain(reason))
+    if facts is not None and facts.attacked is not None:
+        key = against_claim(facts.attacked.bound, facts.attacked)
+        _fact(ATTACKED[key], "Attacked", f"{plain(attack_sentence(facts.attacked))} Seen: {plain(facts.attacked.event)}.")
+    elif facts is not None:
+        _fact(ATTACKED["not"], "Attacked", plain(facts.not_attacked))
     return result
 
 
-def _attacked(audit: AuditedBound | None) -> None:
-    """What the attack by sampling showed, where there was one."""
-    if audit is None:
-        return
-    least = f"ε = {number_text(audit.bound)} ({NEIGHBOURS}) is lost at least, with {audit.confidence:.0%} confidence"
-    seen = f"{audit.n_done:,} draws on each of two data sets at a claimed ε of {number_text(audit.claimed)}"
-    st.caption(f":material/target: Attacked by sampling: {least} ({seen}).")
+def _proved(claim: Claim) -> None:
+    badge = BADGES[claim.verdict]
+    stands = f" To be read in `{claim.evidence}`." if claim.evidence else ""
+    words = f"**Proved: {badge.word}.** {plain(claim.because)}{stands}"
+    _BOXES[badge.tone](words, icon=_ICONS[claim.verdict])
 
 
-def _verdict_box(result: AuditResult) -> None:
-    badge = BADGES[result.verdict]
-    _BOXES[badge.tone](f"**{badge.word.capitalize()}.** {plain(pair_sentence(result))}", icon=_ICONS[result.verdict])
+def _fact(badge: Badge, kind: str, words: str) -> None:
+    st.markdown(f":{badge.tone}-badge[{badge.icon} {kind}: {badge.word}] {words}")
 
 
-def _freshness(search: Search, what: Known, result: AuditResult) -> None:
-    """Which search this result comes from, and whether the widgets ask for another."""
+def _searched(search: Search, what: Known, result: AuditResult) -> None:
+    """What was found, which search it comes from, and whether the widgets ask for another."""
+    _fact(SEARCHED[against_claim(result.log_ratio, result)], "Searched", plain(pair_sentence(result)))
     source = "Searched now" if search.subject in what.now else "From the stored run"
     size = f"{result.n_sets:,} data sets, {counted(result.n_pairs, 'neighbouring pair')}"
     st.caption(f"{source}, at ε = {number_text(result.epsilon)}. Found in: {plain(result.searched)} ({size}).")
@@ -98,6 +116,7 @@ def worst_pair(result: AuditResult) -> None:
     """Both data sets, the tree that tells them apart, and two charts; nothing where no difference was certified."""
     if result.worst_pair is None:
         return
+    st.subheader("The worst pair that was found", anchor=False)
     data, output = st.columns(2, gap="large")
     with data:
         st.markdown("**Two data sets, one row apart**")
@@ -135,21 +154,18 @@ def _chart(figure: Any, sentence: str, rows: list[dict[str, str]], key: str, not
 
 def everything(search: Search, what: Known) -> None:
     """Every place where the chosen learner was searched, with what was found there."""
-    found = what.results(search.subject)
+    found = what.places(search.subject, search.epsilon)
     with st.expander(f"Everything that was searched ({len(found)})", icon=":material/travel_explore:"):
-        rows = [_place_row(result) for result in found]
+        rows = list(map(_place_row, found))
         st.dataframe(rows, hide_index=True, alt="Every universe and pair, with what was found.")
 
 
-def _place_row(result: AuditResult) -> dict[str, str]:
+def _place_row(found: SearchedPlace) -> dict[str, str]:
     return {
-        "where": result.searched,
-        "data sets": f"{result.n_sets:,}",
-        "neighbouring pairs": f"{result.n_pairs:,}",
-        f"claimed ε ({NEIGHBOURS})": number_text(result.claimed),
-        "composed ε": number_text(result.composed),
-        "found": f"≥ {number_text(result.log_ratio)}" if math.isfinite(result.log_ratio) else "∞",
-        "verdict": BADGES[result.verdict].word,
+        "where": found.where,
+        "data sets": f"{found.n_sets:,}",
+        "neighbouring pairs": f"{found.n_pairs:,}",
+        f"found ε ({NEIGHBOURS})": at_least_text(found.log_ratio),
     }
 
 
@@ -158,13 +174,19 @@ def rules(what: Known) -> None:
     found = what.stored.mechanisms if what.stored else ()
     if found:
         with st.expander(f"Rules inside learners, searched by themselves ({len(found)})", icon=":material/extension:"):
-            rows = [{"rule": result.learner, **_place_row(result), "reason": result.because} for result in found]
+            rows = [{"rule": result.learner, **_rule_row(result), "reason": result.because} for result in found]
             st.dataframe(rows, hide_index=True, alt="Every rule that was searched by itself, with what was found.")
+
+
+def _rule_row(found: AuditResult) -> dict[str, str]:
+    place = SearchedPlace(found.searched, found.n_sets, found.n_pairs, found.log_ratio)
+    numbers = {f"claimed ε ({NEIGHBOURS})": number_text(found.claimed), "composed ε": number_text(found.composed)}
+    return _place_row(place) | numbers | {"against the claim": SEARCHED[against_claim(found.log_ratio, found)].word}
 
 
 def meaning() -> None:
     """What the words on this page mean."""
     st.header("How to read this", anchor=False)
-    for column, section in zip(st.columns(3, gap="large"), ("neighbours", "holds", "composed"), strict=True):
+    for column, section in zip(st.columns(3, gap="large"), ("neighbours", "facts", "composed"), strict=True):
         column.markdown(prose(TEXTS, section))
     st.caption(prose(TEXTS, "searching"))

@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.state import Loaded
 from dpviz.app.trees import Trained
 from dpviz.app.widgets import chart, table
@@ -42,7 +43,7 @@ def _own_losses(trained: Trained, loaded: Loaded) -> None:
         "gradients, so it is no guarantee and not to be published about private rows."
     )
     key = f"{loaded.data.fingerprint} {trained.asked}"
-    task = in_one(SLOT, key, partial(boosting.individual_losses, trained.result, loaded.data))
+    task = in_one(SLOT, key, partial(boosting.individual_losses, trained.result, rows_of_the_tree(loaded)))
     status = poll(task)
     if status.n_missing and status.job is None:
         st.button("Measure", icon=":material/speed:", key=SLOT, on_click=begin, args=(task,))

@@ -92,8 +92,8 @@ def _usual_draws(loaded: Loaded) -> int:
 
 _SPLITS = "Rows are split so many times into a part to train on and a part held out, the same way for every learner."
 _MEASURE = {
-    "": "Balanced accuracy counts every class alike. AUC exists for learners that give scores.",
-    "-of-numbers": "R²: the share of the spread that is explained, 0 for the mean. RMSE: the usual error, in the target's units.",
+    "": "Balanced accuracy counts every class alike. AUC, log loss and Brier score need learners that give probabilities.",
+    "-of-numbers": "R²: the share of the spread that is explained, 0 for the mean. The errors are in the target's units.",
 }
 
 
@@ -105,7 +105,14 @@ def _suffix(loaded: Loaded) -> str:
 def _ask_measure(loaded: Loaded) -> str:
     suffix = _suffix(loaded)
     options = {"format_func": lambda metric: capital(METRICS[metric]), "help": _MEASURE[suffix], **linked(f"measure{suffix}")}
-    return str(st.selectbox("Measure", metrics_for(loaded.schema), **options))
+    return str(st.selectbox("Measure", metrics_for(loaded.schema, _majority(loaded)), **options))
+
+
+def _majority(loaded: Loaded) -> float:
+    """Share of the most frequent class; private rows are not counted."""
+    if _suffix(loaded) or loaded.role is DataRole.PRIVATE or not loaded.data.n_rows:
+        return 0.0
+    return float(loaded.data.class_counts().max() / loaded.data.n_rows)
 
 
 def _first(names: tuple[str, ...], loaded: Loaded) -> list[str]:

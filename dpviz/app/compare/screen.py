@@ -127,7 +127,7 @@ def _curves(
     along, metric = request.along, request.metric
     found = curves(frame, along, metric)
     if not found:
-        st.info("None of these learners gives scores, so there is no AUC.", icon=":material/info:")
+        st.info(f"None of these learners gives probabilities, so there is no {METRICS[metric]}.", icon=":material/info:")
         return found
     level = majority_level(frame, metric)
     x = chosen if chosen is not None else _middle(request)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import streamlit as st
 
 from dpviz.app import parts
 from dpviz.app.data.draft import SchemaDraft
 from dpviz.app.data.prepared import Prepared, prepared
+from dpviz.app.data.reading import ask_reading
 from dpviz.app.state import use_sample
-from dpviz.errors import DpvizError
-from dpviz.io.csv import read_csv
+from dpviz.errors import DpvizError, TableError
 from dpviz.io.openml import fetch_openml, is_offline
 from dpviz.io.samples import samples
+from dpviz.io.tables.read import PACKINGS, TEXTS, TYPED, WORKBOOKS, has_header_line, read_table
+from dpviz.io.text import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 from dpviz.table.role import DataRole
 
-MOST_MEGABYTES = 200
-_SAMPLE, _FILE, _OPENML = "A sample", "A CSV file", "OpenML, by name"
+MOST_MEGABYTES = MAX_BYTES // 1_000_000
+_SAMPLE, _FILE, _OPENML = "A sample", "A file", "OpenML, by name"
 _WAYS = {
     DataRole.SIMULATED: (_SAMPLE, _FILE),
     DataRole.PUBLIC: (_SAMPLE, _FILE, _OPENML),
@@ -93,20 +95,42 @@ def _use_sample(key: str) -> None:
 
 def _ask_file(work: Prepared) -> None:
     """The file is parsed once; a new widget then takes the old one's place, so that its bytes are freed."""
+    reading = ask_reading(work.role)
     count = st.session_state.setdefault("upload-count", 0)
     file = st.file_uploader(
-        "CSV file with a header row",
-        type=["csv", "gz"],
+        "Table",
+        type=[ending.removeprefix(".") for ending in (*TEXTS, *WORKBOOKS, *TYPED, *PACKINGS)],
         key=f"upload-{count}",
         max_upload_size=MOST_MEGABYTES,
-        help=f"At most {MOST_MEGABYTES} MB, 1,000,000 rows, 2,000 columns.",
+        help=f"CSV, TSV, Excel, Parquet, Feather, Stata or SPSS, also packed (.gz, .zip, .zst). At most {MOST_MEGABYTES} MB "
+        f"before and after unpacking, {MAX_ROWS:,} rows, {MAX_COLUMNS:,} columns.",
     )
     st.caption(_WHEN_READ if work.role.may_read else f"{_WHEN_READ} {_PRIVATE_READ}")
-    if file is not None:
+    if file is None:
+        return
+    reading = reading if has_header_line(file.name) else {}
+    sheet = _ask_sheet(work, file.file_id)
+    if reading is not None and sheet != "":
         with st.spinner("Reading the file …"):
-            _read_upload(work, file)
-        st.session_state["upload-count"] += 1
+            _read_upload(work, file, reading | {"sheet": sheet})
+        if _lacks_sheet(work):
+            st.session_state["sheet-tried"] = (file.file_id, sheet or "")
+        else:
+            st.session_state["upload-count"] += 1
         st.rerun()
+
+
+def _lacks_sheet(work: Prepared) -> bool:
+    return isinstance(work.problem, TableError) and work.problem.code in {"several-sheets", "no-sheet"}
+
+
+def _ask_sheet(work: Prepared, file_id: str) -> str | None:
+    """Which sheet of this file to read: None as long as nobody has to say it; empty while the answer is the one before."""
+    of_file, tried = st.session_state.get("sheet-tried", ("", ""))
+    if not _lacks_sheet(work) or of_file != file_id:
+        return None
+    asked = st.text_input("Which sheet? Its name, or its place: 1, 2, …", key=f"sheet-{file_id}").strip()
+    return "" if asked == tried else asked
 
 
 _WHEN_READ = (
@@ -115,9 +139,9 @@ _WHEN_READ = (
 _PRIVATE_READ = "From private rows only the column names are shown, and nothing is filled in."
 
 
-def _read_upload(work: Prepared, file: BinaryIO) -> None:
+def _read_upload(work: Prepared, file: BinaryIO, reading: dict[str, Any]) -> None:
     try:
-        table = read_csv(file, name=file.name, max_bytes=MOST_MEGABYTES * 1_000_000)
+        table = read_table(file, name=file.name, **reading)
     except DpvizError as problem:
         work.problem = problem
         return

@@ -7,94 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any
 
+from dpviz.app.data.column_draft import CATEGORY_FIELDS, CLASS_FIELDS, NUMERIC_FIELDS, ColumnDraft, Use
 from dpviz.errors import SchemaError
+from dpviz.io.codebook_lines import Entry
+from dpviz.table.dates import DateFeature
 from dpviz.table.schema import (
     CategoricalFeature,
     ClassTarget,
     Feature,
     NumericFeature,
     NumericTarget,
-    Provenance,
     Schema,
     Target,
 )
-
-
-class Use(StrEnum):
-    """What a column is for."""
-
-    NUMBER = "number"
-    CATEGORIES = "categories"
-    LEFT_OUT = "leave out"
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnDraft:
-    """One column, as far as it is filled in. `read` names the fields whose values were read from the data.
-
-    `missing_number` and `missing_as` stand for a missing number and a missing category; None drops the row.
-    """
-
-    name: str
-    use: Use | None = None
-    low: float | None = None
-    high: float | None = None
-    unit: str = ""
-    whole: bool = False
-    missing_number: float | None = None
-    categories: tuple[str, ...] = ()
-    missing_as: str | None = None
-    unknown_as: str | None = None
-    read: frozenset[str] = frozenset()
-
-    @property
-    def read_now(self) -> frozenset[str]:
-        """The fields of `read` that matter for the present use."""
-        return self.read & _FIELDS[self.use].keys()
-
-    @property
-    def source(self) -> Provenance:
-        """Read from data when any field that matters is."""
-        return Provenance.READ if self.read_now else Provenance.DECLARED
-
-    def edited(self, **values: Any) -> ColumnDraft:
-        """A copy with these values, given by a person: those that differ are declared, and with them the kind."""
-        changed = {field for field, value in values.items() if getattr(self, field) != value}
-        return replace(self, **values, read=self.read - changed - {"kind"}) if changed else self
-
-    def declare(self, fields: Iterable[str] | None = None) -> ColumnDraft:
-        """A copy whose values (of these fields; by default of all) count as declared: somebody knows them without the data."""
-        left = frozenset() if fields is None else self.read - set(fields) - {"kind"}
-        return replace(self, read=left)
-
-    def without_read(self) -> ColumnDraft:
-        """A copy in which whatever was read from the data is empty again."""
-        if not self.read:
-            return self
-        empty = ColumnDraft(self.name)
-        fields = {"use" if field == "kind" else field for field in self.read}
-        return replace(self, **{field: getattr(empty, field) for field in fields}, read=frozenset())
-
-    def filled(self, proposed: ColumnDraft) -> ColumnDraft:
-        """A copy in which empty fields, and those read before, hold the proposed values; declared ones stay."""
-        if self.use is None or "kind" in self.read:
-            return proposed
-        if self.use is not proposed.use:
-            return self
-        fields = ("low", "high") if self.use is Use.NUMBER else ("categories",)
-        taken = {field for field in fields if getattr(self, field) in (None, ()) or field in self.read}
-        return replace(self, **{field: getattr(proposed, field) for field in taken}, read=self.read | taken)
-
-    def lacks(self, *, least_categories: int = 1) -> str:
-        """What must still be given: a few words, empty when nothing."""
-        if self.use is None:
-            return "how to use it"
-        if self.use is Use.NUMBER:
-            return " and ".join(field for field in ("low", "high") if getattr(self, field) is None)
-        return "categories" if self.use is Use.CATEGORIES and len(self.categories) < least_categories else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +37,12 @@ class SchemaDraft:
     def blank(cls, names: Iterable[str]) -> SchemaDraft:
         """Nothing but column names."""
         return cls(tuple(map(ColumnDraft, names)))
+
+    @classmethod
+    def of_codebook(cls, entries: Iterable[Entry], names: Sequence[str], target: str | None) -> SchemaDraft:
+        """What a codebook says about the columns of a table, complete or not. Lines about other columns are left aside."""
+        known = {entry.name: _of_entry(entry) for entry in entries}
+        return cls(tuple(known.get(name, ColumnDraft(name)) for name in names), target)
 
     @classmethod
     def of(cls, schema: Schema, names: Sequence[str]) -> SchemaDraft:
@@ -195,15 +128,29 @@ class SchemaDraft:
         return Schema(features, target, n_public=self.n_public, read_from_data=("n_public",) if self.n_public_read else ())
 
 
-_NUMERIC_FIELDS = {"kind": "kind", "low": "low", "high": "high", "unit": "unit", "whole": "whole", "missing_number": "missing_as"}
-_CATEGORY_FIELDS = {"kind": "kind", "categories": "categories", "missing_as": "missing_as", "unknown_as": "unknown_as"}
-_CLASS_FIELDS = {"kind": "kind", "categories": "classes"}
-_FIELDS: dict[Use | None, dict[str, str]] = {
-    None: {},
-    Use.NUMBER: _NUMERIC_FIELDS,
-    Use.CATEGORIES: _CATEGORY_FIELDS,
-    Use.LEFT_OUT: {},
-}
+def _of_entry(entry: Entry) -> ColumnDraft:
+    uses = {
+        "number": Use.NUMBER,
+        "whole": Use.NUMBER,
+        "date": Use.NUMBER,
+        "categories": Use.CATEGORIES,
+        "leave out": Use.LEFT_OUT,
+    }
+    is_date = entry.kind == "date"
+    return ColumnDraft(
+        entry.name,
+        uses.get(entry.kind) or (Use.CATEGORIES if entry.values else None),
+        entry.low,
+        entry.high,
+        entry.unit,
+        is_date or entry.kind == "whole",
+        part=(entry.part or "year") if is_date else "",
+        order=entry.order or "ymd",
+        missing_codes=entry.missing_codes,
+        categories=entry.values,
+        missing_as=entry.missing_as if entry.missing_as in entry.values else None,
+        unknown_as=entry.unknown_as if entry.unknown_as in entry.values else None,
+    )
 
 
 def _of_feature(feature: Feature) -> ColumnDraft:
@@ -216,7 +163,9 @@ def _of_feature(feature: Feature) -> ColumnDraft:
             feature.unit,
             feature.whole,
             feature.missing_as,
-            read=_marks(feature, _NUMERIC_FIELDS),
+            missing_codes=feature.missing_codes,
+            **_date_rule(feature),
+            read=_marks(feature, NUMERIC_FIELDS),
         )
     return ColumnDraft(
         feature.name,
@@ -224,14 +173,22 @@ def _of_feature(feature: Feature) -> ColumnDraft:
         categories=feature.categories,
         missing_as=feature.missing_as,
         unknown_as=feature.unknown_as,
-        read=_marks(feature, _CATEGORY_FIELDS),
+        missing_codes=feature.missing_codes,
+        read=_marks(feature, CATEGORY_FIELDS),
     )
 
 
 def _of_target(target: Target) -> ColumnDraft:
     if isinstance(target, NumericTarget):
-        return ColumnDraft(target.name, Use.NUMBER, target.low, target.high, read=_marks(target, _NUMERIC_FIELDS))
-    return ColumnDraft(target.name, Use.CATEGORIES, categories=target.classes, read=_marks(target, _CLASS_FIELDS))
+        return ColumnDraft(
+            target.name,
+            Use.NUMBER,
+            target.low,
+            target.high,
+            missing_codes=target.missing_codes,
+            read=_marks(target, NUMERIC_FIELDS),
+        )
+    return ColumnDraft(target.name, Use.CATEGORIES, categories=target.classes, read=_marks(target, CLASS_FIELDS))
 
 
 def _marks(column: Feature | Target, fields: dict[str, str]) -> frozenset[str]:
@@ -242,28 +199,39 @@ def _read(column: ColumnDraft, fields: dict[str, str]) -> tuple[str, ...]:
     return tuple(theirs for ours, theirs in fields.items() if ours in column.read)
 
 
+def _date_rule(feature: NumericFeature) -> dict[str, Any]:
+    return {field: getattr(feature, field) for field in ("part", "order", "since")} if isinstance(feature, DateFeature) else {}
+
+
 def _feature(column: ColumnDraft) -> Feature:
     if column.use is Use.NUMBER:
-        return NumericFeature(
+        make, rule = NumericFeature, {}
+        if column.part:
+            make, rule = DateFeature, {"part": column.part, "order": column.order or "ymd", "since": column.since}
+        return make(
             column.name,
             column.low,  # type: ignore[arg-type]  # no gaps: both ends are given
             column.high,  # type: ignore[arg-type]
             unit=column.unit,
             whole=column.whole,
             missing_as=column.missing_number,
-            read_from_data=_read(column, _NUMERIC_FIELDS),
+            read_from_data=_read(column, NUMERIC_FIELDS),
+            missing_codes=column.missing_codes,
+            **rule,  # type: ignore[arg-type]
         )
     return CategoricalFeature(
         column.name,
         column.categories,
         missing_as=column.missing_as,
         unknown_as=column.unknown_as,
-        read_from_data=_read(column, _CATEGORY_FIELDS),
+        missing_codes=column.missing_codes,
+        read_from_data=_read(column, CATEGORY_FIELDS),
     )
 
 
 def _target(column: ColumnDraft) -> Target:
     if column.use is Use.NUMBER:
-        numeric = {field: mark for field, mark in _NUMERIC_FIELDS.items() if field in ("kind", "low", "high")}
-        return NumericTarget(column.name, column.low, column.high, _read(column, numeric))  # type: ignore[arg-type]
-    return ClassTarget(column.name, column.categories, _read(column, _CLASS_FIELDS))
+        numeric = {field: mark for field, mark in NUMERIC_FIELDS.items() if field in ("kind", "low", "high")}
+        low, high = column.low, column.high  # no gaps: both ends are given
+        return NumericTarget(column.name, low, high, _read(column, numeric), column.missing_codes)  # type: ignore[arg-type]
+    return ClassTarget(column.name, column.categories, _read(column, CLASS_FIELDS))

@@ -13,11 +13,16 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.app.data.draft import ColumnDraft, Use
+from dpviz.app.data.column_draft import ColumnDraft, Use
+from dpviz.app.parts import literal, plain
+from dpviz.errors import DpvizError
+from dpviz.table.written_numbers import number_in
 
 Cells = dict[str, Any]
 #: Shown without scrolling; the half row says that more follow.
 _MOST_ROWS = 12.5
+_MOST_PROBLEMS = 5
+_NUMBERS = ("low", "high", "missing_number")
 
 
 @dataclass(frozen=True)
@@ -48,11 +53,14 @@ class Grid:
         """Show the columns; return them as edited. `revision` changes when the values were replaced from outside."""
         key, base = self._base(columns, revision)
         edits = _edits(key)
-        edited = tuple(_apply(column, base[row], edits.get(row, {})) for row, column in enumerate(columns))
+        problems: list[str] = []
+        edited = tuple(_apply(column, base[row], edits.get(row, {}), problems) for row, column in enumerate(columns))
         frame = {"name": [column.name for column in columns]}
-        frame |= {field: [cells[field] for cells in base] for field in self.fields}
+        frame |= {field: [_shown(cells[field]) for cells in base] for field in self.fields}
         frame["source"] = [source_text(column) for column in edited]
         self._show(frame, key)
+        if problems:
+            st.warning("  \n".join(problems[:_MOST_PROBLEMS]), icon=":material/pin:")
         return edited
 
     def _base(self, columns: tuple[ColumnDraft, ...], revision: int) -> tuple[str, list[Cells]]:
@@ -70,7 +78,7 @@ class Grid:
     def _show(self, frame: Mapping[str, list[Any]], key: str) -> None:
         import pandas as pd
 
-        kinds = {"low": "float64", "high": "float64", "missing_number": "float64", "whole": "bool"}
+        kinds = {"whole": "bool"}
         table = pd.DataFrame({field: pd.Series(cells, dtype=kinds.get(field, "object")) for field, cells in frame.items()})
         st.data_editor(
             table,
@@ -97,9 +105,23 @@ def _edits(key: str) -> dict[int, Cells]:
     return {int(row): dict(cells) for row, cells in state.get("edited_rows", {}).items()}
 
 
-def _apply(column: ColumnDraft, base: Cells, edits: Cells) -> ColumnDraft:
-    """Base and edits laid over the column; typing a value, even the same one, declares it."""
-    cleaned = {field: _cleaned(field, value) for field, value in edits.items() if field in base}
+def _shown(value: Any) -> Any:
+    """A cell as it can be typed again: numbers and lists are texts, for a grid of numbers reads 220,5 as 2205."""
+    if isinstance(value, tuple):
+        return "; ".join(value)
+    return f"{value:.15g}" if isinstance(value, float | int) and not isinstance(value, bool) else value
+
+
+def _apply(column: ColumnDraft, base: Cells, edits: Cells, problems: list[str]) -> ColumnDraft:
+    """Base and edits laid over the column; typing a value, even the same one, declares it. A number that is none stays empty."""
+    cleaned = {}
+    for field, value in edits.items():
+        if field in base:
+            try:
+                cleaned[field] = _cleaned(field, value)
+            except DpvizError as problem:
+                cleaned[field] = None
+                problems.append(f"{literal(column.name)}: {plain(problem.what)} {plain(problem.remedy)}")
     column = column.edited(**base | cleaned)
     return column.declare(cleaned) if cleaned else column
 
@@ -107,8 +129,12 @@ def _apply(column: ColumnDraft, base: Cells, edits: Cells) -> ColumnDraft:
 def _cleaned(field: str, value: Any) -> Any:
     if field == "use":
         return Use(value) if value else None
-    if field == "unit":
+    if field in ("unit", "part", "order"):
         return value or ""
+    if field in _NUMBERS and isinstance(value, str):
+        return number_in(value) if value.strip() else None
+    if field == "missing_codes":
+        return tuple(dict.fromkeys(code.strip() for code in (value or "").split(";") if code.strip()))
     if field == "whole":
         return bool(value)
     return value

@@ -21,7 +21,7 @@ class Prepared:
 
     `revision` counts drafts put in from outside (a new table, a schema file, values read from the data), so that widgets
     know when to start afresh; `problem` is the last one of choosing a table; `left_out` says which columns filling in left out,
-    and why.
+    and why. `person` is the column that says whose row it is, with the rows kept of each; None where every row is somebody else.
     """
 
     role: DataRole
@@ -32,10 +32,13 @@ class Prepared:
     revision: int = 0
     problem: DpvizError | None = None
     left_out: tuple[tuple[str, str], ...] = ()
+    person: str | None = None
+    rows_per_person: int | None = None
 
     def choose(self, title: str, table: RawTable, draft: SchemaDraft, *, sample: str | None = None) -> None:
         """Work on another table."""
         self.title, self.table, self.sample, self.problem, self.left_out = title, table, sample, None, ()
+        self.person = self.rows_per_person = None
         self.replace_draft(draft)
 
     def replace_draft(self, draft: SchemaDraft) -> None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import streamlit as st
 
 from dpviz.app import parts
-from dpviz.app.data.draft import ColumnDraft, SchemaDraft, Use
+from dpviz.app.data.column_draft import ColumnDraft, Use
+from dpviz.app.data.draft import SchemaDraft
 from dpviz.app.data.grid import Grid
 from dpviz.app.data.prepared import Prepared, prepared
 from dpviz.errors import DpvizError
+from dpviz.table.dates import ORDERS, PARTS
 from dpviz.table.proposal import left_out, propose_schema
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Provenance
@@ -23,12 +25,13 @@ _SOURCE = st.column_config.TextColumn("Source", help="Declared by you, or read f
 _NAME = st.column_config.TextColumn("Column", pinned=True, width="medium")
 _KINDS = Grid(
     "kinds",
-    ("use",),
+    ("use", "missing_codes"),
     {
         "name": _NAME,
         "use": st.column_config.SelectboxColumn(
             "Use as", options=[use.value for use in Use], help="Number, categories, or not at all."
         ),
+        "missing_codes": st.column_config.TextColumn("Missing codes", help="Cells that count as missing, such as: 999; k.A.; -"),
         "source": _SOURCE,
     },
     alt="One row per column of the table: its name, what to use it as, and where that comes from.",
@@ -36,19 +39,25 @@ _KINDS = Grid(
 )
 _NUMBERS = Grid(
     "numbers",
-    ("low", "high", "unit", "whole", "missing_number"),
+    ("low", "high", "unit", "whole", "missing_number", "part", "order"),
     {
         "name": _NAME,
-        "low": st.column_config.NumberColumn("Low", help="Smaller values count as this one."),
-        "high": st.column_config.NumberColumn("High", help="Greater values count as this one."),
+        "low": st.column_config.TextColumn("Low", width="small", help="Smaller values count as this one. Write 220.5 or 220,5."),
+        "high": st.column_config.TextColumn("High", width="small", help="Greater values count as this one."),
         "unit": st.column_config.TextColumn("Unit", max_chars=20, help="For people only, such as EUR or years."),
         "whole": st.column_config.CheckboxColumn("Whole", help="Only whole numbers; others are rounded."),
-        "missing_number": st.column_config.NumberColumn(
+        "missing_number": st.column_config.TextColumn(
             "If missing", help="Stands for a missing value; empty: the row is dropped."
+        ),
+        "part": st.column_config.SelectboxColumn(
+            "Date as", options=list(PARTS), help="Of a date: its year, month, weekday (1 is Monday), or days since 1970-01-01."
+        ),
+        "order": st.column_config.SelectboxColumn(
+            "Written", options=list(ORDERS), help="Of a date: ymd 2024-03-01, dmy 01.03.2024, mdy 3/1/2024."
         ),
         "source": _SOURCE,
     },
-    alt="One row per numeric feature: name, low, high, unit, whole numbers, value for missing cells, source.",
+    alt="One row per numeric feature: name, range, unit, whole numbers, value for missing cells, date rule, source.",
 )
 
 
@@ -63,6 +72,7 @@ def ask_schema(work: Prepared) -> None:
     left, right = st.columns(2, gap="medium")
     with right:
         draft = _ask_row_count(draft, work.revision)
+        draft = _ask_persons(work, draft)
     with left:
         work.draft = _ask_target(draft, work.revision)
     with right:
@@ -102,6 +112,27 @@ def _ask_row_count(draft: SchemaDraft, revision: int) -> SchemaDraft:
     if draft.n_public is not None:
         parts.source_badge(Provenance.READ if draft.n_public_read else Provenance.DECLARED)
     return draft
+
+
+def _ask_persons(work: Prepared, draft: SchemaDraft) -> SchemaDraft:
+    """Which column says whose row it is, and how many rows of each are kept; the column is then no feature."""
+    names = [name for name in draft.names if name != draft.target]
+    person = st.selectbox(
+        "Column that says whose row it is",
+        names,
+        index=names.index(work.person) if work.person in names else None,
+        key=f"person-{work.revision}",
+        placeholder="every row is somebody else",
+        help="Of each person as many rows are kept as you say, chosen by secret coins. The column goes into no tree and no file.",
+    )
+    kept = work.rows_per_person or 1
+    work.person, work.rows_per_person = person, None
+    if person is None:
+        return draft
+    words = "A guarantee for one row, times this number, is the guarantee for one person."
+    most = st.number_input("Rows kept of each person, at most", 1, 1_000_000, kept, key=f"rows-{work.revision}", help=words)
+    work.rows_per_person = int(most)
+    return draft.with_columns(draft.column(person).edited(use=Use.LEFT_OUT))
 
 
 def _ask_goal(goal: ColumnDraft, revision: int, place: int) -> ColumnDraft:
@@ -165,6 +196,7 @@ def fill_in(work: Prepared) -> None:
 
 def _ask_kinds(draft: SchemaDraft, work: Prepared) -> SchemaDraft:
     st.markdown("### Features")
+    st.caption("Cells can be typed, or pasted from a spreadsheet.")
     draft = draft.with_columns(*_KINDS.edit(draft.features, revision=work.revision))
     if work.left_out:
         reasons = "; ".join(f"{parts.literal(name)} ({parts.plain(why)})" for name, why in work.left_out[:10])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import streamlit as st
 
@@ -12,13 +13,17 @@ from dpviz.app.data.prepared import Prepared
 from dpviz.app.data.schema_editor import missing_text
 from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
+from dpviz.io.codebook import codebook_template
+from dpviz.io.codebook_lines import read_codebook
 from dpviz.table.schema_json import schema_from_json
 
 _MOST_MEGABYTES = 10
+_FILE = "Schema saved by dpviz, or a codebook"
+_TYPES = ["json", "csv", "tsv", "xlsx"]
 
 
 def ask_schema_file(work: Prepared) -> None:
-    """Upload or download the schema as JSON."""
+    """Upload or download the schema as JSON, or what a codebook says."""
     with st.expander("Schema as a file", icon=":material/description:"):
         _ask_upload(work)
         _offer_download(work)
@@ -27,27 +32,42 @@ def ask_schema_file(work: Prepared) -> None:
 def _ask_upload(work: Prepared) -> None:
     """As with tables, the widget is replaced once its file is read."""
     count = st.session_state.setdefault("schema-count", 0)
-    file = st.file_uploader("Schema saved by dpviz", type="json", key=f"schema-{count}", max_upload_size=_MOST_MEGABYTES)
+    file = st.file_uploader(
+        "Schema saved by dpviz, or a codebook", type=_TYPES, key=f"schema-{count}", max_upload_size=_MOST_MEGABYTES
+    )
     if file is not None:
         st.session_state["schema-count"] += 1
-        st.session_state["schema-problem"] = _put_in(work, file.getvalue())
+        st.session_state["schema-problem"] = _put_in(work, file)
         st.rerun()
     problem = st.session_state.get("schema-problem")
     if problem is not None:
         parts.error(problem, kept="The schema below is as it was.")
 
 
-def _put_in(work: Prepared, document: bytes) -> DpvizError | None:
+def _put_in(work: Prepared, file: Any) -> DpvizError | None:
     if work.draft is None:
         return None
     try:
-        work.replace_draft(SchemaDraft.of(schema_from_json(document), work.draft.names))
+        work.replace_draft(_draft_of(work.draft, file))
     except DpvizError as problem:
         return problem
     return None
 
 
+def _draft_of(draft: SchemaDraft, file: Any) -> SchemaDraft:
+    """The draft that a schema, or as far as it goes a codebook, declares for these columns."""
+    content = file.getvalue()
+    is_codebook = b'"fields"' in content or content.lstrip().startswith(b"[{") or not file.name.lower().endswith(".json")
+    if not is_codebook:
+        return SchemaDraft.of(schema_from_json(content), draft.names)
+    found = SchemaDraft.of_codebook(read_codebook(file), draft.names, draft.target)
+    return found.with_row_count(draft.n_public)
+
+
 def _offer_download(work: Prepared) -> None:
+    if work.draft is not None:
+        template = codebook_template(work.draft.names)
+        download("Download codebook template", template, f"{_file_stem(work.title)}.codebook.csv", "text/csv")
     text, why_not = document(work.draft)
     download("Download schema", text, f"{_file_stem(work.title)}.schema.json", "application/json", disabled=bool(why_not))
     parts.why_disabled(why_not)
@@ -65,5 +85,5 @@ def document(draft: SchemaDraft | None) -> tuple[str, str]:
 
 
 def _file_stem(title: str) -> str:
-    stem = re.sub(r"\.(csv|csv\.gz|gz)$", "", title.lower())
+    stem = re.sub(r"(\.[a-z]{2,7}){0,2}$", "", title.lower())
     return re.sub(r"[^a-z0-9]+", "-", stem).strip("-")[:60] or "table"

@@ -49,7 +49,8 @@ def put_into_use(work: Prepared) -> Loaded:
         raise DpvizError("There is no table.", remedy="Choose one first.")
     schema = work.draft.schema()
     sample = work.sample if work.sample is not None and _is_as_delivered(work, schema) else None
-    return use(work.role, work.title, work.table, schema, sample)
+    persons = {"person": work.person, "rows_per_person": work.rows_per_person}
+    return use(work.role, work.title, work.table, schema, sample, **persons)  # type: ignore[arg-type]
 
 
 def _is_as_delivered(work: Prepared, schema: object) -> bool:
@@ -67,6 +68,8 @@ def _why_not(work: Prepared) -> str:
 
 def _in_use(work: Prepared) -> bool:
     now = loaded()
+    if (now.person, now.data.rows_per_person) != (work.person, work.rows_per_person):
+        return False
     if now.table is not work.table or now.role is not work.role or work.draft is None:
         return False
     try:
@@ -94,6 +97,8 @@ def _show_report(now: Loaded, report: EncodingReport) -> None:
     st.markdown(f"**{report.rows_kept:,}** of {report.rows_read:,} rows are used; {dropped:,} dropped{share}.")
     if report.malformed:
         st.caption(f"{report.malformed:,} lines are no rows: another number of cells, or a quote that is never closed.")
+    if report.over_limit:
+        st.caption(f"{report.over_limit:,} rows of persons who have more than are kept of each.")
     counts = report_rows(report)
     if counts:
         import pandas as pd

@@ -25,7 +25,7 @@ def n_explorations(book: ReleaseRegister, loaded: Loaded) -> int | None:
     """How many fits on these rows were explored; None where exploring costs nothing."""
     if loaded.role is not DataRole.PRIVATE:
         return None
-    return sum(item.times for item in book.explorations(loaded.data.fingerprint))
+    return sum(item.times for item in book.explorations(loaded.data.identity))
 
 
 def check(book: ReleaseRegister, loaded: Loaded) -> None:

@@ -43,7 +43,7 @@ def ask_data_set(book: ReleaseRegister, loaded: Loaded) -> Balance | None:
     problem = st.session_state.pop(_PROBLEM, None)
     if problem is not None:
         error(problem, kept="Nothing was declared.")
-    known = book.data_set_of(loaded.data.fingerprint)
+    known = book.data_set_of(loaded.data.identity)
     if known is None:
         _ask_which(book, loaded)
         return None
@@ -92,9 +92,18 @@ def _ask_new(loaded: Loaded) -> None:
         left, right = st.columns(2)
         sample = loaded.title if loaded.sample else ""
         left.text_input("Name of the data set", sample, max_chars=LONGEST_NAME, key="publish-new-name")
-        right.text_input("Whom it protects", "one row", max_chars=LONGEST_NAME, key="publish-unit", help="Such as: one patient.")
+        bound = loaded.data.rows_per_person
+        right.text_input(
+            "Whom it protects",
+            "one person" if bound else "one row",
+            max_chars=LONGEST_NAME,
+            key="publish-unit",
+            help="Such as: one patient.",
+        )
         words = "Rows one of them has at most. Every guarantee counts one row; somebody with several loses as many times as much."
-        left.number_input("Rows per person at most", 1, 1_000_000, 1, key="publish-rows", help=words)
+        left.number_input(
+            "Rows per person at most", 1, 1_000_000, bound or 1, key="publish-rows", help=words, disabled=bound is not None
+        )
         cap = {"format": "%g", "step": 0.1, "help": "The most that all releases of these rows may cost together."}
         right.number_input(f"Cap on ε ({NEIGHBOURS})", 0.001, 1000.0, None, key="publish-cap", placeholder="you decide", **cap)
         with left.expander("Cap on δ", icon=":material/tune:"):
@@ -108,7 +117,7 @@ def _declare(loaded: Loaded) -> None:
     try:
         unit = {"unit": asked["unit"], "rows_per_unit": int(asked["rows"]), "role": loaded.role}
         found = book.declare(asked["new-name"], epsilon_cap=_given(asked["cap"]), delta_cap=float(asked["delta"]), **unit)
-        book.assign(loaded.data.fingerprint, found.name)
+        book.assign(loaded.data.identity, found.name)
     except DpvizError as problem:
         st.session_state[_PROBLEM] = problem
 
@@ -121,7 +130,7 @@ def _given(cap: float | None) -> float:
 
 def _assign(name: str, loaded: Loaded) -> None:
     try:
-        ReleaseRegister().assign(loaded.data.fingerprint, name)
+        ReleaseRegister().assign(loaded.data.identity, name)
     except DpvizError as problem:
         st.session_state[_PROBLEM] = problem
 

@@ -8,14 +8,17 @@ import streamlit as st
 
 from dpviz.app.explorations import unnoted
 from dpviz.app.exports import offer_export
-from dpviz.app.parts import error
+from dpviz.app.parts import error, plain
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.publish.release import history_rows
+from dpviz.figures.publish.test_result import result_sentences
 from dpviz.figures.wording import counted
 from dpviz.io.csv_text import csv_text
+from dpviz.io.exports.contract import Exportable
+from dpviz.io.exports.statement import test_result_of
 from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.files import is_file_with
 from dpviz.release.records import Balance, Entry, State
@@ -56,10 +59,20 @@ def _files(balance: Balance) -> None:
     if not stands:
         st.caption(":material/error: Its file is no longer where it was released to, or was changed. It stays spent.")
     st.caption(f"SHA-256 of the file: `{entry.sha256}`")
+    if stands:
+        _test_result(content(entry).decode("utf-8"))
     if stands and st.toggle(
         "Take it away in another form", key="publish-forms", help="Made from the released file; costs nothing."
     ):
         offer_export(content(entry).decode("utf-8"), name.removesuffix(".json"), key=f"released-{entry.number}")
+
+
+def _test_result(text: str) -> None:
+    """What the released file says about how good its model is."""
+    given = Exportable(text)
+    report = test_result_of(given.document, given.schema)
+    if report is not None:
+        st.markdown("**How good it is**  \n" + "\n".join(f"- {plain(line)}" for line in result_sentences(report)))
 
 
 def content(entry: Entry) -> bytes:
@@ -73,7 +86,7 @@ def _explorations(book: ReleaseRegister, loaded: Loaded) -> None:
     problem = unnoted()
     if problem is not None:
         error(problem, kept="Some looks at these rows in this session are missing from the register.")
-    found = book.explorations(loaded.data.fingerprint)
+    found = book.explorations(loaded.data.identity)
     if not found:
         return
     fits = counted(sum(item.times for item in found), "fit")

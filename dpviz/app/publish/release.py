@@ -12,7 +12,7 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.controls import Asked
-from dpviz.app.parts import error, why_disabled
+from dpviz.app.parts import error, plain, why_disabled
 from dpviz.app.publish.check import n_explorations
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import chart
@@ -29,6 +29,7 @@ from dpviz.randomness import random_128_bits
 from dpviz.release.publish import Promise, ReleaseRequest, promise, publish
 from dpviz.release.records import Balance, Entry, State
 from dpviz.release.register import ReleaseRegister, require_room
+from dpviz.release.rows_used import doubts
 from dpviz.table.dataset import EncodedDataset
 
 SLOT = "publish"
@@ -106,9 +107,14 @@ def _summary(balance: Balance, made: Promise, asked: Asked) -> None:
 
 def _button(made: Promise, asked: Asked, loaded: Loaded) -> None:
     words = f"Spend {epsilon_text(made.loss)} for good, whatever becomes of the file"
-    agreed = st.checkbox(words, key=_AGREED)
+    found = doubts(loaded.data)
+    accepted = True
+    if found:
+        st.error("**Look at the rows first.** " + " ".join(map(plain, found)), icon=":material/front_hand:")
+        accepted = st.checkbox("I know why, and release all the same", key="publish-accept-rows")
+    agreed = st.checkbox(words, key=_AGREED, disabled=not accepted) and accepted
     st.button("Release", icon=":material/publish:", disabled=not agreed, on_click=begin_release, args=(asked, loaded))
-    why_disabled("" if agreed else "Tick the box first.")
+    why_disabled("" if agreed else "Tick the box first." if accepted else "Say first that you know why so few rows are used.")
 
 
 def begin_release(asked: Asked, loaded: Loaded) -> None:

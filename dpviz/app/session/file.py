@@ -116,9 +116,10 @@ def _widgets(session: Session) -> dict[str, Any]:
 def _param(learner: str, name: str, value: Any) -> dict[str, Any]:
     about = controls_of(get_learner(learner).Params)[name]
     key = f"{learner}.{name}"
-    if about.kind != "shares":
+    if about.kind not in ("shares", "classes"):
         return {key: about.settled(value)}
     if value is None:
         return {}
-    parts = about.parts or tuple(f"depth {level}" for level in range(len(value)))
-    return {f"{key}.by-hand": True, **{f"{key}.{part}": float(share) for part, share in zip(parts, value, strict=True)}}
+    named = "class {}" if about.kind == "classes" else "depth {}"
+    parts = about.parts or tuple(named.format(place) for place in range(about.kind == "classes", len(value) + 1))
+    return {f"{key}.by-hand": True, **{f"{key}.{part}": float(share) for part, share in zip(parts, value, strict=False)}}

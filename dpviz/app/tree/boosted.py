@@ -1,4 +1,4 @@
-"""A boosted model on its page: one tree at a time, what each tree adds to one row, which features are asked."""
+"""A boosted model on its page: what each feature does, one tree at a time, what each tree adds to one row."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import streamlit as st
 
 from dpviz.app.parts import literal, plain
 from dpviz.app.state import Loaded
+from dpviz.app.tree.effects import effects_screen
 from dpviz.app.tree.forest import one_tree
 from dpviz.app.widgets import chart, table
 from dpviz.figures.tree.boosted import (
     Steps,
-    asked_rows,
     score_name,
     scores_in_words,
     steps_figure,
@@ -26,13 +26,12 @@ from dpviz.table.schema import ClassTarget
 
 
 def boosted_screen(model: BoostedTrees, loaded: Loaded) -> None:
-    """The chosen tree, then one row on its way through all of them, and the features."""
+    """The effects of the features, then a chosen tree, then one row on its way through all of them."""
+    effects_screen(model)
+    st.header("Tree by tree", anchor=False)
     one_tree(model.trees, lambda number: _adds_to(model, number))
     if loaded.role.may_read:
         _row(model, loaded)
-    st.header("Which features are asked", anchor=False)
-    st.caption("Of all rules of all trees. They are released already, so counting them costs nothing.")
-    st.dataframe(asked_rows(model), hide_index=True, height="content", alt="Rules and their share per feature, most first.")
 
 
 def _adds_to(model: BoostedTrees, number: int) -> str:

@@ -1,4 +1,4 @@
-"""A model of many trees on its page: one tree at a time, how the trees vote on one row, which features matter."""
+"""A model of many trees on its page: what each feature does, one tree at a time, how the trees vote on one row."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import streamlit as st
 
 from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
+from dpviz.app.tree.effects import effects_screen
 from dpviz.app.tree_view import tree_view
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import rule_list
 from dpviz.figures.wording import counted
-from dpviz.models.importance import importance
-from dpviz.models.packed_forest import PackedForest
 from dpviz.models.tree import Tree
 
 #: A tree with more leaves is told in words only.
@@ -22,18 +21,15 @@ MOST_DRAWN = 256
 
 
 def forest_screen(model: Any, loaded: Loaded) -> None:
-    """The chosen tree, then the votes and the features side by side. Says so where a model has no trees to draw."""
+    """The effects of the features, then a chosen tree and the votes on a row. Says so where a model has no trees to draw."""
+    effects_screen(model)
     if not getattr(model, "trees", ()):
         st.info("This model is not a single tree; it can be downloaded, not drawn.", icon=":material/info:")
     else:
+        st.header("Tree by tree", anchor=False)
         one_tree(model.trees, lambda number: "Every tree has one vote.")
-    votes, features = st.columns(2, gap="large")
     if hasattr(model, "votes") and loaded.role.may_read:
-        with votes:
-            _vote(model, loaded)
-    if isinstance(model, PackedForest):
-        with features:
-            _features(model)
+        _vote(model, loaded)
 
 
 def one_tree(trees: Sequence[Tree], say: Callable[[int], str]) -> None:
@@ -61,11 +57,3 @@ def _vote(model: Any, loaded: Loaded) -> None:
     st.markdown(f"Row {row:,} is predicted {plain(chosen)}; in the data it is {plain(actual)}.")
     rows = [{"class": name, "votes": int(count)} for name, count in zip(classes, counts, strict=True)]
     st.dataframe(rows, hide_index=True, alt=f"Votes for each class on row {row}.")
-
-
-def _features(model: PackedForest) -> None:
-    st.header("Which features matter", anchor=False)
-    st.caption("Share in how far the splits part the released labels. It costs nothing.")
-    shares = zip(model.schema.feature_names, importance(model), strict=True)
-    rows = [{"feature": name, "share": f"{share:.1%}"} for name, share in sorted(shares, key=lambda item: -item[1])]
-    st.dataframe(rows, hide_index=True, alt="Share of each feature, largest first.")

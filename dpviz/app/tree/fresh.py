@@ -5,25 +5,37 @@ from __future__ import annotations
 from functools import partial
 
 from dpviz.app.controls import Asked
+from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.state import Loaded
 from dpviz.app.trees import canonical_key
 from dpviz.app.work.pool import Lane
-from dpviz.app.work.session import poll
+from dpviz.app.work.session import begin_unasked
 from dpviz.app.work.tasks import Task, in_one
-from dpviz.evaluation.compare.redraws import Redraws, redraws
+from dpviz.evaluation.tree.redraws import Redraws, redraws
+from dpviz.learners import get_learner
+from dpviz.table.role import DataRole
 
 SLOT = "redraws"
-DRAWS = 100
+DRAWS = 30
+#: Seconds that the page waits for them, so that most trees come with their ink.
+SHORT = 0.25
 
 
 def redraws_task(asked: Asked, loaded: Loaded) -> Task:
     """These settings with fresh noise, again and again. The draws do not depend on the draw on screen."""
     given = {**asked.settings, **asked.params}
-    make = partial(redraws, asked.learner, loaded.data, draws=DRAWS, seed=0, **given)
+    make = partial(redraws, asked.learner, rows_of_the_tree(loaded), draws=DRAWS, seed=0, **given)
     return in_one(SLOT, canonical_key(loaded, asked, draws=DRAWS), make, lane=Lane.SHORT, keep=4)
 
 
+def is_drawn_again(asked: Asked, loaded: Loaded) -> bool:
+    """Whether a tree has noise that may be drawn again: never for private rows."""
+    return loaded.role is not DataRole.PRIVATE and get_learner(asked.learner).spends_epsilon
+
+
 def redraws_now(asked: Asked, loaded: Loaded) -> Redraws | None:
-    """The draws of these settings, once they have ended; None before, and without any."""
-    drawn: tuple[Redraws, ...] = poll(redraws_task(asked, loaded)).values
+    """The draws of these settings, which begin by themselves; None until they have ended, and where there are none."""
+    if not is_drawn_again(asked, loaded):
+        return None
+    drawn: tuple[Redraws, ...] = begin_unasked(redraws_task(asked, loaded), SHORT).values
     return drawn[0] if drawn and drawn[0].n_done else None

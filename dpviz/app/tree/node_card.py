@@ -10,18 +10,18 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.app.parts import literal, plain
 from dpviz.app.state import Loaded
-from dpviz.app.tree.fresh import DRAWS, redraws_task
+from dpviz.app.tree.fresh import is_drawn_again, redraws_task
 from dpviz.app.trees import Trained
-from dpviz.app.work.session import begin, poll
-from dpviz.app.work.watch import watch
-from dpviz.evaluation.compare.redraws import Redraws
+from dpviz.app.work.session import poll
+from dpviz.evaluation.tree.redraws import Redraws
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.tree.text import path_in_words
 from dpviz.models.tree import Branch, Node, Tree, format_value, leaf_in_words, rule_in_words
 from dpviz.table.role import DataRole
-from dpviz.table.schema import NumericTarget, Schema
+from dpviz.table.schema import Schema
 from dpviz.training.contract import FitResult
 from dpviz.training.exact_trace import ExactTrace
+from dpviz.training.honest.folding import intervals
 
 
 def spent_at(plan: BudgetPlan, complete: Tree, path: str) -> float:
@@ -57,6 +57,9 @@ def node_card(trained: Trained, loaded: Loaded, shown: Tree, path: str, trace: E
         with what:
             st.markdown(f"**{_title(shown, node)}**")
             st.caption(plain(path_in_words(shown, path)) if path else "At the root, where every row begins.")
+            bar = intervals(complete, shown, trained.result.plan).get(path)
+            if bar is not None:
+                st.markdown(f"Probability **{bar[0]:.0%}** (95 %: {bar[1]:.0%} to {bar[2]:.0%}), from released noisy counts.")
             st.markdown(_spent_sentence(trained.result, complete, path, not isinstance(node, Branch)))
         with how:
             if trace is not None:
@@ -93,37 +96,27 @@ def _rows_sentence(trace: ExactTrace, path: str, schema: Schema) -> str:
 
 def _stability(trained: Trained, loaded: Loaded, shown: Tree, path: str) -> None:
     """How often this node comes back; for private rows only why that is not shown."""
-    if isinstance(shown.schema.target, NumericTarget):
-        return  # under noise no number comes back to the last digit
     if loaded.role is DataRole.PRIVATE:
-        st.caption(f"How often it comes back in {DRAWS} draws is not shown: on private rows that would spend ε {DRAWS} times.")
+        st.caption("How often it comes back under fresh noise is not shown: on private rows every draw would spend ε again.")
         return
-    task = redraws_task(trained.asked, loaded)
-    status = poll(task)
-    watch(task, f"Drawing {DRAWS} trees with fresh noise")
+    if not is_drawn_again(trained.asked, loaded):
+        return
+    status = poll(redraws_task(trained.asked, loaded))
     for problem in status.problems:
         st.caption(plain(str(problem)))
-    if status.values:
-        _came_back(status.values[0], shown, path, merged=shown is not trained.tree)
-    elif status.job is None and not status.problems:
-        words = f"Grows {DRAWS} trees with fresh noise and counts in how many this node comes back."
-        st.markdown("How often does this node come back under fresh noise?")
-        st.button(f"Draw {DRAWS} times", icon=":material/replay:", help=words, on_click=begin, args=(task,))
-
-
-def _came_back(drawn: Redraws, shown: Tree, path: str, *, merged: bool) -> None:
-    if drawn.n_done:
-        st.markdown(f":material/replay: {came_back_sentence(drawn.merged() if merged else drawn, shown, path)}")
-    stopped = f"Stopped after {drawn.n_done} of {drawn.n_asked} draws. " if drawn.n_done < drawn.n_asked else ""
-    st.caption(f"{stopped}Same rows, same settings, fresh noise. Simulations, not releases.")
+    if status.values and status.values[0].n_done:
+        drawn: Redraws = status.values[0]
+        st.markdown(f":material/replay: {came_back_sentence(drawn, shown, path)}")
+        stopped = f"Stopped after {drawn.n_done} of {drawn.n_asked} draws. " if drawn.n_done < drawn.n_asked else ""
+        st.caption(f"{stopped}Same data, same settings, fresh noise. Simulations, not releases.")
 
 
 def came_back_sentence(drawn: Redraws, shown: Tree, path: str) -> str:
-    """In how many of the draws this node stands at the same place. Merge the draws when `shown` is merged."""
+    """In how many of the draws this node comes back."""
     node = shown.node(path)
-    times = f"in {drawn.same_node(path, node)} of {drawn.n_done} fresh draws"
+    times = f"in {drawn.coming_back(shown)[path]} of {drawn.n_done} fresh draws"
     if not isinstance(node, Branch):
-        return f"A leaf with this label stands here {times}."
+        return f"This leaf comes back {times}."
     feature = drawn.same_feature(path, node.rule.feature)
     name = literal(shown.schema.features[node.rule.feature].name)
-    return f"This split appears {times}; {name} is asked here in {feature}."
+    return f"This question, and those above it, come back {times}; {name} is asked at this place in {feature}."

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app.component import event_in
+from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
 from dpviz.app.tree.boosted import boosted_screen
 from dpviz.app.tree.forest import forest_screen
-from dpviz.app.tree.fresh import redraws_now
-from dpviz.app.tree.node_card import node_card, paid_in_all, spent_at
+from dpviz.app.tree.fresh import is_drawn_again, redraws_now, redraws_task
+from dpviz.app.tree.ladder import ladder_now
+from dpviz.app.tree.node_card import node_card, spent_at
 from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.app.trees import Trained
+from dpviz.app.work.watch import watch
+from dpviz.evaluation.tree.redraws import Redraws
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import node_in_short, rule_list
@@ -25,11 +29,13 @@ from dpviz.learners import get_learner
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.tree import Tree
 from dpviz.training.exact_trace import ExactTrace, exact_trace
+from dpviz.training.honest.folding import folded, intervals
+from dpviz.training.honest.leaves import LEAF_COUNTS
 
-MERGED, COMPLETE = "merged", "complete"
-BUDGET, ROWS = "ε", "rows"
+FOLDED, COMPLETE = "folded", "complete"
 SELECTED = "_selected_node"
 VIEW = "tree-view"
+_FAINT = "Dashed: in less than a third of them. “noise”: never."
 
 
 def tree_screen(trained: Trained, loaded: Loaded) -> None:
@@ -39,58 +45,70 @@ def tree_screen(trained: Trained, loaded: Loaded) -> None:
         model = trained.result.model
         boosted_screen(model, loaded) if isinstance(model, BoostedTrees) else forest_screen(model, loaded)
         return
-    trace = exact_trace(complete, loaded.data) if loaded.role.may_show_rows else None
-    view, width_of = _ask_view(may_show_rows=trace is not None)
-    shown = complete.merged() if view == MERGED else complete
-    path = _picture(trained, loaded, shown, _widths(trained, shown, trace if width_of == ROWS else None))
+    trace = exact_trace(complete, rows_of_the_tree(loaded)) if loaded.role.may_show_rows else None
+    fold = _ask_view() == FOLDED
+    shown = folded(complete, trained.result.plan) if fold else complete
+    drawn = redraws_now(trained.asked, loaded)
+    climbing = ladder_now(trained.asked, loaded, fold=fold)
+    path = _picture(trained, shown, drawn, trace, fold=fold, ladder=climbing[1] if climbing else "")
+    if climbing:
+        watch(climbing[0], "Drawing the tree at other ε, to drag through")
+    _legend(trained, loaded, drawn, may_show_rows=trace is not None)
     node_card(trained, loaded, shown, path, trace)
     _text_twin(trained, complete, shown)
 
 
-def _ask_view(*, may_show_rows: bool) -> tuple[str, str]:
-    """(merged or complete, what the lines' width shows). Exact rows can be chosen for simulated data only."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        words = {MERGED: "Merged", COMPLETE: "Complete"}
-        note = "Merged leaves out rules whose two sides predict the same. It costs nothing and predicts the same."
-        view = _choice("Tree", words, note, key="tree")
-        if not may_show_rows:
-            return view, BUDGET
-        titles = {BUDGET: "share of ε", ROWS: "exact rows"}
-        note = "Exact rows are shown for simulated data only: publishing them would void any guarantee."
-        return view, _choice("Line width", titles, note, key="width")
+def _ask_view() -> str:
+    """Folded or complete; folded unless the URL says otherwise."""
+    words = {FOLDED: "Folded", COMPLETE: "Complete"}
+    note = (
+        "Folded leaves out questions whose two sides predict the same, or that released counts cannot tell apart. It is free. "
+        "A question that never comes back under fresh noise is folded into “noise”."
+    )
+    more = {"help": note, "key": "tree", "bind": "query-params"}
+    return st.segmented_control("Tree", tuple(words), format_func=words.__getitem__, default=FOLDED, required=True, **more)
 
 
-def _choice(label: str, titles: dict[str, str], note: str, *, key: str) -> str:
-    """One of `titles`, the first unless the URL says otherwise."""
-    more = {"help": note, "key": key, "bind": "query-params"}
-    options = tuple(titles)
-    return st.segmented_control(label, options, format_func=titles.__getitem__, default=options[0], required=True, **more)
+def _legend(trained: Trained, loaded: Loaded, drawn: Redraws | None, *, may_show_rows: bool) -> None:
+    """What ink and width of the picture mean, below it."""
+    said = ["The wider a line, the more rows."] if may_show_rows else []
+    if trained.result.plan.set_aside(LEAF_COUNTS) is not None:
+        said.append("Bars: the probability of a leaf's label, with a 95 % interval.")
+    if drawn is not None:
+        said += [f"Ink: how often a question comes back in {drawn.n_done} trees with fresh noise.", _FAINT]
+    st.caption(" ".join(said))
+    if is_drawn_again(trained.asked, loaded):
+        watch(redraws_task(trained.asked, loaded), "Drawing the tree again with fresh noise")
 
 
-def _widths(trained: Trained, shown: Tree, trace: ExactTrace | None) -> dict[str, float] | None:
-    """Share of all rows that reach a node, or of epsilon spent at it; None where no epsilon is finite."""
-    if trace is not None:
-        n_rows = max(1, trace.rows(""))
-        return {placed.path: trace.rows(placed.path) / n_rows for placed in shown.nodes()}
-    complete, total = trained.tree, paid_in_all(trained.result.plan)
-    if complete is None or not 0 < total < math.inf:
-        return None
-    return {placed.path: spent_at(trained.result.plan, complete, placed.path) / total for placed in shown.nodes()}
-
-
-def _picture(trained: Trained, loaded: Loaded, shown: Tree, widths: Mapping[str, float] | None) -> str:
-    """Draw the tree; returns the path of the chosen node."""
+def _picture(trained: Trained, shown: Tree, drawn: Redraws | None, trace: ExactTrace | None, *, fold: bool, ladder: str) -> str:
+    """Draw the tree, its lines as wide as the share of the rows where rows may be shown; returns the path of the chosen node."""
     ids = {placed.id: placed.path for placed in shown.nodes()}
     st.session_state[SELECTED] = chosen_node(VIEW) or st.session_state.get(SELECTED, "root")
-    chosen = _nearest_kept(st.session_state[SELECTED], ids)
-    marks, title = _marks(trained, loaded, shown), _title(trained, shown)
-    style: dict[str, Any] = {"widths": widths, "selected": chosen, "marks": marks, "title": title}
+    chosen = nearest_kept(st.session_state[SELECTED], ids)
+    style: dict[str, Any] = {
+        "widths": trace.shares(shown) if trace else None,
+        "selected": chosen,
+        "title": _title(trained, shown),
+    }
+    assert trained.tree is not None
+    style["bars"] = intervals(trained.tree, shown, trained.result.plan)
+    if drawn is not None:
+        style |= {"came_back": drawn.coming_back(shown), "n_draws": drawn.n_done, "fold": fold}
     wide, narrow = (tree_svg(shown, narrow=narrow, **style) for narrow in (False, True))
-    tree_view(wide, narrow, selected=chosen, key=VIEW)
+    epsilon = trained.asked.settings["epsilon"]
+    tree_view(wide, narrow, selected=chosen, key=VIEW, ladder=ladder, epsilon=epsilon, on_epsilon=_take_epsilon)
     return ids[chosen]
 
 
-def _nearest_kept(node_id: str, ids: Mapping[str, str]) -> str:
+def _take_epsilon() -> None:
+    """The sidebar takes the epsilon that was dragged to."""
+    dragged_to = event_in(VIEW, "epsilon")
+    if dragged_to is not None:
+        st.session_state["epsilon"] = dragged_to
+
+
+def nearest_kept(node_id: str, ids: Mapping[str, str]) -> str:
     """The chosen node, or the closest one above it that the tree on screen has."""
     while node_id not in ids and "." in node_id:
         node_id = node_id.rsplit(".", 1)[0]
@@ -99,15 +117,6 @@ def _nearest_kept(node_id: str, ids: Mapping[str, str]) -> str:
 
 def _title(trained: Trained, shown: Tree) -> str:
     return f"{get_learner(trained.result.learner).title}, depth {shown.depth}, {counted(shown.n_leaves, 'leaf', 'leaves')}"
-
-
-def _marks(trained: Trained, loaded: Loaded, shown: Tree) -> dict[str, str]:
-    """Percent of fresh draws in which each node stood there, once they are drawn."""
-    drawn = redraws_now(trained.asked, loaded)
-    if drawn is None:
-        return {}
-    drawn = drawn.merged() if shown != trained.tree else drawn
-    return {placed.path: f"{drawn.same_node(placed.path, placed.node) / drawn.n_done:.0%}" for placed in shown.nodes()}
 
 
 def _text_twin(trained: Trained, complete: Tree, shown: Tree) -> None:

@@ -1,7 +1,8 @@
-"""Audit by attack: a lower confidence bound on epsilon from many draws of a learner on two neighbouring data sets.
+"""Audit by attack: a lower confidence bound on epsilon from many draws of a learner.
 
-For learners too large to enumerate. The bound is the least privacy loss at the stated confidence; a small bound shows nothing.
-One data set has an extra row, the canary: far from the others and of another class.
+The bound is the least privacy loss at the stated confidence; a small bound shows nothing. Either two neighbouring data sets are
+told apart, of which one has an extra row, the canary: far from the others and of another class. Or every draw has many canaries,
+each present by its own coin (`many_canaries.py`); that is stronger wherever a canary can be seen by itself.
 """
 
 from __future__ import annotations
@@ -9,17 +10,19 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.evaluation.audit.distinguishing import Shown, distinguish, most_that_shows
 from dpviz.evaluation.audit.findings import Finding, columns_of, judge, rows_in_words
-from dpviz.evaluation.audit.named_pairs import require_neighbours
+from dpviz.evaluation.audit.many_canaries import CrowdTask, bound_from, guess, score_at
+from dpviz.evaluation.audit.named_pairs import Pair, require_neighbours, small_pair
 from dpviz.evaluation.audit.planned import PlannedLearner, spec_of
 from dpviz.evaluation.checks import require_between_0_and_1, require_count
 from dpviz.evaluation.workers import in_chunks
@@ -30,7 +33,7 @@ from dpviz.privacy.source import Simulation
 from dpviz.progress import Progress, Stop
 from dpviz.randomness import child_seeds
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.table.schema import ClassTarget
 from dpviz.table.strict_json import PlainValue
 from dpviz.training.contract import LearnerSpec
 from dpviz.training.params import Settings
@@ -39,8 +42,6 @@ from dpviz.training.params import Settings
 CHUNK = 50
 #: Cells of the declared range to which a predicted number is rounded.
 CELLS = 16
-
-Pair = tuple[EncodedDataset, EncodedDataset]
 
 
 @dataclass(frozen=True)
@@ -56,15 +57,20 @@ class AuditedBound:
     event : str
         What the attacker observed.
     hits : (int, int)
-        How often the event happened on the data set without and with the canary, of `n_tested` draws each.
+        How often the event happened on the data set without and with the canary, of `n_tested` draws each; with many canaries,
+        how many of `n_tested` guesses were wrong and right.
     n_asked, n_done : int
-        Draws on each data set; fewer are done after a stop.
+        Draws on each data set (with many canaries: in all); fewer are done after a stop.
     claimed, composed : float
         The paper's epsilon, and what the learner's own steps compose to.
     verdict : str
         As for verification; "holds" says only that nothing was found.
     canary : tuple of (str, str)
         (column, value) of the extra row.
+    canaries : int
+        How many in one run.
+    delta : float
+        Of the guarantee under attack.
     """
 
     learner: str
@@ -84,6 +90,8 @@ class AuditedBound:
     because: str
     canary: tuple[tuple[str, str], ...]
     seconds: float
+    canaries: int = 1
+    delta: float = 0.0
 
 
 def audit(
@@ -92,6 +100,7 @@ def audit(
     epsilon: float = 1.0,
     seed: int,
     pair: Pair | None = None,
+    canaries: int = 1,
     draws: int = 4000,
     beta: float = 0.05,
     max_depth: int = 1,
@@ -101,7 +110,7 @@ def audit(
     stop: Stop | None = None,
     **params: Any,
 ) -> AuditedBound:
-    """DistinguishingEvent a learner with a canary and bound its epsilon from below.
+    """Attack a learner with a canary and bound its epsilon from below.
 
     Parameters
     ----------
@@ -112,8 +121,10 @@ def audit(
         Repeatable; the number of workers changes nothing.
     pair : (EncodedDataset, EncodedDataset), optional
         Without and with the canary, which is the last row. By default `small_pair()`; see also `canary_pair`.
+    canaries : int
+        More than one: that many in one run, instead of a pair.
     draws : int
-        On each data set. Half choose the event, half test it.
+        On each data set, or in all with many canaries. Half choose the event, half test it.
     beta : float
         The bound is above the truth with at most this probability.
     max_depth : int
@@ -126,72 +137,84 @@ def audit(
     **params
         The learner's own parameters.
     """
-    started = time.perf_counter()
     require_count("audit", "draws", draws, 2)
+    require_count("audit", "canaries", canaries, 1)
     require_between_0_and_1("audit", "beta", beta)
     if workers < 1 or (workers > 1 and not isinstance(learner, str)):
         raise ParameterError("audit", "workers", workers, "1, or more for a learner given by name")
     settings = Settings(epsilon=epsilon, max_depth=max_depth, depth=max_depth, delta=delta)
+    how = {"workers": workers, "progress": progress, "stop": stop}
+    if canaries > 1:
+        if pair is not None:
+            raise ParameterError("audit", "canaries", canaries, "1 where a pair is given")
+        return _among_many(CrowdTask(learner, settings, params, canaries), draws, seed, beta, how)
     task = _Task(learner, settings, params, pair or small_pair(spec_of(learner).tasks[0]))
+    return _between_two(task, draws, seed, beta, how)
+
+
+def _between_two(task: _Task, draws: int, seed: int, beta: float, how: dict[str, Any]) -> AuditedBound:
+    started = time.perf_counter()
     task.check()
     claim, composed = task.planned.claim, task.planned.composed(*task.pair)
-    seeds = child_seeds(seed, 2 * draws)
-    pairs = list(zip(seeds[::2], seeds[1::2], strict=True))
     plain = replace(task)  # without what was computed here
-    chunks = in_chunks(plain.show, pairs, CHUNK, workers=workers, progress=progress, stop=stop)
-    first, second = ([shown[side] for chunk in chunks for shown in chunk] for side in (0, 1))
-    found = distinguish(first, second, beta=beta, delta=max(claim.delta, composed.delta))
+    shown = [one for chunk in in_chunks(plain.show, _seeds(seed, draws), CHUNK, **how) for one in chunk]
+    delta = max(claim.delta, composed.delta)
+    found = distinguish([one for one, _ in shown], [other for _, other in shown], beta=beta, delta=delta)
     return AuditedBound(
-        learner=task.planned.spec.name,
-        epsilon=epsilon,
-        params=params,
         bound=found.bound,
-        confidence=1 - beta,
-        largest=most_that_shows(found.n_draws, beta=beta, delta=claim.delta),
+        largest=most_that_shows(found.n_draws, beta=beta, delta=delta),
         event=found.observed,
         hits=found.hits,
         n_tested=found.n_draws,
-        n_asked=draws,
-        n_done=len(first),
-        claimed=claim.epsilon,
-        composed=composed.epsilon,
-        verdict=judge(found.bound, claim, composed),
-        because=claim.because,
         canary=task.canary_in_words,
-        seconds=time.perf_counter() - started,
+        **_about(task.planned, composed, found.bound, beta, draws, len(shown), started),
     )
 
 
-def small_pair(task: str = "classes") -> Pair:
-    """Three equal rows, and the same with a canary at the other end of both features and of the target.
-
-    With few rows and few candidate splits a learner reveals the canary most clearly.
-    """
-    features = (NumericFeature("number", 0, 1, whole=True), CategoricalFeature("category", ("a", "b")))
-    target = ClassTarget("class", ("usual", "canary")) if task == "classes" else NumericTarget("value", 0, 1)
-    ends = np.array([0, 0, 0, 1])
-    labels = ends.astype(np.uint8 if task == "classes" else np.float64)
-    second = EncodedDataset(Schema(features, target, n_public=4), (ends.astype(np.int32), ends.astype(np.uint8)), labels)
-    return second.take(np.arange(3), share=1.0), second
-
-
-def canary_pair(data: EncodedDataset) -> Pair:
-    """`data`, and `data` with a canary: the rarest category or the farther end of each range, and the rarest class."""
-    columns = tuple(np.append(column, _outlying(feature, column)).astype(column.dtype) for feature, column in _parts(data))
-    target = np.append(data.target, _outlying(data.schema.target, data.target)).astype(data.target.dtype)
-    return data, EncodedDataset(data.schema, columns, target)
-
-
-def _parts(data: EncodedDataset) -> Iterator[tuple[NumericFeature | CategoricalFeature, np.ndarray]]:
-    return zip(data.schema.features, data.columns, strict=True)
+def _among_many(task: CrowdTask, draws: int, seed: int, beta: float, how: dict[str, Any]) -> AuditedBound:
+    started = time.perf_counter()
+    plain = replace(task)
+    shown = [one for chunk in in_chunks(plain.show, _seeds(seed, draws), CHUNK, **how) for one in chunk]
+    claim, composed = task.planned.claim, task.planned.composed(task.data)
+    delta = max(claim.delta, composed.delta)
+    coins, scores = (np.array([one[k] for one in shown]).reshape(len(shown), task.canaries) for k in (0, 1))
+    found = guess(coins, scores, beta=beta, delta=delta)
+    return AuditedBound(
+        bound=found.bound,
+        largest=bound_from(found.n_coins, found.n_coins, found.n_coins, beta=beta, delta=delta),
+        event=found.words,
+        hits=(found.n_guesses - found.n_right, found.n_right),
+        n_tested=found.n_guesses,
+        canary=(("a feature of its own", "b"), (task.data.schema.target.name, "the other end")),
+        canaries=task.canaries,
+        **_about(task.planned, composed, found.bound, beta, draws, len(shown), started),
+    )
 
 
-def _outlying(about: NumericFeature | CategoricalFeature | ClassTarget | NumericTarget, values: np.ndarray) -> float:
-    if isinstance(about, (NumericFeature, NumericTarget)):
-        middle = values.mean() if len(values) else about.low
-        return about.high if about.high - middle >= middle - about.low else about.low
-    names = about.categories if isinstance(about, CategoricalFeature) else about.classes
-    return int(np.bincount(values, minlength=len(names)).argmin())
+def _seeds(seed: int, draws: int) -> list[tuple[int, int]]:
+    seeds = child_seeds(seed, 2 * draws)
+    return list(zip(seeds[::2], seeds[1::2], strict=True))
+
+
+def _about(
+    planned: PlannedLearner, composed: PrivacyLoss, bound: float, beta: float, asked: int, done: int, started: float
+) -> dict[str, Any]:
+    """What a bound says of the learner and of the draws."""
+    claim = planned.claim
+    return {
+        "learner": planned.spec.name,
+        "epsilon": planned.settings.epsilon,
+        "params": planned.given,
+        "confidence": 1 - beta,
+        "n_asked": asked,
+        "n_done": done,
+        "claimed": claim.epsilon,
+        "composed": composed.epsilon,
+        "verdict": judge(bound, claim, composed),
+        "because": claim.because,
+        "seconds": time.perf_counter() - started,
+        "delta": max(claim.delta, composed.delta),
+    }
 
 
 @dataclass(frozen=True)
@@ -235,6 +258,7 @@ class _Task:
         root = json.dumps({key: value for key, value in body.get("root", {}).items() if key not in ("left", "right")})
         return {
             "the prediction for the canary": label,
+            "the score of the canary": float(score_at(model, self.canary)[0]),
             "the rule at the root": root,
             "the rule at the root and the prediction for the canary": (root, label),
             "the whole model": json.dumps(body),

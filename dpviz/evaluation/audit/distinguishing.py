@@ -17,8 +17,10 @@ import numpy as np
 
 from dpviz.evaluation.intervals import clopper_pearson
 
-#: What one draw shows: observable ("the rule at the root") -> its outcome.
+#: What one draw shows: observable ("the rule at the root") -> its outcome. Floats are told apart by cells.
 Shown = dict[str, Hashable]
+#: Cells for an observable that is a float; their limits are quantiles of the half that chooses.
+CELLS = 20
 
 
 @dataclass(frozen=True)
@@ -64,11 +66,28 @@ def distinguish(first: Sequence[Shown], second: Sequence[Shown], *, beta: float,
     half = len(first) // 2
     if not half:
         return DistinguishingEvent("", frozenset(), 0, (0, 0), 0, 0.0)
+    first, second = _in_cells(first, second, half)
     observed, outcomes, likelier_on = _choose(first[:half], second[:half], beta, delta)
     hits = [sum(shown[observed] in outcomes for shown in draws[half:]) for draws in (first, second)]
     n = len(first) - half
     bound = float(lower_bound(hits[likelier_on], hits[1 - likelier_on], n, beta=beta, delta=delta))
     return DistinguishingEvent(observed, outcomes, likelier_on, (hits[0], hits[1]), n, bound)
+
+
+def _in_cells(first: Sequence[Shown], second: Sequence[Shown], half: int) -> tuple[list[Shown], list[Shown]]:
+    """The same draws with the number of a cell for every float."""
+    limits = {}
+    for observed in (name for name, value in first[0].items() if isinstance(value, float)):
+        values = np.array([shown[observed] for shown in (*first[:half], *second[:half])], dtype=np.float64)
+        limits[observed] = np.unique(np.quantile(values, np.linspace(0, 1, CELLS + 1)))
+    if not limits:
+        return list(first), list(second)
+
+    def cells(shown: Shown) -> Shown:
+        numbers = {name: value for name, value in shown.items() if isinstance(value, float)}
+        return shown | {name: int((limits[name] <= value).sum()) for name, value in numbers.items()}
+
+    return list(map(cells, first)), list(map(cells, second))
 
 
 def lower_bound(up: np.ndarray | int, down: np.ndarray | int, n: int, *, beta: float, delta: float = 0.0) -> np.ndarray:

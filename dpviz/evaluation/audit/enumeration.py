@@ -33,6 +33,9 @@ class Enumeration:
         """True after draws that no `outcomes` has walked."""
         return bool(self._path)
 
+    def enter(self, place: int) -> None:
+        """Nothing: every outcome is visited."""
+
     def draw(self, mechanism: Any, values: Any) -> int:
         """The scripted outcome, or the first possible one where the script ends."""
         if self._position == len(self._path):

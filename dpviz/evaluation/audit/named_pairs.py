@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, NotEnumerable
 from dpviz.evaluation.audit.distributions import node_distribution, outcome_of, whole_distribution
 from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.evaluation.audit.findings import AuditResult, Separation, WorstPair
@@ -24,10 +24,13 @@ from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Node, Rule, Tree
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.contract import LearnerSpec
 from dpviz.training.growing import TreeRecipe
 from dpviz.training.histograms import NodeRows
+
+#: Two neighbouring data sets.
+Pair = tuple[EncodedDataset, EncodedDataset]
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,38 @@ NAMED_PAIRS = (
 )
 
 
+def small_pair(task: str = "classes") -> Pair:
+    """Three equal rows, and the same with a canary at the other end of both features and of the target.
+
+    With few rows and few candidate splits a learner reveals the canary most clearly.
+    """
+    features = (NumericFeature("number", 0, 1, whole=True), CategoricalFeature("category", ("a", "b")))
+    target = ClassTarget("class", ("usual", "canary")) if task == "classes" else NumericTarget("value", 0, 1)
+    ends = np.array([0, 0, 0, 1])
+    labels = ends.astype(np.uint8 if task == "classes" else np.float64)
+    second = EncodedDataset(Schema(features, target, n_public=4), (ends.astype(np.int32), ends.astype(np.uint8)), labels)
+    return second.take(np.arange(3), share=1.0), second
+
+
+def canary_pair(data: EncodedDataset) -> Pair:
+    """`data`, and `data` with a canary: the rarest category or the farther end of each range, and the rarest class."""
+    columns = tuple(np.append(column, _outlying(feature, column)).astype(column.dtype) for feature, column in _parts(data))
+    target = np.append(data.target, _outlying(data.schema.target, data.target)).astype(data.target.dtype)
+    return data, EncodedDataset(data.schema, columns, target)
+
+
+def _parts(data: EncodedDataset) -> Iterator[tuple[NumericFeature | CategoricalFeature, np.ndarray]]:
+    return zip(data.schema.features, data.columns, strict=True)
+
+
+def _outlying(about: NumericFeature | CategoricalFeature | ClassTarget | NumericTarget, values: np.ndarray) -> float:
+    if isinstance(about, (NumericFeature, NumericTarget)):
+        middle = values.mean() if len(values) else about.low
+        return about.high if about.high - middle >= middle - about.low else about.low
+    names = about.categories if isinstance(about, CategoricalFeature) else about.classes
+    return int(np.bincount(values, minlength=len(names)).argmin())
+
+
 def verify_pair(
     learner: str | LearnerSpec,
     first: EncodedDataset,
@@ -107,10 +142,17 @@ def verify_pair(
         The pair in words.
     **params
         The learner's own parameters.
+
+    Raises
+    ------
+    NotEnumerable
+        The learner sets rows aside by coins, or its distributions cannot be listed.
     """
     require_neighbours(first, second)
     smaller, larger = sorted((first, second), key=lambda data: data.n_rows)
     planned = PlannedLearner.of(learner, smaller.schema, epsilon=epsilon, depth=depth, given=params)
+    if planned.plan.aside:
+        raise NotEnumerable("Coins set rows aside, and pairs are searched without coins.", remedy="Search a universe.")
     search = _search_whole if planned.spec.prepare is None else _search_tree
     grows = search(planned, larger, smaller)
     shrinks = search(planned, smaller, larger)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.ledger import Ledger
@@ -17,7 +19,7 @@ from dpviz.evaluation.audit.findings import AuditResult, Separation, judge
 from dpviz.learners import get_learner
 from dpviz.privacy.source import NoiseSource, Simulation
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import NumericTarget, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema, Target
 from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.growing import TreeRecipe
 from dpviz.training.params import Settings, make_params
@@ -29,6 +31,18 @@ EPSILONS = (0.001, 20.0)
 def spec_of(learner: str | LearnerSpec) -> LearnerSpec:
     """The learner itself, or the registered one of this name."""
     return get_learner(learner) if isinstance(learner, str) else learner
+
+
+#: The features and targets of the typical table.
+_FEATURES = (NumericFeature("number", 0, 1), CategoricalFeature("category", ("a", "b", "c")))
+_TARGETS: dict[str, Target] = {"classes": ClassTarget("class", ("no", "yes")), "number": NumericTarget("value", 0, 1)}
+
+
+def typical(learner: str | LearnerSpec, *, epsilon: float = 1.0, given: dict[str, Any] | None = None) -> PlannedLearner:
+    """The plan that stands for a learner where no table is given: default depth, a number and a category, 10,000 public rows."""
+    spec = spec_of(learner)
+    schema = Schema(_FEATURES, _TARGETS[spec.tasks[0]], n_public=10_000)
+    return PlannedLearner(spec, Settings(epsilon=epsilon), given or {}, schema)
 
 
 @dataclass(frozen=True)
@@ -95,6 +109,13 @@ class PlannedLearner:
         """The largest loss that the ledgers of simulated fits compose to."""
         losses = [Ledger(self.fit(data, Simulation(0)).event).guarantee for data in trained_on]
         return max(losses, key=lambda loss: loss.epsilon)
+
+    def composed_on_any(self) -> PrivacyLoss:
+        """`composed` on a few rows of the schema, which stand for all: a ledger does not depend on rows."""
+        numbers, codes = np.linspace(0, 1, 4), np.array([0, 1, 0, 1], dtype=np.uint8)
+        columns = (numbers if isinstance(about, NumericFeature) else codes for about in self.schema.features)
+        target = numbers if isinstance(self.schema.target, NumericTarget) else codes
+        return self.composed(EncodedDataset(self.schema, tuple(columns), target))
 
     def result(self, found: Separation, composed: PrivacyLoss, *, searched: str, n_sets: int, n_pairs: int) -> AuditResult:
         """The result with its verdict."""

@@ -1,6 +1,7 @@
-"""A run of verification over all learners, kept with version and date, so that nothing shown about a claim is typed in.
+"""What is known of each learner's claim, as three facts with their own evidence: proved, searched, attacked.
 
-Format "dpviz-verdicts/1": readers ignore keys they do not know and refuse versions they do not know.
+The stored run is the only source of what is said about learners: the Audit page, the command line and the README show it, and
+tests compare them. Format "dpviz-verdicts/2": readers ignore keys they do not know and refuse versions they do not know.
 """
 
 from __future__ import annotations
@@ -11,94 +12,163 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.accounting.claim import Claim
+from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.by_attack import AuditedBound
-from dpviz.evaluation.audit.findings import AuditResult, worst_of
+from dpviz.evaluation.audit.findings import AuditResult, exceeds
 from dpviz.installation import bundled
 from dpviz.table.strict_json import PlainValue, parse_json, read, require_format, with_infinity, without_infinity
 
-FORMAT = "dpviz-verdicts/1"
+FORMAT = "dpviz-verdicts/2"
+_STORED = "data/benchmarks/verdicts.json"
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """Why a learner was not verified at an epsilon."""
+class SearchedPlace:
+    """A universe or pair that was searched: its name, its size, and the largest log ratio there."""
+
+    where: str
+    n_sets: int
+    n_pairs: int
+    log_ratio: float
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of one plan: a learner with its parameters at one epsilon (add/remove one row).
+
+    Attributes
+    ----------
+    params : dict
+        Those that are not the default.
+    version, date : str
+        Of dpviz, and the day (ISO 8601) of this entry.
+    claim : Claim
+        *Proved*: the verdict on the plan for the typical table, the reason, and where the proof or the counterexample stands.
+    composed : PrivacyLoss
+        What the steps of that plan compose to: an upper bound.
+    searched : AuditResult or None
+        *Searched*: the largest log ratio over all data sets of small universes and some pairs, with its pair and output. A lower
+        bound without doubt.
+    places : tuple of SearchedPlace
+        Everywhere it was searched.
+    not_searched : str
+        Why not; empty where it was.
+    attacked : AuditedBound or None
+        *Attacked*: a lower bound with its confidence.
+    not_attacked : str
+        Why not; empty where it was.
+    processor_seconds : float
+        What searching and attacking cost.
+    """
 
     learner: str
-    epsilon: float
     params: dict[str, PlainValue]
-    reason: str
+    epsilon: float
+    version: str
+    date: str
+    claim: Claim
+    composed: PrivacyLoss
+    searched: AuditResult | None = None
+    places: tuple[SearchedPlace, ...] = ()
+    not_searched: str = ""
+    attacked: AuditedBound | None = None
+    not_attacked: str = ""
+    processor_seconds: float = 0.0
+
+    @property
+    def plan(self) -> str:
+        """Equal for the same plan."""
+        return json.dumps([self.learner, self.params, self.epsilon], sort_keys=True)
+
+    @property
+    def search_exceeds(self) -> bool | None:
+        """True where the search found more than is claimed; None where nothing is claimed or searched."""
+        found = self.searched
+        return exceeds(found.log_ratio, found.claimed) if found is not None and self.claim.is_private else None
+
+    @property
+    def attack_exceeds(self) -> bool | None:
+        """True where the attack showed more than is claimed; None where nothing is claimed or attacked."""
+        found = self.attacked
+        return exceeds(found.bound, found.claimed) if found is not None and self.claim.is_private else None
 
 
 @dataclass(frozen=True)
 class StoredRun:
-    """What one run found.
+    """All entries, in the order of the registry, and rules inside learners, searched as bare mechanisms."""
 
-    Attributes
-    ----------
-    version, date : str
-        Of dpviz, and the day (ISO 8601).
-    results : tuple of AuditResult
-        Learner by learner, epsilon by epsilon, one per universe or named pair.
-    refusals : tuple of Refusal
-        Learners whose outputs cannot be listed, with the reason.
-    mechanisms : tuple of AuditResult
-        Rules inside learners, verified as bare mechanisms.
-    audits : tuple of AuditedBound
-        Attacked by sampling.
-    """
-
-    version: str
-    date: str
-    results: tuple[AuditResult, ...]
-    refusals: tuple[Refusal, ...] = ()
+    facts: tuple[Facts, ...]
     mechanisms: tuple[AuditResult, ...] = ()
-    audits: tuple[AuditedBound, ...] = ()
-
-    def worst(self) -> tuple[AuditResult, ...]:
-        """The most severe result per learner, epsilon and parameters, in the order of the run."""
-        groups: dict[str, list[AuditResult]] = {}
-        for result in self.results:
-            groups.setdefault(json.dumps([result.learner, result.epsilon, result.params], sort_keys=True), []).append(result)
-        return tuple(map(worst_of, groups.values()))
 
     @property
     def has_broken_ledger(self) -> bool:
         """True when a counterexample to one of our own ledgers was found: a bug in dpviz."""
-        verdicts = (*(found.verdict for found in (*self.results, *self.mechanisms)), *(found.verdict for found in self.audits))
-        return "ledger violated" in verdicts
+        found = (item for fact in self.facts for item in (fact.searched, fact.attacked) if item is not None)
+        return any(item.verdict == "ledger violated" for item in (*found, *self.mechanisms))
+
+    @property
+    def processor_seconds(self) -> float:
+        """What all entries cost."""
+        return sum(fact.processor_seconds for fact in self.facts)
+
+    @property
+    def dates(self) -> tuple[str, ...]:
+        """The days of the entries, each once, the first one first."""
+        return tuple(sorted({fact.date for fact in self.facts}))
+
+    def of(self, learner: str, epsilon: float) -> Facts | None:
+        """The entry of a learner with its defaults; None where there is none."""
+        return next((fact for fact in self.facts if (fact.learner, fact.params, fact.epsilon) == (learner, {}, epsilon)), None)
+
+    def updated(self, newer: StoredRun) -> StoredRun:
+        """The same run, with the entries of a newer one for the learners in that."""
+        renewed = {fact.learner for fact in newer.facts}
+        kept = [fact for fact in self.facts if fact.learner not in renewed]
+        return StoredRun((*kept, *newer.facts), newer.mechanisms or self.mechanisms)
 
 
 def run_to_json(run: StoredRun) -> str:
-    """JSON text, one result per line."""
-    lists = {name: getattr(run, name) for name in ("results", "refusals", "mechanisms", "audits")}
-    head = {"format": FORMAT, "version": run.version, "date": run.date, "neighbours": NEIGHBOURS}
+    """JSON text, one entry per line."""
+    head = {"format": FORMAT, "neighbours": NEIGHBOURS, "processor_seconds": round(run.processor_seconds)}
     parts = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
-    parts += [f" {json.dumps(name)}: [{_lines(items)}]" for name, items in lists.items()]
+    parts += [f" {json.dumps(name)}: [{_lines(getattr(run, name))}]" for name in ("facts", "mechanisms")]
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def _lines(items: Iterable[Any]) -> str:
-    texts = [json.dumps(_plain(item), ensure_ascii=False, allow_nan=False) for item in items]
+    texts = [json.dumps(_plain(asdict(item)), ensure_ascii=False, allow_nan=False) for item in items]
     return "\n  " + ",\n  ".join(texts) + "\n " if texts else ""
 
 
-def _plain(item: Any) -> dict[str, Any]:
-    """Seconds, which differ from run to run, to three digits."""
-    return {key: round(value, 3) if key == "seconds" else without_infinity(value) for key, value in asdict(item).items()}
+def _plain(item: dict[str, Any]) -> dict[str, Any]:
+    """Numbers to ten digits, seconds to three: a file of this size is read by people too."""
+    return {name: _short(name, value) for name, value in item.items()}
+
+
+def _short(name: str, value: Any) -> Any:
+    match value:
+        case dict():
+            return _plain(value)
+        case list() | tuple():
+            return [_short(name, item) for item in value]
+        case float():
+            return round(value, 3) if "seconds" in name else without_infinity(float(f"{value:.10g}"))
+        case _:
+            return without_infinity(value)
 
 
 def run_from_json(text: str | bytes) -> StoredRun:
     """The run in a JSON text; raises DocumentError naming the path of what is wrong."""
-    document = with_infinity(parse_json(text), "log_ratio", "claimed", "composed", "bound")
+    document = with_infinity(parse_json(text), "log_ratio", "claimed", "composed", "bound", "epsilon")
     require_format(document, FORMAT)
     return read(StoredRun, document)
 
 
 def stored_run(path: Path | None = None) -> StoredRun:
     """The run at `path`, or the one that comes with dpviz. Raises DpvizError when the file is missing or damaged."""
-    path = path or bundled("data/benchmarks/verdicts.json")
+    path = path or bundled(_STORED)
     if not path.is_file():
         raise DpvizError(
             "There is no stored run of verification.",

@@ -1,20 +1,31 @@
 """Exhaustive verification: the exact distribution of outputs on every data set of small universes, against the claim.
 
-The largest log ratio is found in `worst.py` (universes) and `named_pairs.py` (chosen pairs).
+For neighbours D and D + row, the log ratio of a tree is the sum of the log ratios of the decisions on the path of that row:
+elsewhere the same rows meet the same distribution. So the largest ratio over all trees of a universe is found level by level,
+over all data sets at once, without listing trees. Where noise was cut off, probabilities are bounds and the ratio is a certified
+lower bound: ln p_D(o) - ln(p_D'(o) + cut). Chosen pairs are in `named_pairs.py`.
+
+Source: this project.
 """
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from dpviz.errors import Cancelled, NotEnumerable
-from dpviz.evaluation.audit.distributions import Tick, level_distributions
-from dpviz.evaluation.audit.findings import AuditResult, worst_of
+from dpviz.evaluation.audit.distributions import Level, Tick, level_distributions
+from dpviz.evaluation.audit.findings import AuditResult, Separation, WorstPair, worst_of
 from dpviz.evaluation.audit.named_pairs import NAMED_PAIRS, NamedPair, verify_pair
 from dpviz.evaluation.audit.planned import PlannedLearner, spec_of
+from dpviz.evaluation.audit.set_aside import separation_with_aside
 from dpviz.evaluation.audit.universe import Universe
-from dpviz.evaluation.audit.worst import separation
+from dpviz.models.document import model_body
+from dpviz.models.tree import Branch, Node, Tree
 from dpviz.progress import Progress, Stop, is_stopped, part_of
 from dpviz.training.contract import LearnerSpec
 
@@ -31,6 +42,9 @@ UNIVERSES = (
     Universe((2, 2), copies=2, depth=1, max_rows=4),
     Universe((2, 2), copies=4, depth=1, max_rows=4),
 )
+
+#: Where coins keep rows aside, every row has three fates: larger tables would take too long.
+MOST_ROWS_WITH_COINS = 3
 
 #: Smaller ones, for quick checks.
 QUICK_UNIVERSES = (
@@ -112,7 +126,118 @@ def _search(spec: LearnerSpec, epsilon: float, place: Place, given: dict[str, An
     if isinstance(place, NamedPair):
         return verify_pair(spec, place.first, place.second, epsilon=epsilon, depth=place.depth, title=place.title, **given)
     planned = PlannedLearner.of(spec, place.schema, epsilon=epsilon, depth=place.depth, given=given)
-    found = separation(place, level_distributions(planned, place, tick))
+    if planned.plan.aside:
+        place = replace(place, max_rows=min(place.max_rows, MOST_ROWS_WITH_COINS))
+        found = separation_with_aside(place, level_distributions(planned, place, tick), planned.plan.aside)
+    else:
+        found = separation(place, level_distributions(planned, place, tick))
     n_sets, n_pairs = len(place.keys), int((place.plus_one >= 0).sum())
     composed = planned.composed(place.kinds, place.dataset(0))
     return planned.result(found, composed, searched=place.title, n_sets=n_sets, n_pairs=n_pairs)
+
+
+def separation(universe: Universe, levels: list[Level]) -> Separation:
+    """The output, over all neighbouring pairs of the universe, with the largest log ratio."""
+    ratios = {grows: _largest_ratios(universe, levels, grows) for grows in (True, False)}
+    grows = bool(ratios[True][0].max() >= ratios[False][0].max())
+    smaller, kind = _fewest_rows(universe, ratios[grows][0])
+    trace = _Trace(universe, levels, ratios[grows], grows)
+    output, low, high = trace.follow(0, smaller, kind)
+    probabilities = (math.exp(high), math.exp(low)) if grows else (math.exp(low), math.exp(high))
+    larger = int(universe.plus_one[smaller, kind])
+    pair = WorstPair.of(universe.dataset(smaller), universe.dataset(larger), probabilities)
+    return Separation(float(ratios[grows][0][smaller, kind]), output, pair)
+
+
+def _fewest_rows(universe: Universe, ratios: np.ndarray) -> tuple[int, int]:
+    """(data set, kind of row added) of the largest ratio; among equals the pair with fewest rows, which is easiest to read."""
+    n_rows = universe.counts.sum(axis=1)[:, None]
+    smaller, kind = np.unravel_index(np.where(_ties(ratios), -n_rows, -np.inf).argmax(), ratios.shape)
+    return int(smaller), int(kind)
+
+
+def _ties(ratios: np.ndarray) -> np.ndarray:
+    """True where a ratio is the largest, rounding aside."""
+    largest = ratios.max()
+    return ratios >= (largest - 1e-12 if np.isfinite(largest) else largest)
+
+
+def _largest_ratios(universe: Universe, levels: list[Level], grows: bool) -> list[np.ndarray]:
+    """Per level: largest log ratio over subtrees, for each data set and each kind of row added; shape (n_sets, n_kinds).
+
+    grows: ln P(D + row) - ln P(D); else the other way round. -inf where D is already as large as the universe allows.
+    """
+    ratios: list[np.ndarray] = []
+    for distribution in reversed(levels):
+        below = ratios[0] if ratios else None
+        best = np.full(universe.plus_one.shape, -np.inf)
+        for number in range(len(distribution.outcomes)):
+            np.maximum(best, _outcome_ratio(universe, distribution, number, below, grows), out=best)
+        ratios.insert(0, best)
+    return ratios
+
+
+def _outcome_ratio(universe: Universe, distribution: Level, number: int, below: np.ndarray | None, grows: bool) -> np.ndarray:
+    """Log ratio of one outcome and the best that may follow it, shape (n_sets, n_kinds)."""
+    low, high = distribution.low[:, number], distribution.high[:, number]
+    larger = universe.plus_one
+    with np.errstate(invalid="ignore"):
+        ratio = low[larger] - high[:, None] if grows else low[:, None] - high[larger]
+    ratio[np.isnan(ratio) | (larger < 0)] = -np.inf  # impossible on both, or no such neighbour
+    goes_left = distribution.outcomes[number].goes_left
+    if goes_left is not None:
+        assert below is not None
+        left, right = below[universe.part(goes_left)], below[universe.part(~goes_left)]
+        follows = np.where(goes_left[None, :], left, right)
+        possible = np.isfinite(ratio) | (ratio > 0)
+        ratio = np.where(possible, ratio, 0) + np.where(possible, follows, -np.inf)
+    return ratio
+
+
+@dataclass(frozen=True)
+class _Trace:
+    """Finds the output that reaches a largest ratio again."""
+
+    universe: Universe
+    levels: list[Level]
+    ratios: list[np.ndarray]
+    grows: bool
+
+    def follow(self, level: int, smaller: int, kind: int) -> tuple[dict[str, Any], float, float]:
+        """(model body, log probability on the likelier data set, on the other)."""
+        node, likelier, other = self._follow(level, smaller, kind)
+        if isinstance(node, dict):
+            return node, likelier, other
+        return model_body(Tree(self.universe.schema, node)), likelier, other
+
+    def _follow(self, level: int, smaller: int, kind: int) -> tuple[Any, float, float]:
+        distribution = self.levels[level]
+        below = self.ratios[level + 1] if level + 1 < len(self.levels) else None
+        larger = int(self.universe.plus_one[smaller, kind])
+        likelier, other = (larger, smaller) if self.grows else (smaller, larger)
+        ratios = np.array([self._ratio(distribution, n, below, smaller, kind) for n in range(len(distribution.outcomes))])
+        number = int(np.where(_ties(ratios), distribution.low[likelier], -np.inf).argmax())
+        outcome = distribution.outcomes[number]
+        chances = float(distribution.low[likelier, number]), float(distribution.high[other, number])
+        if outcome.goes_left is None:
+            return outcome.ends, *chances
+        sides = [int(self.universe.part(mask)[smaller]) for mask in (outcome.goes_left, ~outcome.goes_left)]
+        row_side = 0 if outcome.goes_left[kind] else 1
+        changed, up, down = self._follow(level + 1, sides[row_side], kind)
+        same, log_chance = self._likeliest(level + 1, sides[1 - row_side])
+        children = (changed, same) if row_side == 0 else (same, changed)
+        assert outcome.rule is not None
+        return Branch(outcome.rule, *children), chances[0] + up + log_chance, chances[1] + down + log_chance
+
+    def _ratio(self, distribution: Level, number: int, below: np.ndarray | None, smaller: int, kind: int) -> float:
+        return float(_outcome_ratio(self.universe, distribution, number, below, self.grows)[smaller, kind])
+
+    def _likeliest(self, level: int, index: int) -> tuple[Node, float]:
+        distribution = self.levels[level]
+        number = int(distribution.low[index].argmax())
+        outcome, chance = distribution.outcomes[number], float(distribution.low[index, number])
+        if outcome.goes_left is None:
+            return outcome.ends, chance  # type: ignore[return-value]
+        left, left_chance = self._likeliest(level + 1, int(self.universe.part(outcome.goes_left)[index]))
+        right, right_chance = self._likeliest(level + 1, int(self.universe.part(~outcome.goes_left)[index]))
+        return Branch(outcome.rule, left, right), chance + left_chance + right_chance  # type: ignore[arg-type]

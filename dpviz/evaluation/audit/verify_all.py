@@ -1,18 +1,21 @@
-"""Every learner, every flag, two epsilons: the run behind the table of verdicts."""
+"""Every learner, every flag, three epsilons: the run behind everything that is said about claims."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from dpviz.errors import Cancelled, DpvizError
 from dpviz.evaluation.audit.by_attack import AuditedBound, audit
-from dpviz.evaluation.audit.findings import AuditResult
+from dpviz.evaluation.audit.findings import AuditResult, worst_of
 from dpviz.evaluation.audit.mechanisms import BOX, Choice, ClippedCount, Counts, count_pairs, gap_pairs, verify_mechanism
-from dpviz.evaluation.audit.verdicts import Refusal, StoredRun
+from dpviz.evaluation.audit.planned import typical
+from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun
 from dpviz.evaluation.audit.verify import NAMED_PAIRS, QUICK_UNIVERSES, UNIVERSES, Place, verify_each
-from dpviz.learners import registry
+from dpviz.learners import get_learner, registry
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
@@ -22,57 +25,130 @@ from dpviz.training.contract import LearnerSpec
 from dpviz.training.params import controls_of
 from dpviz.version import VERSION
 
-EPSILONS = (1.0, 0.025)
-#: One seed for every audit: whoever repeats the run sees the same numbers.
-AUDIT_SEED = 20260101
-#: Draws on each data set; fewer for forests, which take longer to draw than to tell apart.
-AUDIT_DRAWS, FOREST_DRAWS = 4000, 1000
+EPSILONS = (0.1, 1.0, 3.0)
+#: Where epsilon changes nothing.
+_ANY_EPSILON = (1.0,)
+#: Seeds of the attacks that choose how to attack, and of those that count: whoever repeats the run sees the same numbers.
+PILOT_SEED, AUDIT_SEED = 20260102, 20260101
+#: Canaries in one run, from which the pilots choose.
+CROWDS = (1, 8, 32)
+#: Pilots have this share of the draws, and only compare.
+PILOT_SHARE, PILOT_BETA = 0.2, 0.5
+#: Draws of an attack: of one tree, of a forest, of boosted trees (a draw of which takes as long as hundreds of trees), and of a
+#: learner without privacy, which gives itself away at once.
+DRAWS, FOREST_DRAWS, BOOSTED_DRAWS, OPEN_DRAWS = 4000, 800, 160, 80
 
 Tell = Callable[[float, str], None]
 
 
-def verify_all(*, date: str, quick: bool = False, progress: Tell | None = None, stop: Stop | None = None) -> StoredRun:
-    """Verify every registered learner.
+def verify_all(
+    *,
+    date: str,
+    learners: Collection[str] = (),
+    quick: bool = False,
+    progress: Tell | None = None,
+    stop: Stop | None = None,
+) -> StoredRun:
+    """The three facts of every plan of every registered learner.
 
     Parameters
     ----------
     date : str
         The day of the run.
+    learners : collection of str
+        Only these; by default all, and the rules inside them.
     quick : bool
-        Smaller universes, and no audits.
+        Smaller universes, and no attacks.
     progress : callable (share, text), optional
         Called with what is searched next.
     stop : callable () -> bool, or threading.Event, optional
         Raises Cancelled.
     """
-    results: list[AuditResult] = []
-    refusals: list[Refusal] = []
-    runs = list(_runs())
-    for number, (spec, epsilon, params) in enumerate(runs):
+    plans = list(_plans([get_learner(name) for name in learners] or list(registry().values())))
+    facts = []
+    for number, plan in enumerate(plans):
         if progress is not None:
-            progress(number / len(runs), f"{spec.title} at epsilon {epsilon:g}")
-        try:
-            results += verify_each(spec, epsilon=epsilon, universes=_places(spec, params, quick), stop=stop, **params)
-        except Cancelled:
-            raise
-        except DpvizError as reason:
-            refusals.append(Refusal(spec.name, epsilon, params, str(reason)))
-    mechanisms = tuple(mechanism for epsilon in EPSILONS for mechanism in verify_mechanisms(epsilon))
-    audits = () if quick else tuple(_audits(stop))
-    return StoredRun(VERSION, date, tuple(results), tuple(refusals), mechanisms, audits)
+            progress(number / len(plans), f"{plan.spec.title} at epsilon {plan.epsilon:g}")
+        facts.append(plan.facts(date, quick, stop))
+    mechanisms = () if learners else tuple(found for epsilon in EPSILONS for found in verify_mechanisms(epsilon))
+    return StoredRun(tuple(facts), mechanisms)
 
 
-def _places(spec: LearnerSpec, params: dict[str, Any], quick: bool) -> tuple[Place, ...]:
-    """Forests are listed whole, run by run, and take smaller universes; without privacy there is little to search for."""
+@dataclass(frozen=True)
+class _Plan:
+    spec: LearnerSpec
+    epsilon: float
+    params: dict[str, Any]
+
+    def facts(self, date: str, quick: bool, stop: Stop | None) -> Facts:
+        started = time.process_time()
+        planned = typical(self.spec, epsilon=self.epsilon, given=self.params)
+        found, not_searched = _or_reason(lambda: self._search(quick, stop))
+        attacked, not_attacked = _or_reason(lambda: self._attack(stop)) if not quick else (None, "Not asked for.")
+        return Facts(
+            self.spec.name,
+            self.params,
+            self.epsilon,
+            VERSION,
+            date,
+            planned.claim,
+            planned.composed_on_any(),
+            worst_of(found) if found else None,
+            tuple(SearchedPlace(item.searched, item.n_sets, item.n_pairs, item.log_ratio) for item in found or ()),
+            not_searched,
+            attacked,
+            not_attacked,
+            time.process_time() - started,
+        )
+
+    def _search(self, quick: bool, stop: Stop | None) -> list[AuditResult]:
+        """Forests are listed whole, run by run, and take smaller universes; without privacy there is little to search for."""
+        places: tuple[Place, ...] = (*(QUICK_UNIVERSES if quick or "trees" in self.params else UNIVERSES), *NAMED_PAIRS)
+        if not self.spec.spends_epsilon:
+            places = (QUICK_UNIVERSES[0],)
+        return verify_each(self.spec, epsilon=self.epsilon, universes=places, stop=stop, **self.params)
+
+    def _attack(self, stop: Stop | None) -> AuditedBound:
+        """With as many canaries as a pilot on draws of its own finds best."""
+        how: dict[str, Any] = {"epsilon": self.epsilon, "stop": stop, **self.params}
+        fits, crowds = draws_of(self.spec), CROWDS if self.spec.spends_epsilon else CROWDS[:1]
+
+        def pilot(canaries: int) -> tuple[float, int]:
+            draws = _each(max(4, int(PILOT_SHARE * fits)), canaries)
+            found = audit(self.spec, seed=PILOT_SEED, draws=draws, canaries=canaries, beta=PILOT_BETA, **how)
+            return found.bound, canaries
+
+        best = max(crowds, key=pilot) if len(crowds) > 1 else crowds[0]
+        return audit(self.spec, seed=AUDIT_SEED, draws=_each(fits, best), canaries=best, **how)
+
+
+def _or_reason(work: Callable[[], Any]) -> tuple[Any, str]:
+    """What `work` returns and "", or None and why it cannot."""
+    try:
+        return work(), ""
+    except Cancelled:
+        raise
+    except DpvizError as reason:
+        return None, str(reason)
+
+
+def draws_of(spec: LearnerSpec) -> int:
+    """Fits of one attack on this learner."""
+    about = controls_of(spec.Params)
     if not spec.spends_epsilon:
-        return (QUICK_UNIVERSES[0],)
-    return (*(QUICK_UNIVERSES if quick or "trees" in params else UNIVERSES), *NAMED_PAIRS)
+        return OPEN_DRAWS
+    return BOOSTED_DRAWS if "rounds" in about else FOREST_DRAWS if "trees" in about else DRAWS
 
 
-def _runs() -> Iterator[tuple[LearnerSpec, float, dict[str, Any]]]:
-    for spec in registry().values():
+def _each(fits: int, canaries: int) -> int:
+    """Draws on each of two data sets, or in all."""
+    return fits // 2 if canaries == 1 else fits
+
+
+def _plans(specs: list[LearnerSpec]) -> Iterator[_Plan]:
+    for spec in specs:
         for params in ({}, *_flipped(spec), *_single_tree(spec)):
-            yield from ((spec, epsilon, params) for epsilon in EPSILONS)
+            yield from (_Plan(spec, epsilon, params) for epsilon in (EPSILONS if spec.spends_epsilon else _ANY_EPSILON))
 
 
 def _flipped(spec: LearnerSpec) -> list[dict[str, Any]]:
@@ -85,7 +161,7 @@ def _flipped(spec: LearnerSpec) -> list[dict[str, Any]]:
 def _single_tree(spec: LearnerSpec) -> list[dict[str, Any]]:
     """The smallest forest: one tree can be listed where a hundred cannot."""
     trees = controls_of(spec.Params).get("trees")
-    return [{"trees": int(max(1, trees.low))}] if trees is not None and trees.kind == "whole" else []
+    return [{"trees": 1}] if spec.spends_epsilon and trees is not None and trees.kind == "whole" else []
 
 
 def verify_mechanisms(epsilon: float) -> list[AuditResult]:
@@ -105,13 +181,3 @@ def verify_mechanisms(epsilon: float) -> list[AuditResult]:
         because=f"{REASON[0].upper()}{REASON[1:]}.",
     )
     return [*found, smooth]
-
-
-def _audits(stop: Stop | None) -> Iterator[AuditedBound]:
-    for spec in registry().values():
-        draws = FOREST_DRAWS if "trees" in controls_of(spec.Params) or not spec.spends_epsilon else AUDIT_DRAWS
-        for params in ({}, *_flipped(spec)):
-            try:
-                yield audit(spec, epsilon=1.0, seed=AUDIT_SEED, draws=draws, stop=stop, **params)
-            except DpvizError:
-                continue  # refuses the small table: it is listed among the refusals or verified

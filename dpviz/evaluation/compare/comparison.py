@@ -22,9 +22,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: Column of the frame -> its name for people.
-METRICS = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "auc": "AUC", "r2": "R²", "rmse": "RMSE"}
+METRICS = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "auc": "AUC",
+    "log_loss": "log loss",
+    "brier": "Brier score",
+    "r2": "R²",
+    "rmse": "RMSE",
+    "mae": "mean absolute error",
+}
 #: Metrics for which less is better.
-ERRORS = ("rmse",)
+ERRORS = ("log_loss", "brier", "rmse", "mae")
+#: Where the most frequent class has so many of the rows, accuracy says next to nothing and never comes first.
+RARE = 0.9
 #: Quantiles at the ends of a band: nine in ten outcomes lie inside.
 BAND = (0.05, 0.95)
 N_DOTS = 25
@@ -99,10 +110,11 @@ def _points(rows: pd.DataFrame, along: str, metric: str) -> Iterator[Point]:
         yield Point(float(x), float(group.composed.max()), float(low), float(median), float(high), len(group))
 
 
-def metrics_for(schema: Schema) -> tuple[str, ...]:
-    """The metrics for this kind of target, the default one first."""
+def metrics_for(schema: Schema, majority: float = 0.0) -> tuple[str, ...]:
+    """The metrics for this kind of target, the one to show first first. `majority`: share of the most frequent class."""
     known = OF_NUMBERS if isinstance(schema.target, NumericTarget) else OF_CLASSES
-    return tuple(name for name in METRICS if name in known)
+    first = "balanced_accuracy" if majority >= RARE else ""
+    return tuple(sorted((name for name in METRICS if name in known), key=lambda name: name != first))
 
 
 #: Metric -> the column with its value for a constant prediction.

@@ -28,6 +28,8 @@ DEPTH = 2
 N_STEPS = 2**DEPTH - 1
 _ROWS_SEED = 30
 WAITING = "not grown yet"
+#: The lesson grows a tree step by step from all of its rows: none are set aside.
+LABELS_ONLY: dict[str, Any] = {"leaves": "labels"}
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ def growing_tree(epsilon: float, seed: int, steps: int) -> GrowingTree:
 def _grow(epsilon: float, seed: int, path: str, rows: np.ndarray) -> tuple[Grown, Any]:
     """The node at `path` with its distribution, and the key of what was drawn."""
     data = lesson_rows()
-    planned = PlannedLearner.of(DEFAULT, data.schema, epsilon=epsilon, depth=DEPTH, given={})
+    planned = PlannedLearner.of(DEFAULT, data.schema, epsilon=epsilon, depth=DEPTH, given=LABELS_ONLY)
     listing, drawing = Enumeration(), Simulation(seed_from(seed, int("1" + path.replace("L", "0").replace("R", "1"), 2)))
     growth = planned.prepare(data, listing)
     node = NodeRows(growth.root.binned, rows, len(path))

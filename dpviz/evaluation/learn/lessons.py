@@ -138,7 +138,7 @@ def adding_up(n_features: int, epsilon: float) -> tuple[AuditResult, AuditResult
     place = (_features(n_features),)
     params: dict[str, Any] = {COMPLETE: True}
     broken = verify(broken_proof(), epsilon=epsilon, universes=place, **params)
-    return broken, verify(DEFAULT, epsilon=epsilon, universes=place)
+    return broken, verify(DEFAULT, epsilon=epsilon, universes=place, leaves="labels")
 
 
 def _features(count: int) -> Universe:
@@ -197,7 +197,7 @@ def poisoned_stump(train: EncodedDataset, test: EncodedDataset, epsilon: float) 
     """
     if epsilon * train.n_rows > MOST_EXPONENT:
         raise NotEnumerable("Chances of unlikely trees round to 0 here.", remedy="Take fewer rows or a smaller epsilon.")
-    planned = PlannedLearner.of(DEFAULT, train.schema, epsilon=epsilon, depth=1, given={})
+    planned = PlannedLearner.of(DEFAULT, train.schema, epsilon=epsilon, depth=1, given={"leaves": "labels"})
     source = Enumeration()
     growth = planned.prepare(train, source)
     listed, _ = node_distribution(growth, growth.root, source)

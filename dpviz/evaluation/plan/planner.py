@@ -19,8 +19,8 @@ from dpviz.evaluation.plan.search import Answer, Rung, judged, search
 from dpviz.evaluation.plan.simulate import World
 from dpviz.evaluation.workers import in_chunks
 from dpviz.learners import fit, get_learner, require_task
-from dpviz.models.constant import Constant
-from dpviz.models.tree import Leaf, Tree
+from dpviz.models.constant import as_tree
+from dpviz.models.tree import Leaf
 from dpviz.progress import Progress, Stop
 from dpviz.randomness import seed_from
 from dpviz.table.dataset import EncodedDataset
@@ -190,16 +190,10 @@ class _Fits:
 
 def label_accuracy(result: FitResult, data: EncodedDataset) -> float:
     """Share of the leaves whose label is a most frequent class of their rows. Leaves without rows do not count."""
-    match result.model:
-        case Tree() as tree:
-            pass
-        case Constant(schema, label):
-            tree = Tree(schema, Leaf(label))
-        case _:
-            raise DpvizError(
-                f"{get_learner(result.learner).title} is not a single tree, so it has no leaf labels.",
-                remedy="Choose a learner that grows one tree.",
-            )
+    tree = as_tree(result.model)
+    if tree is None:
+        what = f"{get_learner(result.learner).title} is not a single tree, so it has no leaf labels."
+        raise DpvizError(what, remedy="Choose a learner that grows one tree.")
     counts = exact_trace(tree, data).counts
     leaves = ((placed.node.label, counts[placed.path]) for placed in tree.nodes() if isinstance(placed.node, Leaf))
     right = [here[label] == here.max() for label, here in leaves if here.any()]

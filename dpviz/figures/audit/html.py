@@ -6,7 +6,6 @@ Roles are written out, because a table laid out as cards on a telephone would ot
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,16 +13,17 @@ from html import escape
 
 from dpviz.evaluation.audit.findings import WorstPair
 from dpviz.figures.audit.separating_output import short_value
-from dpviz.figures.audit.text import BADGES, AuditLine
+from dpviz.figures.audit.text import ATTACKED, BADGES, SEARCHED, AuditLine, Badge, at_least_text
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.wording import counted
 
 #: Column -> what it says to someone who does not know it.
 COLUMNS = {
+    "Proved": "whether a proof or a counterexample is known for this plan",
+    "Searched": "found on every small data set; the true ε is at least this",
+    "Attacked": "shown by many draws, with 95 % confidence; the true ε is at least this",
     "claimed ε": "what the paper promises",
     "composed ε": "what the steps add up to, at most",
-    "verified ε": "found on every small data set; the true ε is at least this",
-    "audited ε": "found by attack on larger data; the true ε is at least this",
 }
 #: With more rows than this, equal ones are written once with their number.
 MOST_ROWS = 6
@@ -36,37 +36,49 @@ def verdict_table(lines: Iterable[AuditLine], *, selected: str, caption: str) ->
     body = "".join(_line(line, line.key == selected) for line in lines)
     return (
         f'<table class="dpa-table" role="table"><caption>{escape(caption)}</caption><thead role="rowgroup"><tr role="row">'
-        f'<th scope="col" role="columnheader">Learner</th><th scope="col" role="columnheader">Verdict</th>{heads}'
+        f'<th scope="col" role="columnheader">Learner</th>{heads}'
         f'<th scope="col" role="columnheader">Reason</th></tr></thead><tbody role="rowgroup">{body}</tbody></table>'
     )
 
 
 def _line(line: AuditLine, pressed: bool) -> str:
-    numbers = (line.claimed, line.composed, line.verified, line.audited)
-    cells = "".join(_number_cell(name, value) for name, value in zip(COLUMNS, numbers, strict=True))
+    facts = (
+        badge_html(BADGES[line.verdict]),
+        _bound(SEARCHED[line.search], line.found.log_ratio if line.found is not None else None),
+        _bound(ATTACKED[line.attack], line.attacked.bound if line.attacked is not None else None),
+    )
+    cells = "".join(_cell(name, html, "dpa-fact") for name, html in zip(COLUMNS, facts, strict=False))
+    cells += "".join(
+        _cell(name, _number(value), "dpa-number") for name, value in (("claimed ε", line.claimed), ("composed ε", line.composed))
+    )
     under = "".join(f'<span class="dpa-under">{escape(text)}</span>' for text in (line.setting, line.note) if text)
+    stands = f'<span class="dpa-under">{escape(line.evidence)}</span>' if line.evidence else ""
     key = escape(line.key)
     return (
         f'<tr role="row" data-key="{key}" class="{"dpa-on" if pressed else ""}"><th scope="row" role="rowheader">'
         f'<button type="button" data-key="{key}" aria-pressed="{str(pressed).lower()}">{escape(line.title)}</button>{under}</th>'
-        f'<td role="cell" data-label="Verdict">{verdict_badge(line.verdict)}</td>{cells}'
-        f'<td role="cell" data-label="Reason" class="dpa-why">{escape(line.because)}</td></tr>'
+        f"{cells}{_cell('Reason', escape(line.because) + stands, 'dpa-why')}</tr>"
     )
 
 
-def verdict_badge(verdict: str) -> str:
-    """Icon and word in the verdict's colour."""
-    badge = BADGES[verdict]
+def _cell(name: str, html: str, kind: str) -> str:
+    return f'<td role="cell" data-label="{name}" class="{kind}">{html}</td>'
+
+
+def badge_html(badge: Badge) -> str:
+    """Icon and word in the badge's colour."""
     return f'<span class="dpa-badge dpa-{badge.tone}"><span aria-hidden="true">{badge.icon}</span> {badge.word}</span>'
 
 
-def _number_cell(name: str, value: float | None) -> str:
-    if value is None:
-        words = '<span class="dpa-none" aria-label="not searched this way">–</span>'
-    else:
-        least = "≥ " if name.startswith(("verified", "audited")) and not math.isinf(value) else ""
-        words = least + number_text(value)
-    return f'<td role="cell" data-label="{name}" class="dpa-number">{words}</td>'
+def _bound(badge: Badge, bound: float | None) -> str:
+    """A badge, and the lower bound of epsilon under it."""
+    if bound is None:
+        return badge_html(badge)
+    return f'{badge_html(badge)}<span class="dpa-under dpa-number">{at_least_text(bound)}</span>'
+
+
+def _number(value: float | None) -> str:
+    return '<span class="dpa-none" aria-label="not stored">–</span>' if value is None else number_text(value)
 
 
 def drawing(svg: str) -> str:

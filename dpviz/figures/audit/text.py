@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.evaluation.audit.findings import AuditResult, exceeds
+from dpviz.evaluation.audit.by_attack import AuditedBound
+from dpviz.evaluation.audit.findings import SLACK, AuditResult, exceeds
 from dpviz.figures.guarantee_text import number_text
 
 #: Beyond this exp() leaves the floats; no search gets near it.
@@ -29,20 +30,33 @@ class Badge:
     tone: str
 
 
-#: Every verdict of a search, and "not searched" for a learner whose output distributions could not be listed.
+#: *Proved*: the verdict on a plan; "" where the stored run has none.
 BADGES = {
     "holds": Badge("✓", "holds", "green"),
     "unproven": Badge("?", "unproven", "orange"),
     "violated": Badge("✕", "violated", "red"),
-    "ledger violated": Badge("‼", "ledger violated", "red"),
     "none": Badge("–", "nothing claimed", "gray"),
-    "not searched": Badge("○", "not searched", "gray"),
+    "": Badge("○", "not stored", "gray"),
+}
+#: *Searched* and *attacked*, by what was found against what is claimed: a lower bound never proves, so "within" has no colour.
+SEARCHED = {
+    "within": Badge("⌕", "within", "gray"),
+    "beyond": Badge("⌕", "beyond", "red"),
+    "bug": Badge("‼", "beyond the ledger", "red"),
+    "nothing": Badge("⌕", "nothing claimed", "gray"),
+    "not": Badge("○", "not listed", "gray"),
+}
+ATTACKED = SEARCHED | {
+    "within": Badge("◎", "within", "gray"),
+    "beyond": Badge("◎", "beyond", "red"),
+    "nothing": Badge("◎", "nothing claimed", "gray"),
+    "not": Badge("○", "not attacked", "gray"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class AuditLine:
-    """One line of the table of learners.
+    """One line of the table of learners: a plan, and the three facts about it.
 
     Attributes
     ----------
@@ -50,43 +64,91 @@ class AuditLine:
         What a click on the line reports.
     title, setting : str
         The learner, and the settings that are not its default, in words ("" for none).
-    claimed, composed : float or None
-        Epsilon of the paper and of the steps; None when it was not searched.
-    verified, audited : float or None
-        Largest log ratio found over all small data sets, and by attack; None where there is no such search.
     verdict : str
-        A key of `BADGES`.
-    because : str
-        The reason in one sentence.
+        *Proved*: a key of `BADGES`, with the reason (`because`) and where it can be read (`evidence`).
+    claimed, composed : float or None
+        Epsilon of the paper and of the steps; None where nothing is stored.
+    found : AuditResult or None
+        *Searched*: the worst; None where outputs could not be listed.
+    attacked : AuditedBound or None
+        *Attacked*.
     note : str
-        When it is not from the stored run: "searched now".
+        When the search is not from the stored run: "searched now".
     """
 
     key: str
     title: str
     setting: str
-    claimed: float | None
-    composed: float | None
-    verified: float | None
-    audited: float | None
-    verdict: str
-    because: str
+    verdict: str = ""
+    because: str = ""
+    evidence: str = ""
+    claimed: float | None = None
+    composed: float | None = None
+    found: AuditResult | None = None
+    attacked: AuditedBound | None = None
     note: str = ""
+
+    @property
+    def search(self) -> str:
+        """A key of `SEARCHED`."""
+        return against_claim(self.found.log_ratio, self.found) if self.found is not None else "not"
+
+    @property
+    def attack(self) -> str:
+        """A key of `ATTACKED`."""
+        return against_claim(self.attacked.bound, self.attacked) if self.attacked is not None else "not"
+
+
+def against_claim(bound: float, found: AuditResult | AuditedBound) -> str:
+    """A lower bound of epsilon against what is claimed and against the ledger: "within", "beyond", "bug" or "nothing" claimed."""
+    if exceeds(bound, found.composed):
+        return "bug"
+    if math.isinf(found.claimed):
+        return "nothing"
+    return "beyond" if exceeds(bound, found.claimed) else "within"
 
 
 def lead_sentence(lines: Iterable[AuditLine]) -> str:
-    """How many learners keep what they claim. Settings that are not the default are left out; so is who claims nothing."""
-    counts = Counter(line.verdict for line in lines if not line.setting and line.verdict != "none")
-    unknown = counts.pop("not searched", 0)
-    total = counts.total()
-    if not total:
-        return "Nothing was searched yet."
-    learners = "private learner keeps the ε it claims" if total == 1 else "private learners keep the ε they claim"
+    """How many private learners are proved, refuted or neither, and what search and attack found; default settings only."""
+    asked = [line for line in lines if not line.setting and line.verdict not in ("none", "")]
+    if not asked:
+        return "Nothing is stored yet."
+    counts = Counter(line.verdict for line in asked)
     rest = ", ".join(f"{counts[name]} {name}" for name in ("unproven", "violated") if counts[name])
-    said = f"{counts['holds']} of {total} {learners}, on everything that was searched{': ' if rest else ''}{rest}."
-    more = f" {unknown} more {'was' if unknown == 1 else 'were'} not searched." if unknown else ""
-    bug = " A ledger is violated: that is a bug in dpviz." if counts["ledger violated"] else ""
-    return f"{said}{more}{bug}"
+    more = f": {rest}" if rest else ""
+    proved = f"{counts['holds']} of {len(asked)} private learners are proved to keep the ε they claim{more}."
+    words = [_found_words(word, [line.search if word == "searched" else line.attack for line in asked]) for word in _LOWER_BOUNDS]
+    bug = " A ledger is violated: that is a bug in dpviz." if any("bug" in (line.search, line.attack) for line in asked) else ""
+    return f"{proved} {' '.join(words)}{bug}"
+
+
+_LOWER_BOUNDS = ("searched", "attacked")
+
+
+def _found_words(word: str, keys: list[str]) -> str:
+    """As in "9 were searched, 4 of them beyond their claim."."""
+    done, beyond = sum(key != "not" for key in keys), sum(key in ("beyond", "bug") for key in keys)
+    return f"{done} were {word}, {beyond} of them beyond their claim."
+
+
+def attack_sentence(found: AuditedBound) -> str:
+    """What an attack showed, with its confidence, and how."""
+    delta = f", δ = {number_text(found.delta)}" if found.delta else ""
+    least = f"ε {at_least_text(found.bound)}{delta} ({NEIGHBOURS}) with {found.confidence:.0%} confidence"
+    if found.canaries > 1:
+        guesses = f"{found.hits[1]:,} of {found.n_tested:,} guesses right"
+        seen = f"{guesses}, {found.canaries} canaries in each of {found.n_done:,} draws"
+    else:
+        seen = f"{found.n_done:,} draws on each of two data sets"
+    return f"{least}, where {number_text(found.claimed)} is claimed and {number_text(found.largest)} could be shown ({seen})."
+
+
+def at_least_text(bound: float) -> str:
+    """A lower bound, rounded down: "≥ 0.999"; infinite: "∞"."""
+    if math.isinf(bound) or bound <= 0:
+        return number_text(bound) if bound else "≥ 0"
+    unit = 10.0 ** (math.floor(math.log10(bound)) - 2)
+    return f"≥ {number_text(math.floor(bound / unit * (1 + SLACK)) * unit)}"
 
 
 def found_epsilon(result: AuditResult) -> float:

@@ -1,11 +1,12 @@
-"""Measures in words and digits: shares as percent, AUC and R² to three digits, RMSE in the target's units."""
+"""Measures in words and digits: shares as percent, errors of numbers in the target's units, the others to three digits."""
 
 from __future__ import annotations
 
 from dpviz.models.tree import format_value
 
 _PERCENT = ("accuracy", "balanced_accuracy")
-_IN_UNITS = ("rmse",)
+_IN_UNITS = ("rmse", "mae")
+_LOSSES = ("log_loss", "brier")
 #: What the line that needs no model is called.
 LEVELS = {"accuracy": "Majority class", "r2": "Mean", "rmse": "Mean"}
 #: A draw of an R² below this is drawn at the edge: how much worse than the mean does not matter.
@@ -36,7 +37,7 @@ def gap_scale(metric: str) -> float:
 
 def gap_unit(metric: str) -> str:
     """What a difference is counted in."""
-    return "units of the target" if metric in _IN_UNITS else "points"
+    return "units of the target" if metric in _IN_UNITS else "hundredths" if metric in _LOSSES else "points"
 
 
 def gap_text(value: float, metric: str) -> str:

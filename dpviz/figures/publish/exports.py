@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
+from typing import Any
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
@@ -19,8 +20,9 @@ from dpviz.figures.tree.svg import node_in_words, tree_svg
 from dpviz.io.exports import registry
 from dpviz.io.exports.conditions import Row
 from dpviz.io.exports.contract import Exportable, Exported, Target, export
-from dpviz.io.exports.golden import predictions
+from dpviz.io.exports.golden import chances, predictions
 from dpviz.io.exports.rules import answers
+from dpviz.io.exports.rules import chances as rule_chances
 from dpviz.models.document import model_body, model_from_json
 from dpviz.models.tree import Tree
 from dpviz.table.schema import Schema
@@ -93,6 +95,12 @@ def _run_report(content: str, schema: Schema, rows: Sequence[Row]) -> list[str |
     return answers(rules, rows) if rules else found
 
 
+def _report_chances(content: str, schema: Schema, rows: Sequence[Row]) -> list[Any]:
+    rules = report_rules(content, schema)
+    found = chances(model_from_json(report_document(content)), rows)
+    return rule_chances(rules, rows) if rules and rules[0].shares else [] if found is None else found.tolist()
+
+
 REPORT = Target(
     name="report",
     title="Report, one page",
@@ -101,6 +109,8 @@ REPORT = Target(
     about="Tree, guarantee, budget and in plain words what is promised, for people who have never heard of dpviz. It prints.",
     write=report_html,
     run=_run_report,
+    run_chances=_report_chances,
+    gives_chances=lambda given: given.golden.chances is not None,
     ran_in=lambda: "the page itself, read back",
     group="words",
     language="html",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss, for_unit
 from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, chart, filled, line
 from dpviz.figures.guarantee_text import epsilon_text, number_text, odds_text
 from dpviz.figures.theme import ASKED, INTERRUPTED, LIGHT, OVER_CAP, RELEASED
 from dpviz.figures.wording import counted
-from dpviz.release.records import Balance, Entry, State, for_unit, total
+from dpviz.release.records import Balance, Entry, State, total
 
 #: Poisoned rows a statement is made for.
 POISONED = (1, 10, 100)

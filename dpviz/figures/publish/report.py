@@ -9,36 +9,36 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from html import escape, unescape
 from pathlib import Path
 
 from dpviz.errors import NotExported
 from dpviz.figures.guarantee_text import verdict
 from dpviz.figures.publish.report_parts import budget_table, bullets, not_promised, odds_curve, promised, public_table, text
+from dpviz.figures.publish.test_result import result_sentences
 from dpviz.figures.tree.svg import tree_svg
+from dpviz.figures.wording import percent
 from dpviz.io.exports.contract import Exportable
-from dpviz.io.exports.rules import Rule, rule_from, rule_sentence, rules_of
-from dpviz.io.exports.statement import statement_of
+from dpviz.io.exports.rules import Rule, rule_from, rule_sentence, rules_of, share_words
+from dpviz.io.exports.spelling import spelled
+from dpviz.io.exports.statement import statement_of, test_result_of
 from dpviz.learners import registry
-from dpviz.models.constant import Constant
-from dpviz.models.tree import Leaf, Tree
+from dpviz.models.constant import as_tree
+from dpviz.models.tree import Tree
 from dpviz.table.schema import Schema
 
 MOST_DRAWN, MOST_TOLD = 64, 256
 _INSIDE = re.compile(r'<script type="application/json" id="document">(.*?)</script>', re.S)
 _RULE = re.compile(r"<li class=rule>(.*?)</li>")
 _CODE = re.compile(r"<code>(.*?)</code>")
+_ODDS = re.compile(r'<data value="([-+.e0-9 ]+)">')
 
 
 def drawn_tree(given: Exportable) -> Tree | None:
     """The model as one tree, merged as it is drawn; None for a model of another kind."""
-    match given.model:
-        case Tree() as tree:
-            return tree.merged()
-        case Constant(schema, label):
-            return Tree(schema, Leaf(label))
-    return None
+    tree = as_tree(given.model)
+    return None if tree is None else tree.merged()
 
 
 def report_html(given: Exportable) -> str:
@@ -55,6 +55,7 @@ def report_html(given: Exportable) -> str:
             f'<div class="verdict {"" if found.kind == "sound" else "open"}"><p><strong>{text(found.headline)}</strong></p>',
             f"<p>{text(found.odds)} {text(found.because)}</p></div>",
             *_model(given),
+            *_tested(given),
             '<div class="columns"><section><h2>What is promised</h2>',
             bullets(promised(statement)),
             "</section><section><h2>What is not promised</h2>",
@@ -110,14 +111,30 @@ def _model(given: Exportable) -> Iterator[str]:
         yield "<figcaption>Yes goes left. Names that do not fit are cut; the rules below have them in full.</figcaption></figure>"
 
 
+def _tested(given: Exportable) -> Iterator[str]:
+    report = test_result_of(given.document, given.schema)
+    if report is not None:
+        yield f"<h2>How good it is</h2>{bullets(result_sentences(report))}"
+
+
 def _rules(given: Exportable) -> Iterator[str]:
     tree = drawn_tree(given)
     if tree is None or tree.n_leaves > MOST_TOLD:
         return
     yield "<h2>The rules in full</h2><ol>"
     for rule in rules_of(given.function):
-        yield f"<li class=rule>{rule_sentence(rule, _code, lambda answer: f'<strong>{answer}</strong>')}</li>"
+        yield f"<li class=rule>{rule_sentence(rule, _code, _strong, partial(_odds, given.schema))}</li>"
     yield '</ol><p class="note">Exactly one rule applies to any row. Each says whether a missing cell will do.</p>'
+
+
+def _strong(words: str) -> str:
+    return f"<strong>{words}</strong>"
+
+
+def _odds(schema: Schema, shares: tuple[float, ...]) -> str:
+    """Percent for people; the numbers in full are the value."""
+    words = ", ".join(f"{escape(spelled(name))} {percent(share)}" for name, share in zip(schema.classes, shares, strict=True))
+    return f'<data value="{share_words(shares)}">{words}</data>'
 
 
 def _code(words: str) -> str:
@@ -134,4 +151,9 @@ def report_document(content: str) -> str:
 
 def report_rules(content: str, schema: Schema) -> list[Rule]:
     """The rules that a report shows, read back."""
-    return [rule_from([unescape(words) for words in _CODE.findall(line)], schema) for line in _RULE.findall(content)]
+    return [_rule_in(line, schema) for line in _RULE.findall(content)]
+
+
+def _rule_in(line: str, schema: Schema) -> Rule:
+    odds = _ODDS.findall(line)
+    return rule_from([*(unescape(words) for words in _CODE.findall(line)), *odds], schema, has_shares=bool(odds))

@@ -10,7 +10,6 @@ import numpy as np
 from dpviz.figures.charts import Figure, Rows, line, panels
 from dpviz.figures.theme import BLUE, GREEN, ORANGE
 from dpviz.models.boosted import BoostedTrees
-from dpviz.models.packed_forest import LEAF
 from dpviz.models.tree import format_value
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
@@ -95,14 +94,6 @@ def steps_rows(steps: Steps) -> Rows:
 
 def _signed(value: float) -> str:
     return f"{'+' if value > 0 else ''}{format_value(value)}"
-
-
-def asked_rows(model: BoostedTrees) -> Rows:
-    """How many of the rules ask for each feature, most first; of released rules, so it costs nothing."""
-    asked = model.splits.feature[model.splits.feature != LEAF].astype(np.int64)
-    counts = np.bincount(asked, minlength=model.schema.n_features)
-    shares = sorted(zip(model.schema.feature_names, counts.tolist(), strict=True), key=lambda item: -item[1])
-    return [{"feature": name, "rules": f"{count:,}", "share": f"{count / max(1, counts.sum()):.1%}"} for name, count in shares]
 
 
 def scores_in_words(model: BoostedTrees, scores: Sequence[float]) -> Iterator[str]:

@@ -8,10 +8,11 @@ root, which fits a telephone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from dpviz.models.tree import Branch, Node, Tree
+from dpviz.models.tree import Branch, Leaf, Node, Tree
 
 MARGIN = 10.0
 CARD_WIDTH, WIDEST_CARD, CARD_HEIGHT, LEAF_HEIGHT = 112.0, 172.0, 48.0, 36.0
@@ -19,6 +20,8 @@ GAP, LEVEL_GAP = 10.0, 50.0
 ROW_HEIGHT, ROW_GAP, INDENT = 28.0, 5.0, 16.0
 PAGE_WIDTH, WIDEST = 960.0, 1150.0
 NARROW_WIDTH = 340.0
+#: Stands in the drawing for a branch that never comes back.
+NOISE = Leaf(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,3 +143,13 @@ def _hang(node: Node, path: str, x: float, y: float, width: float) -> list[Place
 def _children(node: Node, path: str) -> list[tuple[str, Node]]:
     """Right first, so that a stack hands out the left one first."""
     return [(path + "R", node.right), (path + "L", node.left)] if isinstance(node, Branch) else []
+
+
+def without_noise(node: Node, came_back: Mapping[str, int], path: str = "") -> Node:
+    """The subtree with a leaf of no meaning in place of every branch that never comes back."""
+    if not isinstance(node, Branch):
+        return node
+    if came_back.get(path) == 0:
+        return NOISE
+    left, right = (without_noise(child, came_back, path + side) for child, side in ((node.left, "L"), (node.right, "R")))
+    return Branch(node.rule, left, right)

@@ -22,6 +22,9 @@ _LAYOUT = f"""
 .dp-tree .node{{cursor:pointer;outline:none}}
 .dp-tree .box{{stroke-width:1.25px}}
 .dp-tree .leaf .box{{fill-opacity:.13;stroke-width:1.5px}}
+.dp-tree .faint .box,.dp-tree .noise .box{{stroke-dasharray:3 3}}
+.dp-tree .noise .box{{fill-opacity:.4}}
+.dp-tree .band{{fill-opacity:.4}}
 .dp-tree .ring{{fill:none;stroke:none;stroke-width:2.5px}}
 .dp-tree .node[aria-selected="true"] .box{{stroke-width:2.75px}}
 """
@@ -52,10 +55,11 @@ def _roles() -> list[str]:
     return [
         _painted(".dp-ground", "fill", "ground"),
         _painted(".name,.dp-tree .rule", "fill", "ink"),
-        _painted(".side,.dp-tree .mark", "fill", "muted"),
+        _painted(".side,.dp-tree .mark,.dp-tree .faint .name,.dp-tree .faint .rule", "fill", "muted"),
         _painted(".edge", "stroke", "edge"),
         _painted(".edge.on", "stroke", "accent"),
         _painted(".box", "fill", "raised"),
+        _painted(".track", "fill", "line"),
         _painted(".box", "stroke", "line"),
         _painted(".branch:hover .box", "stroke", "accent"),
         _painted('.node[aria-selected="true"] .box', "stroke", "accent"),
@@ -70,7 +74,8 @@ def _classes() -> list[str]:
         variable = f"var(--dp-class-{index})"
         rules.append(f".dp-tree .c{index} .box{{fill:{colour};fill:{variable}}}")
         rules.append(f'.dp-tree .c{index}:not([aria-selected="true"]) .box{{stroke:{colour};stroke:{variable}}}')
-        rules.append(f".dp-tree .c{index} .swatch{{fill:{colour};fill:{variable}}}")
+        marks = ",".join(f".dp-tree .c{index} .{mark}" for mark in ("swatch", "share", "band"))
+        rules.append(f"{marks}{{fill:{colour};fill:{variable}}}")
         rules.append(f".dp-tree .c{index} .letter{{fill:{text_on(colour)};fill:var(--dp-on-class-{index})}}")
     return rules
 

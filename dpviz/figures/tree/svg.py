@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from dpviz.figures.theme import N_COLOURS, class_letter, place_of, step_of
 from dpviz.figures.tree.labels import fitted, fitted_pair, rule_parts, text_width, visible
-from dpviz.figures.tree.layout import CARD_WIDTH, Layout, Placed, tree_layout
+from dpviz.figures.tree.layout import CARD_WIDTH, NOISE, Layout, Placed, tree_layout, without_noise
 from dpviz.figures.tree.style import tree_css
 from dpviz.models.tree import Branch, End, Leaf, NumberLeaf, Rule, ThresholdRule, Tree, format_value, leaf_in_words
 from dpviz.table.schema import Schema
@@ -23,6 +23,8 @@ PADDING = 9.0
 SWATCH, SIDE_WIDTH = 18.0, 25.0
 WIDEST_LEAF, WIDEST_MARK = 132.0, 60.0
 THINNEST, THICKEST, THICKEST_ROW = 1.25, 12.0, 6.0
+#: Nodes that come back in a smaller share of the draws are drawn dashed.
+FAINT = 1 / 3
 LEFT_TO_RIGHT = "\u200e"
 _SIDES = {"L": "yes", "R": "no"}
 
@@ -36,6 +38,9 @@ class _Drawing:
     widths: Mapping[str, float] | None
     selected: str | None
     marks: Mapping[str, str]
+    came_back: Mapping[str, int]
+    n_draws: int
+    bars: Mapping[str, tuple[float, float, float]]
 
     @cached_property
     def first_stop(self) -> str:
@@ -54,6 +59,10 @@ def tree_svg(
     widths: Mapping[str, float] | None,
     selected: str | None,
     marks: Mapping[str, str] | None = None,
+    came_back: Mapping[str, int] | None = None,
+    n_draws: int = 0,
+    bars: Mapping[str, tuple[float, float, float]] | None = None,
+    fold: bool = False,
     narrow: bool = False,
     title: str,
 ) -> str:
@@ -68,14 +77,23 @@ def tree_svg(
         The id ("root", "root.L", ...) of the node drawn as chosen, with the edges that lead to it.
     marks : mapping from path to str
         A short note in the corner of a node ("63 %").
+    came_back : mapping from path to int
+        In how many of `n_draws` fresh draws a node comes back: its ink, and its note.
+    bars : mapping from path to (share, low, high)
+        Probability of a leaf's label and the ends of its interval, drawn as a bar along its lower edge.
+    fold : bool
+        Draw a branch that never comes back as one stub, "noise", without what is below it.
     narrow : bool
         One outline 340 px wide, for telephones.
     title : str
         What the picture is, read out first.
     """
-    marks = marks or {}
-    layout = tree_layout(tree, narrow=narrow, least_card=_least_card(tree, marks))
-    drawing = _Drawing(tree, layout, widths, selected, marks)
+    came_back = came_back or {}
+    notes = {path: f"{count} of {n_draws}" for path, count in came_back.items()} | dict(marks or {})
+    least = _least_card(tree, notes, " 100%" if bars else "")
+    drawn = Tree(tree.schema, without_noise(tree.root, came_back)) if fold else tree
+    layout = tree_layout(drawn, narrow=narrow, least_card=least)
+    drawing = _Drawing(tree, layout, widths, selected, notes, came_back, n_draws, bars or {})
     width, height = _n(layout.width), _n(layout.height)
     name = quoteattr(visible(title))
     lines = [
@@ -129,7 +147,8 @@ def _edge(drawing: _Drawing, placed: Placed) -> str:
         line += f"{_n(placed.middle)} {_n(placed.y)}"
     chosen = drawing.selected is not None and f"{drawing.selected}.".startswith(f"{placed.id}.")
     kind = "edge on" if chosen else "edge"
-    return f'<path class="{kind}" data-to="{placed.id}" d="{line}" stroke-width="{_n(_thickness(drawing, placed))}"/>'
+    ink = f'opacity="{0.25 + 0.75 * _ink(drawing, placed.path):.2f}"'
+    return f'<path class="{kind}" data-to="{placed.id}" d="{line}" stroke-width="{_n(_thickness(drawing, placed))}" {ink}/>'
 
 
 def _side(drawing: _Drawing, placed: Placed) -> Iterator[str]:
@@ -143,7 +162,14 @@ def _side(drawing: _Drawing, placed: Placed) -> Iterator[str]:
 
 def _node(drawing: _Drawing, placed: Placed) -> Iterator[str]:
     mark = _mark(drawing, placed)
-    words = node_in_words(drawing.tree, placed.path) + (f" {mark}." if mark else "")
+    words = node_in_words(drawing.tree, placed.path)
+    if placed.path in drawing.bars and placed.node is not NOISE:
+        share, low, high = drawing.bars[placed.path]
+        words += f" Probability {share:.0%}, between {low:.0%} and {high:.0%}."
+    if placed.path in drawing.came_back:
+        words += f" {'Noise: came' if placed.node is NOISE else 'Came'} back in {mark} draws."
+    elif mark:
+        words += f" {mark}."
     x, y, width, height = map(_n, (placed.x, placed.y, placed.width, placed.height))
     yield f"<g {_attributes(drawing, placed)} aria-label={quoteattr(words)}>"
     yield f"<title>{escape(words)}</title>"
@@ -159,9 +185,15 @@ def _mark(drawing: _Drawing, placed: Placed) -> str:
     return visible(given) if given else ""
 
 
+def _ink(drawing: _Drawing, path: str) -> float:
+    """Share of the draws in which a node comes back; 1 where nothing is drawn again."""
+    return drawing.came_back.get(path, drawing.n_draws) / drawing.n_draws if drawing.n_draws else 1.0
+
+
 def _attributes(drawing: _Drawing, placed: Placed) -> str:
     node, chosen = placed.node, placed.id == drawing.selected
-    kind = "branch" if isinstance(node, Branch) else f"leaf {_colour(drawing, node)}"
+    kind = "branch" if isinstance(node, Branch) else "noise" if node is NOISE else f"leaf {_colour(drawing, node)}"
+    kind += " faint" if _ink(drawing, placed.path) < FAINT else ""
     stop = 0 if placed.path == drawing.first_stop else -1
     return (
         f'class="node {kind}" role="treeitem" data-path="{placed.id}" tabindex="{stop}" '
@@ -191,14 +223,30 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
     if placed.hangs:
         yield _text("side", left, middle + 4, _SIDES[placed.path[-1]])
         left += SIDE_WIDTH
-    if isinstance(placed.node, Branch):
+    if placed.node is NOISE:
+        yield _text("rule", left, middle + 4.5, "noise")
+    elif isinstance(placed.node, Branch):
         yield from _rule(drawing.tree.schema, placed.node.rule, left, right, middle, placed)
     else:
-        yield from _said(drawing, placed.node, left, right, middle)
+        bar = drawing.bars.get(placed.path)
+        if bar is not None:
+            yield from _bar(bar, placed)
+        yield from _said(drawing, placed.node, left, right, middle, bar)
 
 
-def _said(drawing: _Drawing, leaf: End, left: float, right: float, middle: float) -> Iterator[str]:
-    """The letter of a class or the gauge of a number, and what the leaf predicts."""
+def _bar(bar: tuple[float, float, float], placed: Placed) -> Iterator[str]:
+    """A track from 0 to 1 along the lower edge, filled as far as the probability, with a band for its interval."""
+    left, width, y = placed.x + 2 * PADDING, placed.width - 4 * PADDING, placed.y + placed.height - 5.0
+    share, low, high = bar
+    yield _rect("track", left, y, width, 2.5, 1)
+    yield _rect("share", left, y, share * width, 2.5, 1)
+    yield _rect("band", left + low * width, y - 1.25, (high - low) * width, 5, 1.5)
+
+
+def _said(
+    drawing: _Drawing, leaf: End, left: float, right: float, middle: float, bar: tuple[float, float, float] | None
+) -> Iterator[str]:
+    """The letter of a class or the gauge of a number, and what the leaf predicts, with its probability where it is known."""
     top = middle - SWATCH / 2
     if isinstance(leaf, Leaf):
         yield _rect("swatch", left, top, SWATCH, SWATCH, 5)
@@ -208,7 +256,7 @@ def _said(drawing: _Drawing, leaf: End, left: float, right: float, middle: float
         yield _rect("gauge", left + 4, top, SWATCH - 8, SWATCH, 3)
         yield _rect("level", left + 6, top + 2 + empty, SWATCH - 12, SWATCH - 4 - empty, 1)
     left += SWATCH + 6
-    words = visible(leaf_in_words(drawing.tree.schema, leaf))
+    words = visible(leaf_in_words(drawing.tree.schema, leaf)) + (f" {bar[0]:.0%}" if bar else "")
     yield _text("name", left, middle + 4.5, fitted(words, right - left, TEXT, bold=True))
 
 
@@ -225,11 +273,11 @@ def _rule(schema: Schema, rule: Rule, left: float, right: float, middle: float, 
         yield _text("rule", left, middle + 13, fitted(asked, right - left, TEXT))
 
 
-def _least_card(tree: Tree, marks: Mapping[str, str]) -> float:
+def _least_card(tree: Tree, marks: Mapping[str, str], probability: str) -> float:
     """A card wide enough for what leaves say and the marks, within reason; deep trees hang, and need room for yes and no too."""
     side = SIDE_WIDTH if tree.depth > 3 else 0.0
     names = map(format_value, tree.values) if tree.values else tree.schema.classes
-    name = max(text_width(visible(name), TEXT, bold=True) for name in names)
+    name = max(text_width(visible(name) + probability, TEXT, bold=True) for name in names)
     mark = max((text_width(visible(mark), SMALL) + 6 for mark in marks.values() if mark), default=0.0)
     return max(CARD_WIDTH, side + min(WIDEST_LEAF, 2 * PADDING + SWATCH + 6 + name) + min(WIDEST_MARK, mark))
 

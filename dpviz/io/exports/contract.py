@@ -21,12 +21,15 @@ from dpviz.io.exports.spelling import one_line
 from dpviz.io.exports.statement import facts
 from dpviz.models.base import Model
 from dpviz.models.document import model_from_json
+from dpviz.table.dates import DateFeature
 from dpviz.table.schema import Schema
 from dpviz.table.strict_json import parse_json
 
 Content = str | bytes
 #: Predicts rows from the exported content alone (of the type that was written), in the target itself.
 Run = Callable[[Any, Schema, Sequence[Row]], list[Any]]
+#: Whether the export of a model has probabilities of the classes.
+Gives = Callable[["Exportable"], bool]
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,10 @@ class Target:
         Raises NotExported.
     run : callable (content, schema, rows) -> list
         Predicts rows from the content alone.
+    run_chances : callable (content, schema, rows) -> list of list of float, or None
+        The same for the probabilities of the classes; None for a target without any.
+    gives_chances : callable (Exportable) -> bool
+        Whether the export of this model has probabilities.
     ran_in : callable () -> str
         Where `run` runs it, with its version: "SQLite 3.45".
     group : "data", "code", "words" or "picture"
@@ -103,6 +110,8 @@ class Target:
     write: Callable[[Exportable], Content]
     run: Run
     ran_in: Callable[[], str]
+    run_chances: Run | None = None
+    gives_chances: Gives = lambda given: given.function.chances != "none"
     group: Literal["data", "code", "words", "picture"] = "code"
     language: str = "text"
     needs: tuple[str, ...] = ()
@@ -127,19 +136,28 @@ def export(target: Target, given: Exportable) -> Exported:
     """Write, run on every golden row in the target itself, and compare. Raises NotExported with the reason."""
     require_fit(target, given)
     content = target.write(given)
+    found = _ran(target, target.run, content, given)
+    difference = given.golden.first_difference(found)
+    also = ""
+    if difference is None and target.run_chances is not None and target.gives_chances(given):
+        difference = given.golden.first_other_chance(_ran(target, target.run_chances, content, given))
+        also = ", probabilities too"
+    if difference is not None:
+        what = f"{target.title} does not predict as the model does: {one_line(difference)}."
+        raise NotExported(what, remedy="Choose another form, and report this with the JSON document.")
+    count = len(given.golden.rows)
+    said = f"Checked on {count:,} golden rows in {target.ran_in()}: all agree with the model{also}."
+    return Exported(target, content, count, said)
+
+
+def _ran(target: Target, run: Run, content: Content, given: Exportable) -> list[Any]:
     try:
-        found = target.run(content, given.schema, given.golden.rows)
+        return run(content, given.schema, given.golden.rows)
     except DpvizError:
         raise
     except Exception as error:  # whatever a foreign runtime raises means that this export does not run there
         what = f"{target.title} was written, but {target.ran_in()} does not run it: {one_line(str(error))[:200]}"
         raise NotExported(what, remedy="Choose another form; the names of columns and categories may be the reason.") from error
-    difference = given.golden.first_difference(found)
-    if difference is not None:
-        what = f"{target.title} does not predict as the model does: {one_line(difference)}."
-        raise NotExported(what, remedy="Choose another form, and report this with the JSON document.")
-    count = len(given.golden.rows)
-    return Exported(target, content, count, f"Checked on {count:,} golden rows in {target.ran_in()}: all agree with the model.")
 
 
 def require_fit(target: Target, given: Exportable) -> None:
@@ -147,8 +165,18 @@ def require_fit(target: Target, given: Exportable) -> None:
     require_extra(target.extra, target.title, *target.needs)
     if target.any_model:
         return
+    if target.group in ("code", "data") and any(isinstance(feature, DateFeature) for feature in given.schema.features):
+        what = f"{target.title} cannot read dates, and this model asks for the {_parts_of_dates(given.schema)} of a date."
+        raise NotExported(what, remedy="Export it as JSON; `dpviz predict` reads the dates.")
+    if target.group in ("code", "data") and any(getattr(feature, "missing_codes", ()) for feature in given.schema.features):
+        what = f"{target.title} does not know the declared codes of missing cells."
+        raise NotExported(what, remedy="Export it as JSON; `dpviz predict` knows them.")
     if target.one_tree and not given.function.is_one_tree:
         raise NotExported(f"{target.title} shows a single tree; this model has many.", remedy="Export it as JSON, Python or SQL.")
     if given.function.n_ends > target.most_ends:
         what = f"This model has {given.function.n_ends:,} leaves; {target.title} is offered up to {target.most_ends:,}."
         raise NotExported(what, remedy="Export it as JSON.")
+
+
+def _parts_of_dates(schema: Schema) -> str:
+    return " and the ".join(dict.fromkeys(feature.part for feature in schema.features if isinstance(feature, DateFeature)))

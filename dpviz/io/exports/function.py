@@ -23,13 +23,17 @@ from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget
 LARGEST = float(np.finfo(np.float64).max)
 #: one: the tree's own answer. most: the class with the largest sum. sign: a sum above 0 means the second class. sum: the sum.
 Decision = Literal["one", "most", "sign", "sum"]
+#: Where probabilities of the classes come from. leaf: they stand at the ends. votes: each class's share of the trees. odds: the
+#: softmax of the sums; a single sum is the log-odds of the second class. none: the model holds none, or its sums do not say.
+Probabilities = Literal["none", "leaf", "votes", "odds"]
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The end of a path: a class code or a number, or what the tree adds to each sum."""
+    """The end of a path: a class code or a number, or what the tree adds to each sum. `shares`: a single tree's probabilities."""
 
     amounts: tuple[float, ...]
+    shares: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,7 @@ class Function:
     trees: tuple[Step, ...]
     how: Decision
     start: tuple[float, ...] = (0.0,)
+    chances: Probabilities = "none"
 
     @cached_property
     def n_ends(self) -> int:

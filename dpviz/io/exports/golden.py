@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.errors import NotExported
+from dpviz.errors import NoProbabilities, NotExported
 from dpviz.io.exports.conditions import Cell, Condition, Row
 from dpviz.io.exports.function import LARGEST, Function, Split, Step, encoded_number
 from dpviz.io.exports.reading import function_of
@@ -36,11 +36,15 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class GoldenRows:
-    """Rows of raw cells and what the model predicts for each: the name of a class, or a number."""
+    """Rows of raw cells and what the model predicts for each: the name of a class, or a number.
+
+    `chances` are the probabilities of the classes, float64 of shape (n_rows, n_classes); None for a model that holds none.
+    """
 
     schema: Schema
     rows: tuple[Row, ...]
     expected: tuple[str | float, ...]
+    chances: np.ndarray | None = None
 
     def first_difference(self, found: Sequence[Any]) -> str | None:
         """The first row that is predicted otherwise, in words; None when all agree."""
@@ -51,6 +55,18 @@ class GoldenRows:
                 cells = dict(zip(self.schema.feature_names, row, strict=True))
                 return f"for {cells!r:.300} it says {given!r:.60}, not {wanted!r:.60}"
         return None
+
+    def first_other_chance(self, found: Sequence[Sequence[float]]) -> str | None:
+        """The first row whose probabilities differ by more than TOLERANCE, in words; None when all agree."""
+        wanted, given = self.chances, np.array(found, dtype=np.float64)
+        if wanted is None or given.shape != wanted.shape:
+            return f"probabilities of shape {given.shape} were given"
+        off = np.flatnonzero(~(np.abs(given - wanted) <= TOLERANCE).all(axis=1))
+        if not len(off):
+            return None
+        cells = dict(zip(self.schema.feature_names, self.rows[off[0]], strict=True))
+        theirs, ours = given[off[0]].tolist(), wanted[off[0]].tolist()
+        return f"for {cells!r:.300} it gives the probabilities {theirs!r:.100}, not {ours!r:.100}"
 
     def _agrees(self, wanted: str | float, given: Any) -> bool:
         target = self.schema.target
@@ -68,7 +84,7 @@ def golden_rows(model: Model, *, random_rows: int = RANDOM_ROWS, seed: int = 0) 
     rows = list(dict.fromkeys([*about, *random_cells(model.schema, special, random_rows, rng)]))
     if not defined_everywhere:
         rows = [row for row in rows if _has_value(model.schema, row)]
-    return GoldenRows(model.schema, tuple(rows), predictions(model, rows))
+    return GoldenRows(model.schema, tuple(rows), predictions(model, rows), chances(model, rows))
 
 
 def random_cells(schema: Schema, special: list[list[Cell]], count: int, rng: np.random.Generator) -> list[Row]:
@@ -182,13 +198,26 @@ def _between(feature: NumericFeature, wanted: Sequence[Condition], rng: np.rando
 
 def predictions(model: Model, rows: Sequence[Row]) -> tuple[str | float, ...]:
     """What the model itself predicts for raw rows."""
+    found = model.predict(_encoded_rows(model, rows))
+    if isinstance(model.schema.target, NumericTarget):
+        return tuple(found.tolist())
+    return tuple(model.schema.classes[code] for code in found.tolist())
+
+
+def chances(model: Model, rows: Sequence[Row]) -> np.ndarray | None:
+    """The model's own probabilities for raw rows, float64 of shape (n_rows, n_classes); None where it holds none."""
+    try:
+        return model.predict_proba(_encoded_rows(model, rows))
+    except NoProbabilities:
+        return None
+
+
+def _encoded_rows(model: Model, rows: Sequence[Row]) -> EncodedDataset:
     schema = model.schema
     beyond = isinstance(model, (PackedForest, BoostedTrees, AdditiveModel))
-    columns = [_encoded(feature, cells, beyond) for feature, cells in zip(schema.features, zip(*rows, strict=True), strict=True)]
-    found = model.predict(EncodedDataset(schema, tuple(columns), np.zeros(len(rows), dtype=np.uint8)))
-    if isinstance(schema.target, NumericTarget):
-        return tuple(found.tolist())
-    return tuple(schema.classes[code] for code in found.tolist())
+    cells = zip(*rows, strict=True)
+    columns = [_encoded(feature, column, beyond) for feature, column in zip(schema.features, cells, strict=True)]
+    return EncodedDataset(schema, tuple(columns), np.zeros(len(rows), dtype=np.uint8))
 
 
 def _encoded(feature: Feature, cells: Sequence[Cell], last_is_right: bool) -> np.ndarray:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dpviz.io.exports.conditions import Row
 from dpviz.io.exports.contract import Target
-from dpviz.io.exports.golden import predictions
+from dpviz.io.exports.golden import chances, predictions
 from dpviz.models.document import model_from_json
 from dpviz.table.schema import Schema
 from dpviz.version import VERSION
@@ -14,6 +14,11 @@ from dpviz.version import VERSION
 
 def _run(content: str, _schema: Schema, rows: Sequence[Row]) -> list[str | float]:
     return list(predictions(model_from_json(content), rows))
+
+
+def _chances(content: str, _schema: Schema, rows: Sequence[Row]) -> list[list[float]]:
+    found = chances(model_from_json(content), rows)
+    return [] if found is None else found.tolist()
 
 
 _JSON = Target(
@@ -24,6 +29,8 @@ _JSON = Target(
     about="Everything: rules, labels, schema, settings, ledger, claim and disclosures. dpviz reads it back.",
     write=lambda given: given.text,
     run=_run,
+    run_chances=_chances,
+    gives_chances=lambda given: given.golden.chances is not None,
     ran_in=lambda: f"dpviz {VERSION}, read back",
     group="data",
     language="json",

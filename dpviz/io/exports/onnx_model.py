@@ -1,4 +1,4 @@
-"""ONNX: numbers and texts in, one input per column; a label (and for votes or scores their sums) out. Checked in onnxruntime.
+"""ONNX: numbers and texts in, one input per column; a label, and probabilities where there are any, out. Checked in onnxruntime.
 
 Trees are one `TreeEnsemble` of `ai.onnx.ml` 5 in double precision, so that thresholds are the model's own to the last bit; sets
 of categories are its set membership. A text becomes its place in the schema's list by a `LabelEncoder`.
@@ -7,7 +7,8 @@ of categories are its set membership. A text becomes its place in the schema's l
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -23,6 +24,8 @@ from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schem
 _LEQ, _MEMBER, _INT64 = 0, 6, 7
 #: Names of what flows inside; inputs bear the columns' names, so a column must not be called so.
 _INSIDE = "dpviz::"
+#: The second output.
+_CHANCES = "probabilities"
 
 
 def _write(given: Exportable) -> bytes:
@@ -32,9 +35,11 @@ def _write(given: Exportable) -> bytes:
     function = given.function
     _require_names(function.schema)
     inputs, nodes = _columns(function.schema)
-    nodes += [*_sums(function), *_decision(function)]
+    nodes += [*_sums(function), *_decision(function), *_probabilities(function)]
     label = TensorProto.DOUBLE if function.names is None else TensorProto.STRING
     outputs = [helper.make_tensor_value_info("prediction", label, [None])]
+    if function.chances != "none":
+        outputs.append(helper.make_tensor_value_info(_CHANCES, TensorProto.DOUBLE, [None, len(function.schema.classes)]))
     graph = helper.make_graph(nodes, "dpviz", inputs, outputs, _constants(function), doc_string="\n".join(given.facts))
     imports = [helper.make_opsetid("", 21), helper.make_opsetid("ai.onnx.ml", 5)]
     model = helper.make_model(graph, opset_imports=imports, ir_version=10, producer_name="dpviz")
@@ -51,7 +56,7 @@ def _node(kind: str, inputs: list[str], output: str, **attributes: Any) -> Any:
 
 def _require_names(schema: Schema) -> None:
     for name in schema.feature_names:
-        if name.startswith(_INSIDE) or name == "prediction":
+        if name.startswith(_INSIDE) or name in ("prediction", _CHANCES):
             raise NotExported(f"ONNX needs the name {name!r:.80} for itself.", remedy="Rename the column.")
     for feature in schema.features:
         if isinstance(feature, CategoricalFeature) and "\0" in "".join((feature.name, *feature.categories)):
@@ -88,22 +93,49 @@ def _encoder(feature: CategoricalFeature, out: str) -> Any:
 def _sums(function: Function) -> list[Any]:
     """One ensemble per sum, because a leaf adds to one sum only. A single tree of classes sums up to the code of the class."""
     parts = [f"{_INSIDE}sum{place}" for place in range(len(function.start))]
-    nodes = [_ensemble(function, place, part) for place, part in enumerate(parts)]
+    nodes = [_ensemble(function, partial(_amount, place), part) for place, part in enumerate(parts)]
     return [*nodes, _node("Concat", parts, f"{_INSIDE}sums", axis=1)]
 
 
-def _ensemble(function: Function, place: int, out: str) -> Any:
-    flat = _Flat(function, place)
+def _probabilities(function: Function) -> list[Any]:
+    """The probability of every class, one ensemble each where they stand at the leaves, else from the sums."""
+    if function.chances == "leaf":
+        parts = [f"{_INSIDE}share{place}" for place in range(len(function.schema.classes))]
+        nodes = [_ensemble(function, partial(_share, place), part) for place, part in enumerate(parts)]
+        return [*nodes, _node("Concat", parts, _CHANCES, axis=1)]
+    total, both, part = f"{_INSIDE}total", f"{_INSIDE}both", f"{_INSIDE}part"
+    if function.chances == "none":
+        return []
+    if len(function.start) > 1:
+        nodes, every = [], total
+    else:
+        nodes, every = [_node("Mul", [total, f"{_INSIDE}signs"], both)], both
+    if function.chances == "odds":
+        return [*nodes, _node("Softmax", [every], _CHANCES, axis=1)]
+    return [*nodes, _node("Mul", [every, f"{_INSIDE}one_vote"], part), _node("Add", [part, f"{_INSIDE}no_vote"], _CHANCES)]
+
+
+def _amount(place: int, end: End) -> float:
+    return end.amounts[place]
+
+
+def _share(place: int, end: End) -> float:
+    assert end.shares is not None
+    return end.shares[place]
+
+
+def _ensemble(function: Function, value: Callable[[End], float], out: str) -> Any:
+    flat = _Flat(function, value)
     for tree in function.trees:
         flat.add(tree)
     return _node("TreeEnsemble", [f"{_INSIDE}cells"], out, n_targets=1, **flat.attributes())
 
 
 class _Flat:
-    """The trees as the flat arrays that TreeEnsemble wants, for the sum at one place."""
+    """The trees as the flat arrays that TreeEnsemble wants, for one number per leaf."""
 
-    def __init__(self, function: Function, place: int) -> None:
-        self.function, self.place = function, place
+    def __init__(self, function: Function, value: Callable[[End], float]) -> None:
+        self.function, self.value = function, value
         self.roots: list[int] = []
         self.nodes: list[list[float]] = []  # feature, mode, threshold, yes, yes is a leaf, no, no is a leaf, missing
         self.members: list[float] = []
@@ -129,7 +161,7 @@ class _Flat:
     def _below(self, step: Step) -> tuple[int, int]:
         if isinstance(step, Split):
             return self._node(step), 0
-        self.leaves.append(step.amounts[self.place])
+        self.leaves.append(self.value(step))
         return len(self.leaves) - 1, 1
 
     def attributes(self) -> dict[str, Any]:
@@ -203,6 +235,7 @@ def _constants(function: Function) -> list[Any]:
         arrays["zero"] = np.array(0.0)
     if function.how == "sum" and isinstance(function.schema.target, NumericTarget):
         arrays |= {"low": np.array(function.schema.target.low), "high": np.array(function.schema.target.high)}
+    arrays |= _of_chances(function)
     made = [numpy_helper.from_array(array, f"{_INSIDE}{name}") for name, array in arrays.items()]
     if function.names is None:
         return made
@@ -210,7 +243,19 @@ def _constants(function: Function) -> list[Any]:
     return [*made, helper.make_tensor(f"{_INSIDE}names", helper.TensorProto.STRING, [len(names)], names)]
 
 
-def _run(content: bytes, schema: Schema, rows: Sequence[Row]) -> list[str | float]:
+def _of_chances(function: Function) -> dict[str, np.ndarray]:
+    """Two classes have one sum: its log-odds are those of 0 and the sum, and a vote moves it by one to either side."""
+    if function.chances in ("none", "leaf"):
+        return {}
+    has_one = len(function.start) == 1
+    if function.chances == "odds":
+        return {"signs": np.array([[0.0, 1.0]])} if has_one else {}
+    count = len(function.trees) * (2 if has_one else 1)
+    shared = {"one_vote": np.array(1 / count), "no_vote": np.array(0.5 if has_one else 0.0)}
+    return shared | ({"signs": np.array([[-1.0, 1.0]])} if has_one else {})
+
+
+def _run(content: bytes, schema: Schema, rows: Sequence[Row], output: int = 0) -> list[Any]:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -218,7 +263,7 @@ def _run(content: bytes, schema: Schema, rows: Sequence[Row]) -> list[str | floa
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     cells = zip(schema.features, zip(*rows, strict=True), strict=True)
-    return session.run(None, {feature.name: _input(feature, column) for feature, column in cells})[0].tolist()
+    return session.run(None, {feature.name: _input(feature, column) for feature, column in cells})[output].tolist()
 
 
 def _input(feature: Feature, column: Sequence[Any]) -> np.ndarray:
@@ -235,6 +280,7 @@ _ONNX = Target(
     about="One input per column: numbers as double, categories as text. Missing: not-a-number, or the empty text.",
     write=_write,
     run=_run,
+    run_chances=partial(_run, output=1),
     ran_in=lambda: f"onnxruntime {version('onnxruntime')}",
     needs=("onnx", "onnxruntime"),
     extra="onnx",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import platform
 import subprocess
 import sys
@@ -11,40 +12,58 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 from dpviz.errors import NotExported
 from dpviz.io.exports.conditions import Condition, Row
 from dpviz.io.exports.contract import Exportable, Target
 from dpviz.io.exports.function import End, Function, Step
 from dpviz.io.exports.spelling import identifiers, number
+from dpviz.table.raw import MISSING_MARKS, parse_numbers
 from dpviz.table.schema import CategoricalFeature, NumericTarget, Schema
 
 _SECONDS = 60
-_TAKEN = ("row", "predict", "cell", "value", "total", "totals", "number_in", "text_in", "max", "min")
-#: Infinity meets no condition, as an unreadable number must not; nor does not-a-number, unless it has a stand-in.
-_CELLS = '''
+_TAKEN = {"row", "predict", "leaf", "sums", "cell", "value", "total", "totals", "number_in", "text_in", "MISSING"}
+_TAKEN |= {"max", "min", "sum", "float", "str"}
+#: Reads what `dpviz.table.raw` reads: missing marks, a decimal comma, and no 1_000. Infinity meets no condition, as an unreadable
+#: number must not; nor does not-a-number, unless it has a stand-in.
+_CELLS = f'''
+MISSING = frozenset({sorted(MISSING_MARKS)!r})
+
+
 def number_in(cell):
     """A number; not-a-number for a missing cell, infinity for a text that is no number."""
-    if cell is None or isinstance(cell, str) and not cell.strip():
+    if cell is None or isinstance(cell, str) and cell.strip() in MISSING:
         return float("nan")
+    if isinstance(cell, str):
+        cell = cell.strip()
+        if "_" in cell:
+            return float("inf")
+        if cell.count(",") == 1 and "." not in cell:
+            cell = cell.replace(",", ".")
     try:
         value = float(cell)
     except (TypeError, ValueError, OverflowError):
         return float("inf")
-    return float("inf") if value == float("-inf") else value
+    return float("inf") if value == float("-inf") or isinstance(cell, str) and value != value else value
 
 
-def text_in(cell):
-    """A text; None for a missing cell."""
-    if cell is None or cell == "" or cell != cell:
-        return None
-    return cell if isinstance(cell, str) else str(cell)
+def text_in(cell, names):
+    """The cell as a text, None where it is missing; one of these names if it is the same text, or the same number."""
+    if cell is None or cell != cell or cell in names:
+        return cell if cell in names else None
+    text = str(cell).strip()
+    value = number_in(text)
+    same = (name for name in names if text == name or value < float("inf") and value == number_in(name))
+    return None if text in MISSING else next(same, text)
 '''
 _RUNNER = """
 
 import json, sys
 names, rows = json.load(sys.stdin)
-json.dump([predict(dict(zip(names, row))) for row in rows], sys.stdout)
+json.dump([ANSWER for row in rows], sys.stdout)
 """
+_ANSWER, _CHANCES = "predict(dict(zip(names, row)))", "list(predict_proba(dict(zip(names, row))).values())"
 
 
 def _write(given: Exportable) -> str:
@@ -54,38 +73,82 @@ def _write(given: Exportable) -> str:
     if not function.is_one_tree:
         for place, tree in enumerate(function.trees):
             lines += [*_tree(function, place, tree, names), "", ""]
-    return "\n".join([*lines, *_predict(function, names)]) + "\n"
+    return "\n".join([*lines, *_reached(function, names), "", "", *_predict(function), *_probabilities(function)]) + "\n"
 
 
-def _predict(function: Function, names: list[str]) -> Iterator[str]:
-    yield "def predict(row):"
-    yield '    """The prediction for a row, a mapping from column names to cells. Missing: None, not-a-number or blank."""'
+def _reached(function: Function, names: list[str]) -> Iterator[str]:
+    """What a row comes to: the leaf of a single tree, or the sums over all trees."""
+    yield f"def {'leaf' if function.is_one_tree else 'sums'}(row):"
     used = sorted({feature for tree in function.trees for feature in function.features_of(tree)})
     for feature in used:
         declared = function.schema.features[feature]
-        reader = "text_in" if isinstance(declared, CategoricalFeature) else "number_in"
-        yield f"    {names[feature]} = {reader}(row[{declared.name!a}])"
+        cell = f"row[{declared.name!a}]"
+        read = f"text_in({cell}, {_names(declared)})" if isinstance(declared, CategoricalFeature) else f"number_in({cell})"
+        yield f"    {names[feature]} = {read}"
     if function.is_one_tree:
-        yield from _steps(function.trees[0], names, 1, lambda end: _literal(function.answer(end)))
-    else:
-        yield from _decide(function, names)
-
-
-def _decide(function: Function, names: list[str]) -> Iterator[str]:
-    calls = [f"tree_{k}({', '.join(names[f] for f in function.features_of(tree))})" for k, tree in enumerate(function.trees)]
-    if len(function.start) > 1:
-        yield f"    totals = [{', '.join(map(number, function.start))}]"
-        for call in calls:
-            yield f"    totals = [total + value for total, value in zip(totals, {call})]"
-        yield f"    return {_tuple(function.schema.classes)}[totals.index(max(totals))]"
+        yield from _steps(function.trees[0], names, 1, lambda end: _leaf(function, end))
         return
-    yield f"    total = {number(function.start[0])}"
-    yield from (f"    total += {call}" for call in calls)
+    yield f"    totals = [{', '.join(map(number, function.start))}]"
+    for k, tree in enumerate(function.trees):
+        call = f"tree_{k}({', '.join(names[f] for f in function.features_of(tree))})"
+        many = f"[total + value for total, value in zip(totals, {call})]"
+        yield f"    totals{f'[0] += {call}' if len(function.start) == 1 else f' = {many}'}"
+    yield "    return totals"
+
+
+def _leaf(function: Function, end: End) -> str:
+    answer = _literal(function.answer(end))
+    return f"{answer}, ({', '.join(map(repr, end.shares))})" if function.chances == "leaf" and end.shares else answer
+
+
+def _predict(function: Function) -> Iterator[str]:
+    yield "def predict(row):"
+    yield '    """The prediction for a row, a mapping from column names to cells; missing: None, not-a-number, blank or NA."""'
     target = function.schema.target
-    if isinstance(target, NumericTarget):
-        yield f"    return min(max(total, {target.low!r}), {target.high!r})"
+    if function.is_one_tree:
+        yield f"    return leaf(row){'[0]' if function.chances == 'leaf' else ''}"
+    elif isinstance(target, NumericTarget):
+        yield f"    return min(max(sums(row)[0], {target.low!r}), {target.high!r})"
+    elif function.how == "sign":
+        yield f"    return {target.classes[1]!a} if sums(row)[0] > 0 else {target.classes[0]!a}"
     else:
-        yield f"    return {target.classes[1]!a} if total > 0 else {target.classes[0]!a}"
+        yield "    totals = sums(row)"
+        yield f"    return {_tuple(target.classes)}[totals.index(max(totals))]"
+
+
+def _probabilities(function: Function) -> Iterator[str]:
+    if function.chances == "none":
+        return
+    yield from ("", "", "def predict_proba(row):", '    """The probability of every class for a row, as a mapping."""')
+    if function.chances == "leaf":
+        yield "    shares = leaf(row)[1]"
+    else:
+        yield "    totals = sums(row)"
+        yield from _of_votes(function) if function.chances == "votes" else _of_odds(function)
+    yield f"    return dict(zip({_tuple(function.schema.classes)}, shares))"
+
+
+def _of_votes(function: Function) -> Iterator[str]:
+    """Two classes have one sum, which every tree moves by one to either side."""
+    count = len(function.trees)
+    if len(function.start) == 1:
+        yield f"    totals = [({count} - totals[0]) / 2, ({count} + totals[0]) / 2]"
+    yield f"    shares = [total / {count} for total in totals]"
+
+
+def _of_odds(function: Function) -> Iterator[str]:
+    if len(function.start) == 1:
+        yield "    totals = [0.0, totals[0]]"
+    yield "    top = max(totals)"
+    yield f"    weights = [{math.e!r} ** (total - top) for total in totals]"
+    yield "    shares = [weight / sum(weights) for weight in weights]"
+
+
+def _names(declared: CategoricalFeature) -> str:
+    """Categories that are more than their stripped text: numbers, which have other spellings, blanks, missing marks."""
+    are_numbers = ~np.isnan(parse_numbers(declared.categories))
+    pairs = zip(declared.categories, are_numbers, strict=True)
+    return _tuple([name for name, is_number in pairs if is_number or name != name.strip() or name in MISSING_MARKS])
 
 
 def _tree(function: Function, place: int, tree: Step, names: list[str]) -> Iterator[str]:
@@ -126,11 +189,11 @@ def _literal(answer: str | float) -> str:
     return ascii(answer) if isinstance(answer, str) else repr(answer)
 
 
-def _run(content: str, schema: Schema, rows: Sequence[Row]) -> list[Any]:
+def _run(content: str, schema: Schema, rows: Sequence[Row], answer: str = _ANSWER) -> list[Any]:
     """`-I -S`: no folder of the user's, no installed packages, no variables of the environment."""
     with TemporaryDirectory(prefix="dpviz-") as folder:
         script = Path(folder) / "exported.py"
-        script.write_text(content + _RUNNER, encoding="utf-8")
+        script.write_text(content + _RUNNER.replace("ANSWER", answer), encoding="utf-8")
         command = [sys.executable, "-I", "-S", str(script)]
         given = json.dumps([schema.feature_names, rows])
         done = subprocess.run(command, input=given, capture_output=True, encoding="utf-8", timeout=_SECONDS, check=False)
@@ -145,9 +208,10 @@ _PYTHON = Target(
     title="Python function",
     suffix=".py",
     mime="text/x-python",
-    about="One function, no imports, any Python 3. Missing: None, not-a-number or a blank text.",
+    about="One function, no imports, any Python 3. Reads cells as dpviz does; missing: None, not-a-number, a blank text.",
     write=_write,
     run=_run,
+    run_chances=lambda content, schema, rows: _run(content, schema, rows, _CHANCES),
     ran_in=lambda: f"a bare Python {platform.python_version()}",
     language="python",
     order=20,

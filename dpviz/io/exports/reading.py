@@ -11,7 +11,18 @@ import numpy as np
 
 from dpviz.errors import NotExported
 from dpviz.io.exports.conditions import Condition
-from dpviz.io.exports.function import LARGEST, Decision, End, Function, Split, Step, before_rounding, condition_of, encoded_number
+from dpviz.io.exports.function import (
+    LARGEST,
+    Decision,
+    End,
+    Function,
+    Probabilities,
+    Split,
+    Step,
+    before_rounding,
+    condition_of,
+    encoded_number,
+)
 from dpviz.models.additive import AdditiveModel
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.constant import Constant
@@ -40,18 +51,24 @@ def function_of(model: Any) -> Function:
 
 
 def _of_tree(tree: Tree) -> Function:
-    return Function(tree.schema, (_from_node(tree, lambda leaf: (float(said_by(leaf)),)),), "one")
+    leaves = [placed.node for placed in tree.nodes() if not isinstance(placed.node, Branch)]
+    has_shares = all(isinstance(leaf, Leaf) and leaf.shares is not None for leaf in leaves)
+    return Function(tree.schema, (_from_node(tree, _end),), "one", chances="leaf" if has_shares else "none")
+
+
+def _end(leaf: Leaf | NumberLeaf) -> End:
+    return End((float(said_by(leaf)),), leaf.shares if isinstance(leaf, Leaf) else None)
 
 
 def _of_forest(forest: Forest) -> Function:
     votes = _votes(len(forest.schema.classes))
-    trees = tuple(_from_node(tree, lambda leaf: votes[leaf.label]) for tree in forest.trees)
-    return _voting(forest.schema, trees)
+    trees = tuple(_from_node(tree, lambda leaf: End(votes[leaf.label])) for tree in forest.trees)
+    return _voting(forest.schema, trees, "votes" if trees else "none")
 
 
-def _voting(schema: Schema, trees: tuple[Step, ...]) -> Function:
+def _voting(schema: Schema, trees: tuple[Step, ...], chances: Probabilities) -> Function:
     n_sums = 1 if len(schema.classes) == 2 else len(schema.classes)
-    return Function(schema, trees, "sign" if n_sums == 1 else "most", (0.0,) * n_sums)
+    return Function(schema, trees, "sign" if n_sums == 1 else "most", (0.0,) * n_sums, chances)
 
 
 def _votes(n_classes: int) -> list[tuple[float, ...]]:
@@ -68,7 +85,7 @@ def _of_packed_forest(forest: PackedForest) -> Function:
         tallies = forest.tallies.astype(np.float64)
         shown = tallies[:, 1:] - tallies[:, :1] if tallies.shape[1] == 2 else tallies
         amounts = [tuple(row) for row in shown.tolist()]
-    return _voting(forest.schema, _from_packed(forest.splits, amounts))
+    return _voting(forest.schema, _from_packed(forest.splits, amounts), "votes" if forest.tallies is None else "none")
 
 
 def _of_boosted(model: BoostedTrees) -> Function:
@@ -78,7 +95,7 @@ def _of_boosted(model: BoostedTrees) -> Function:
     amounts[np.arange(len(turn)), turn] = model.values
     how: Decision = "sum" if isinstance(model.schema.target, NumericTarget) else "sign" if n_sums == 1 else "most"
     trees = _from_packed(splits, [tuple(row) for row in amounts.tolist()])
-    return Function(model.schema, trees, how, (model.initial,) * n_sums)
+    return Function(model.schema, trees, how, (model.initial,) * n_sums, "none" if how == "sum" else "odds")
 
 
 # --- trees
@@ -97,12 +114,12 @@ def _require_short(depth: int) -> None:
         raise NotExported(what, remedy="Export it as JSON, or train with a smaller depth or fewer categories.")
 
 
-def _from_node(tree: Tree, amounts: Callable[[Any], tuple[float, ...]]) -> Step:
+def _from_node(tree: Tree, end: Callable[[Any], End]) -> Step:
     _require_short(tree.depth)
 
     def read(node: Node) -> Step:
         if not isinstance(node, Branch):
-            return End(amounts(node))
+            return end(node)
         return _split(condition_of(tree.schema, node.rule), read(node.left), read(node.right))
 
     return read(tree.root)
@@ -111,7 +128,7 @@ def _from_node(tree: Tree, amounts: Callable[[Any], tuple[float, ...]]) -> Step:
 def _from_packed(splits: PackedTrees, amounts: list[tuple[float, ...]]) -> tuple[Step, ...]:
     _require_short(_longest_path(splits))
     trees = UnpackedTrees(_Numbered(splits))
-    return tuple(_from_node(tree, lambda leaf: amounts[int(leaf.value)]) for tree in trees)
+    return tuple(_from_node(tree, lambda leaf: End(amounts[int(leaf.value)])) for tree in trees)
 
 
 def _longest_path(splits: PackedTrees) -> int:
@@ -140,7 +157,7 @@ def _of_additive(model: AdditiveModel) -> Function:
     """One tree per feature, from its table of values; a missing cell takes the last value, as it goes right everywhere."""
     terms = zip(model.schema.features, model.cuts, model.values, strict=True)
     trees = tuple(_term(model.schema, place, cuts, values) for place, (_, cuts, values) in enumerate(terms))
-    return Function(model.schema, trees, "sign", (model.offset,))
+    return Function(model.schema, trees, "sign", (model.offset,), "odds")
 
 
 def _term(schema: Schema, place: int, cuts: Sequence[float], values: Sequence[float]) -> Step:

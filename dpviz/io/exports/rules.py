@@ -19,10 +19,11 @@ from dpviz.table.schema import NumericTarget, Schema
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One leaf: it predicts `answer` for the rows that meet every condition."""
+    """One leaf: it predicts `answer` for the rows that meet every condition; `shares` are the probabilities of the classes."""
 
     conditions: tuple[Condition, ...]
     answer: str | float
+    shares: tuple[float, ...] | None = None
 
 
 def rules_of(function: Function) -> Iterator[Rule]:
@@ -32,7 +33,8 @@ def rules_of(function: Function) -> Iterator[Rule]:
         for item in path:
             merged[item.feature] = merged[item.feature] & item if item.feature in merged else item
         if not any(item.is_impossible for item in merged.values()):
-            yield Rule(tuple(item for item in merged.values() if not item.excludes_nothing), function.answer(end))
+            shares = end.shares if function.chances == "leaf" else None
+            yield Rule(tuple(item for item in merged.values() if not item.excludes_nothing), function.answer(end), shares)
 
 
 def _leaves(step: Step, path: tuple[Condition, ...]) -> Iterator[tuple[End, tuple[Condition, ...]]]:
@@ -47,27 +49,52 @@ def _leaves(step: Step, path: tuple[Condition, ...]) -> Iterator[tuple[End, tupl
 
 def answers(rules: Sequence[Rule], rows: Sequence[Row]) -> list[str | float]:
     """What the rules predict: exactly one must hold for each row. Raises NotExported."""
-    return [_answer(rules, row) for row in rows]
+    return [_rule_for(rules, row).answer for row in rows]
 
 
-def _answer(rules: Sequence[Rule], row: Row) -> str | float:
-    found = [rule.answer for rule in rules if all(item.holds(row[item.feature]) for item in rule.conditions)]
+def chances(rules: Sequence[Rule], rows: Sequence[Row]) -> list[tuple[float, ...]]:
+    """The probabilities that the rules give, as `answers`."""
+    return [_rule_for(rules, row).shares or () for row in rows]
+
+
+def _rule_for(rules: Sequence[Rule], row: Row) -> Rule:
+    found = [rule for rule in rules if all(item.holds(row[item.feature]) for item in rule.conditions)]
     if len(found) != 1:
         raise NotExported(f"{len(found)} rules hold for one row.", remedy="Export the model as JSON.")
     return found[0]
 
 
-def rule_sentence(rule: Rule, code: Callable[[str], str], strong: Callable[[str], str]) -> str:
-    """The rule as "If ... and ..., then ...", its conditions and its answer marked up."""
+def rule_sentence(
+    rule: Rule, code: Callable[[str], str], strong: Callable[[str], str], odds: Callable[[tuple[float, ...]], str]
+) -> str:
+    """The rule as "If ... and ..., then ...", its conditions, its answer and its probabilities marked up."""
     conditions = " and ".join(code(condition_words(condition)) for condition in rule.conditions)
     start = f"If {conditions}, then" if conditions else "Always"
-    return f"{start} {strong(code(answer_words(rule.answer)))}"
+    shares = f", {ODDS} {odds(rule.shares)}" if rule.shares else ""
+    return f"{start} {strong(code(answer_words(rule.answer)))}{shares}"
 
 
-def rule_from(words: Sequence[str], schema: Schema) -> Rule:
-    """The rule of these conditions, in words, and its answer."""
-    *conditions, answer = words
-    return Rule(tuple(condition_from(item, schema) for item in conditions), answer_from(answer, schema))
+def rule_from(words: Sequence[str], schema: Schema, *, has_shares: bool = False) -> Rule:
+    """The rule of these conditions, in words, its answer and, with `has_shares`, the probabilities behind it."""
+    *conditions, answer = words[:-1] if has_shares else words
+    shares = tuple(map(float, words[-1].split())) if has_shares else None
+    return Rule(tuple(condition_from(item, schema) for item in conditions), answer_from(answer, schema), shares)
+
+
+#: Stands before the probabilities of a rule.
+ODDS = "with probabilities"
+
+
+def share_words(shares: Sequence[float]) -> str:
+    """Probabilities in full, in the order of the classes."""
+    return " ".join(map(repr, shares))
+
+
+def order_of_shares(function: Function) -> list[str]:
+    """One line that says which class each probability is of; none where there are no probabilities."""
+    if function.chances != "leaf":
+        return []
+    return [f"Probabilities stand in this order: {', '.join(map(spelled, function.schema.classes))}."]
 
 
 def answer_words(answer: str | float) -> str:
@@ -82,12 +109,13 @@ def answer_from(words: str, schema: Schema) -> str | float:
 
 # --- plain text: every condition on its own line
 
-_WORDS = ("if", "and", "then", "always")
+_WORDS = ("if", "and", "then", "always", "with")
 _INDENT = 2 + max(map(len, _WORDS)) + 1
 
 
 def _write_text(given: Exportable) -> str:
-    head = [*(f"# {fact}" for fact in given.facts), "# A rule applies when all its lines do; exactly one applies to any row."]
+    note = "A rule applies when all its lines do; exactly one applies to any row."
+    head = [f"# {line}" for line in (*given.facts, note, *order_of_shares(given.function))]
     blocks = [line for place, rule in enumerate(rules_of(given.function), start=1) for line in _block(place, rule)]
     return "\n".join([*head, *blocks]) + "\n"
 
@@ -98,25 +126,19 @@ def _block(place: int, rule: Rule) -> Iterator[str]:
     for first, condition in enumerate(rule.conditions):
         yield _line("and" if first else "if", condition_words(condition))
     yield _line("then" if rule.conditions else "always", answer_words(rule.answer))
+    if rule.shares:
+        yield _line("with", share_words(rule.shares))
 
 
 def _line(word: str, rest: str) -> str:
     return f"{'  ' + word:<{_INDENT}}{rest}"
 
 
-def _run_text(content: str, schema: Schema, rows: Sequence[Row]) -> list[str | float]:
-    return answers(list(_read_text(content, schema)), rows)
-
-
 def _read_text(content: str, schema: Schema) -> Iterator[Rule]:
-    words: list[str] = []
-    for line in content.split("\n"):
-        word = line[:_INDENT].strip()
-        if word in _WORDS:
-            words.append(line[_INDENT:])
-        if word in ("then", "always"):
-            yield rule_from(words, schema)
-            words = []
+    for block in content.split("\n\n")[1:]:
+        lines = [(line[:_INDENT].strip(), line[_INDENT:]) for line in block.split("\n")]
+        told = [(word, rest) for word, rest in lines if word in _WORDS]
+        yield rule_from([rest for _, rest in told], schema, has_shares=told[-1][0] == "with")
 
 
 # --- Markdown: a numbered list, with names in code spans, so that nothing in them is markup
@@ -127,8 +149,10 @@ _RULE = re.compile(r"\d+\. ")
 
 def _write_markdown(given: Exportable) -> str:
     head = [f"- {_escaped(fact)}" for fact in given.facts]
-    note = "A rule applies when all its conditions do; exactly one applies to any row."
-    sentences = (rule_sentence(rule, _code, lambda answer: f"**{answer}**") for rule in rules_of(given.function))
+    notes = ["A rule applies when all its conditions do; exactly one applies to any row.", *order_of_shares(given.function)]
+    note = _escaped(" ".join(notes))
+    marks = (_code, lambda answer: f"**{answer}**", lambda shares: _code(share_words(shares)))
+    sentences = (rule_sentence(rule, *marks) for rule in rules_of(given.function))
     rules = [f"{place}. {sentence}" for place, sentence in enumerate(sentences, start=1)]
     return "\n".join(["# Rules", "", *head, "", note, "", *rules]) + "\n"
 
@@ -144,9 +168,13 @@ def _escaped(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#|~$&])", r"\\\1", text)
 
 
-def _run_markdown(content: str, schema: Schema, rows: Sequence[Row]) -> list[str | float]:
-    lines = (line for line in content.split("\n") if _RULE.match(line))
-    return answers([rule_from([_shown(span) for _, span in _SPAN.findall(line)], schema) for line in lines], rows)
+def _read_markdown(content: str, schema: Schema) -> list[Rule]:
+    return [_sentence_read(line, schema) for line in content.split("\n") if _RULE.match(line)]
+
+
+def _sentence_read(line: str, schema: Schema) -> Rule:
+    has_shares = _SPAN.sub("", line).rstrip().endswith(ODDS)
+    return rule_from([_shown(span) for _, span in _SPAN.findall(line)], schema, has_shares=has_shares)
 
 
 def _shown(span: str) -> str:
@@ -160,7 +188,8 @@ _TEXT = Target(
     mime="text/plain",
     about="One rule per leaf, numbers in full. Each rule says whether a missing cell will do.",
     write=_write_text,
-    run=_run_text,
+    run=lambda content, schema, rows: answers(list(_read_text(content, schema)), rows),
+    run_chances=lambda content, schema, rows: chances(list(_read_text(content, schema)), rows),
     ran_in=lambda: "the text, read back",
     group="words",
     one_tree=True,
@@ -175,7 +204,8 @@ _MARKDOWN = replace(
     mime="text/markdown",
     about="One rule per leaf as a numbered list, for a report or a wiki.",
     write=_write_markdown,
-    run=_run_markdown,
+    run=lambda content, schema, rows: answers(_read_markdown(content, schema), rows),
+    run_chances=lambda content, schema, rows: chances(_read_markdown(content, schema), rows),
     ran_in=lambda: "the Markdown, read back",
     language="markdown",
     order=51,

@@ -10,8 +10,9 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.metadata import version
+from typing import Any
 
 from dpviz.errors import NotExported
 from dpviz.io.exports.conditions import Condition, Row
@@ -21,6 +22,8 @@ from dpviz.table.schema import CategoricalFeature, NumericTarget, Schema
 
 TABLE = "rows_to_predict"
 _DEEPEST_NEST, _GROUP = 12, 100
+#: Columns behind the prediction.
+_CHANCES = slice(1, None)
 
 
 #: Writes a number so that the engine reads it back as the same one.
@@ -37,9 +40,12 @@ def text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def _select(given: Exportable, number: Number) -> str:
-    """The whole statement: one row and one column, `prediction`, per row of the table, in its order of rows."""
-    function = given.function
+def _select(given: Exportable, number: Number, *, has_exp: bool) -> str:
+    """The whole statement: a row per row of the table, in its order, with `prediction` and, where there are any, `p_CLASS`.
+
+    `has_exp`: whether every build of the engine has the exponential function, without which scores are no probabilities.
+    """
+    function = given.function if has_exp or given.function.chances != "odds" else replace(given.function, chances="none")
     _require_names(function)
     writer = _Writer(function, number)
     head = [*(f"-- {fact}" for fact in given.facts), f"-- Replace {TABLE} by your table. NULL is a missing cell.", ""]
@@ -67,10 +73,15 @@ class _Writer:
     def lines(self) -> Iterator[str]:
         if self.function.is_one_tree:
             yield "SELECT"
-            yield from _joined(self._case(self.function.trees[0], 1, self._answer), "  ", ' AS "prediction"')
+            names = [] if self.function.chances == "none" else self._chance_names()
+            yield from _joined(self._case(self.function.trees[0], 1, self._answer), "  ", ' AS "prediction"' + "," * bool(names))
+            for place, name in enumerate(names):
+                comma = "," if place + 1 < len(names) else ""
+                yield from _joined(self._case(self.function.trees[0], 1, partial(self._share, place)), "  ", f" AS {name}{comma}")
             yield f"FROM {TABLE} AS r;"
             return
-        yield f'SELECT {self._decision()} AS "prediction"'
+        named = zip(self._chances(), self._chance_names(), strict=False)
+        yield f'SELECT {self._decision()} AS "prediction"' + "".join(f",\n  {chance} AS {name}" for chance, name in named)
         yield "FROM ("
         yield "  SELECT"
         for place in range(len(self.function.start)):
@@ -89,6 +100,29 @@ class _Writer:
         best = (" AND ".join(f"s.s{k} >= s.s{other}" for other in range(k + 1, len(names))) for k in range(len(names) - 1))
         cases = " ".join(f"WHEN {test} THEN {name}" for test, name in zip(best, names, strict=False))
         return f"CASE {cases} ELSE {names[-1]} END"
+
+    def _chance_names(self) -> list[str]:
+        return [identifier(f"p_{name}") for name in self.function.names or ()]
+
+    def _share(self, place: int, end: End) -> str:
+        assert end.shares is not None
+        return self.number(end.shares[place])
+
+    def _chances(self) -> list[str]:
+        """The probability of every class from the sums."""
+        count, n_sums = self.number(float(len(self.function.trees))), len(self.function.start)
+        match self.function.chances:
+            case "votes" if n_sums == 1:
+                return [f"(1.0 {sign} s.s0 / {count}) / 2" for sign in "-+"]
+            case "votes":
+                return [f"s.s{k} / {count}" for k in range(n_sums)]
+            case "odds" if n_sums == 1:
+                return [f"1 / (1 + exp(least({sign}s.s0, 700.0)))" for sign in ("", "-")]
+            case "odds":
+                every = ", ".join(f"s.s{k}" for k in range(n_sums))
+                total = " + ".join(f"exp(s.s{k} - greatest({every}))" for k in range(n_sums))
+                return [f"exp(s.s{k} - greatest({every})) / ({total})" for k in range(n_sums)]
+        return []
 
     def _sum(self, place: int, comma: str) -> Iterator[str]:
         """In groups: an engine takes a + b + c + ... for as many levels (SQLite: a thousand at most)."""
@@ -188,11 +222,11 @@ def quotient(value: float) -> str:
     return f"({whole} * 1.0 / {2**power})" if 0 <= power <= 62 else repr(value)
 
 
-def _run_sqlite(content: str, schema: Schema, rows: Sequence[Row]) -> list[str | float]:
+def _run_sqlite(content: str, schema: Schema, rows: Sequence[Row], which: int | slice = 0) -> list[Any]:
     with closing(sqlite3.connect(":memory:")) as base:
         base.execute(_table(schema, "TEXT", "REAL"))
         base.executemany(f"INSERT INTO {TABLE} VALUES ({', '.join('?' * schema.n_features)})", rows)
-        return [answer for (answer,) in base.execute(content)]
+        return [row[which] for row in base.execute(content)]
 
 
 # --- DuckDB
@@ -208,11 +242,11 @@ def _duckdb_number(value: float) -> str:
 
 def _write_duckdb(given: Exportable) -> str:
     """DuckDB's optimizer takes seconds to minutes over a statement of a hundred trees, for nothing."""
-    content = _select(given, _duckdb_number)
+    content = _select(given, _duckdb_number, has_exp=True)
     return f"-- Long: after PRAGMA disable_optimizer it starts at once.\n{content}" if len(content) > _LONG else content
 
 
-def _run_duckdb(content: str, schema: Schema, rows: Sequence[Row]) -> list[str | float]:
+def _run_duckdb(content: str, schema: Schema, rows: Sequence[Row], which: int | slice = 0) -> list[Any]:
     """A hundred rows per INSERT: DuckDB plans each statement anew, and one statement for all is slow to bind."""
     import duckdb
 
@@ -225,7 +259,7 @@ def _run_duckdb(content: str, schema: Schema, rows: Sequence[Row]) -> list[str |
             part = rows[start : start + 100]
             places = ", ".join([f"({', '.join('?' * schema.n_features)})"] * len(part))
             base.execute(f"INSERT INTO {TABLE} VALUES {places}", [cell for row in part for cell in row])
-        return [answer for (answer,) in base.execute(content).fetchall()]
+        return [row[which] for row in base.execute(content).fetchall()]
 
 
 _SQLITE = Target(
@@ -234,8 +268,10 @@ _SQLITE = Target(
     suffix=".sql",
     mime="application/sql",
     about="One SELECT with CASE. Missing: NULL.",
-    write=lambda given: _select(given, _sqlite_number),
+    write=lambda given: _select(given, _sqlite_number, has_exp=False),
     run=_run_sqlite,
+    run_chances=partial(_run_sqlite, which=_CHANCES),
+    gives_chances=lambda given: given.function.chances in ("leaf", "votes"),
     ran_in=lambda: f"SQLite {sqlite3.sqlite_version}",
     language="sql",
     most_ends=25_000,
@@ -247,6 +283,8 @@ _DUCKDB = replace(
     title="SQL for DuckDB",
     write=_write_duckdb,
     run=_run_duckdb,
+    run_chances=partial(_run_duckdb, which=_CHANCES),
+    gives_chances=lambda given: given.function.chances != "none",
     ran_in=lambda: f"DuckDB {version('duckdb')}",
     needs=("duckdb",),
     extra="duckdb",

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from dpviz.accounting.claim import Claim, Disclosure
-from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss, for_unit
 from dpviz.accounting.ledger import LedgerRow
-from dpviz.table.strict_json import read, with_infinity, wrong
+from dpviz.models.document import read_leaf
+from dpviz.table.schema import Schema
+from dpviz.table.strict_json import read, read_entry, with_infinity, wrong
+from dpviz.training.honest.report import TestReport
 
 _MOST_DISCLOSURES = 5
 
@@ -22,6 +27,15 @@ class Noise:
 
 
 @dataclass(frozen=True, slots=True)
+class PerPerson:
+    """What it costs one person with at most `rows` rows."""
+
+    rows: Annotated[int, Meta(ge=1, lt=2**31)]
+    epsilon: float
+    delta: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """The privacy part of a document."""
 
@@ -31,6 +45,7 @@ class Statement:
     disclosures: tuple[Disclosure, ...]
     noise: Noise
     neighbours: str = NEIGHBOURS
+    per_person: PerPerson | None = None
 
 
 #: Of a document without that part.
@@ -47,7 +62,43 @@ def statement_of(document: Any) -> Statement:
     found = read(Statement, with_infinity(privacy, "epsilon"), "privacy")
     if found.neighbours != NEIGHBOURS:
         raise wrong(f"This must be {NEIGHBOURS!r}; got {found.neighbours!r:.60}.", "privacy.neighbours")
+    _require_composed(found)
     return found
+
+
+def _require_composed(found: Statement) -> None:
+    """What is said about a person follows from what is said about a row."""
+    person = found.per_person
+    if person is not None and for_unit(found.guarantee, person.rows) != PrivacyLoss(person.epsilon, person.delta):
+        raise wrong("This does not follow from the guarantee for one row.", "privacy.per_person")
+
+
+def test_result_of(document: Any, schema: Schema) -> TestReport | None:
+    """The private test result, computed anew from its released table; None where there is none. Raises DocumentError."""
+    where = "test_report"
+    if where not in document:
+        return None
+    body = read_entry(dict, document, where)
+    items = enumerate(read_entry(tuple[dict[str, Any], ...], body, "table", where))
+    table = tuple(read_leaf(item, schema, f"{where}.table[{place}]") for place, item in items)
+    if not table or any(answer.counts is None for answer in table):
+        raise wrong("Every answer of the model needs its counts.", f"{where}.table")
+    share, epsilon = (read_entry(float, body, name, where) for name in ("share", "epsilon"))
+    if not (0 < share < 1 and epsilon > 0):
+        raise wrong("The share must be between 0 and 1, and epsilon positive.", where)
+    return TestReport(schema, share, epsilon, table, _counted(body, (len(table), len(schema.classes)), where))
+
+
+def _counted(body: dict[str, Any], shape: tuple[int, int], where: str) -> tuple[tuple[int, ...], ...] | None:
+    if "counted" not in body:
+        return None
+    found = read_entry(tuple[tuple[int, ...], ...], body, "counted", where)
+    if len(found) != shape[0] or any(len(row) != shape[1] for row in found):
+        raise wrong("One row per answer and one number per class are needed.", f"{where}.counted")
+    return found
+
+
+test_result_of.__test__ = False  # type: ignore[attr-defined]  # no test of pytest's
 
 
 def facts(document: Any, target: str) -> list[str]:
@@ -56,6 +107,7 @@ def facts(document: Any, target: str) -> list[str]:
     return [
         f"Predicts {target!r}. Learner {learner}, dpviz {version}.",
         _guarantee(statement),
+        *_of_a_person(statement.per_person),
         *([statement.noise.warning] if statement.noise.warning else []),
         *_uncovered(statement.disclosures),
     ]
@@ -75,6 +127,13 @@ def _guarantee(statement: Statement) -> str:
     claimed = _in_words(PrivacyLoss(claim.epsilon, claim.delta))
     fate = "is violated" if claim.verdict == "violated" else "is not proven"
     return f"The claim of {claimed} ({NEIGHBOURS}) {fate}; its steps add up to {_in_words(proven)}. {claim.because}"
+
+
+def _of_a_person(found: PerPerson | None) -> list[str]:
+    if found is None:
+        return []
+    loss = _in_words(PrivacyLoss(found.epsilon, found.delta))
+    return [f"At most {found.rows:,} rows of each person were used; for one person: {loss}."]
 
 
 def _in_words(loss: PrivacyLoss) -> str:

@@ -87,7 +87,8 @@ def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
     """Epsilon, and it holds."""
     divided = "every row draws one tree by itself" if params.disjoint else "the parts of epsilon add up over the trees"
     because = f"Splits look at no row, every leaf is labelled by one permute-and-flip on counts, and {divided}."
-    return Claim(plan.epsilon, "Fletcher 2021, addendum to Fletcher & Islam 2017", "holds", because)
+    evidence = "dpviz/learners/ours/pf_forest.py; McKenna & Sheldon 2020"
+    return Claim(plan.epsilon, "Fletcher 2021, addendum to Fletcher & Islam 2017", "holds", because, evidence=evidence)
 
 
 LEARNER = LearnerSpec(

@@ -4,6 +4,9 @@ A tree of public depth. On every level but the last, one permute-and-flip per no
 it chooses a split *together with its two labels*, or one label for everyone, by the number of rows classified correctly, so the
 leaves cost nothing extra. Candidates come from the schema alone. Pure epsilon-DP; discloses nothing, as it has no stopping rule.
 
+Coins keep rows away from growing: the leaves' counts and a test come from these, with all of epsilon too (`leaves`; see
+`dpviz/training/honest/leaves.py`).
+
 Source: this project; utilities and their sensitivity in `dpviz/training/scores.py`. The constants 1.4 (level shares), 8 (depth
 rule) and 8 (weight of one label for everyone) were chosen on public benchmark data.
 """
@@ -13,23 +16,27 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from dpviz.accounting.events import Parallel, Sequential
 from dpviz.accounting.guarantee import split_budget
-from dpviz.accounting.plan import BudgetPlan, Share
+from dpviz.accounting.plan import Aside, BudgetPlan, Share
 from dpviz.errors import ParameterError
 from dpviz.privacy.selection import PermuteAndFlip
-from dpviz.privacy.sensitivity import COUNT
-from dpviz.privacy.source import NoiseSource
+from dpviz.privacy.source import NoiseSource, Released
 from dpviz.table.candidates import CandidateGrid, multiscale_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing, n_public_of
 from dpviz.training.growing import Decision, Label, LabelledSplit, Split, TreeRecipe
 from dpviz.training.histograms import NodeRows, root_rows
-from dpviz.training.params import Settings, share_weights
-from dpviz.training.scores import IMPURITY, best_correct_rows, impurity_utilities, labelled_utilities, locate_labelled
+from dpviz.training.honest.leaves import LEAF_COUNTS, TEST
+from dpviz.training.params import Settings, choice, per_class, share_weights
+from dpviz.training.scores import Weighing, best_correct_rows, impurity_utilities, labelled_utilities, locate_labelled
 
 NAME = "pf-tree"
+#: Parts of the rows that coins keep for the counts of honest leaves, and for a test of these.
+COUNT_SHARE, TEST_SHARE = 0.1, 0.05
 LEVEL_GROWTH = 1.4
 DEPTH_CONSTANT = 8.0
 #: With more classes, the last level chooses the split first and labels the leaves afterwards (a public rule).
@@ -42,8 +49,17 @@ SPLIT_PART = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Params:
-    """Level shares; None is the rule."""
+    """How leaves are made, and level shares (None is the rule)."""
 
+    leaves: str = choice(
+        ("honest", "labels"),
+        "Leaves",
+        "Honest: coins keep some rows away from growing; the leaves' noisy counts, probabilities and a test come from these.",
+    )
+    class_weights: tuple[float, ...] | None = per_class(
+        "Class weights",
+        "What a mistake about a row of each class costs. Splits and labels follow it; probabilities stay those of the rows.",
+    )
     level_shares: tuple[float, ...] | None = share_weights(
         "Share of epsilon per level", "Weights from the root down. Deeper nodes hold fewer rows and need more."
     )
@@ -53,13 +69,30 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """Depth by the public rule, shares proportional to 1.4^level or as given."""
     grid = multiscale_grid(schema)
     depth, note = _depth(schema, settings, grid.n_candidates)
+    if params.class_weights and len(params.class_weights) != len(schema.classes):
+        raise ParameterError(NAME, "class_weights", params.class_weights, f"{len(schema.classes)} numbers, one per class")
     weights = params.level_shares or tuple(LEVEL_GROWTH**level for level in range(depth))
     if len(weights) != depth:
         raise ParameterError(NAME, "level_shares", weights, f"{depth} numbers, one per level of the tree")
+    aside = _aside(settings, params)
     set_by = "you" if params.level_shares else f"rule: {LEVEL_GROWTH:g}^level"
     epsilons = split_budget(settings.epsilon, weights)
     shares = (Share(_part(level, depth), level, eps, set_by=set_by) for level, eps in enumerate(epsilons))
-    return BudgetPlan(settings.epsilon, depth, tuple(shares), (note,))
+    notes = (note, *map(_aside_note, aside))
+    return BudgetPlan(settings.epsilon, depth, tuple(shares), notes, aside=aside)
+
+
+def _aside(settings: Settings, params: Params) -> tuple[Aside, ...]:
+    """Rows that do not grow the tree. They spend all of epsilon too: coins part them from the rows that do."""
+    honest = params.leaves == "honest"
+    test_share = settings.test_share if settings.test_share is not None else TEST_SHARE * honest
+    parts = ((LEAF_COUNTS, COUNT_SHARE * honest), (TEST, test_share))
+    return tuple(Aside(part, share, settings.epsilon) for part, share in parts if share)
+
+
+def _aside_note(aside: Aside) -> str:
+    what = "the counts of the leaves" if aside.part == LEAF_COUNTS else "a test"
+    return f"Coins keep {aside.share:.0%} of the rows for {what}. Such a row pays ε = {aside.epsilon:g} there, and nothing else."
 
 
 def _part(level: int, depth: int) -> str:
@@ -96,48 +129,60 @@ def levels_to_name(n_classes: int) -> int:
 
 def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> TreeRecipe:
     """A complete tree of `plan.depth` levels."""
-    grid = multiscale_grid(data.schema)
+    choosing = _Choosing(multiscale_grid(data.schema), Weighing.of(params.class_weights), source)
     levels = tuple(share.epsilon for share in plan.shares)
 
     def step(node: NodeRows) -> Decision:
         if node.level < len(levels) - 1:
-            return _choose_split(grid, node, levels[node.level], source)
+            return choosing.split(node, levels[node.level])
         if node.binned.n_classes <= MOST_JOINT_CLASSES:
-            return _choose_labelled_split(grid, node, levels[-1], source)
-        return _choose_split_then_labels(grid, node, levels[-1], source)
+            return choosing.labelled_split(node, levels[-1])
+        return choosing.split_then_labels(node, levels[-1])
 
-    return TreeRecipe(root_rows(data, grid), step)
-
-
-def _choose_split(grid: CandidateGrid, node: NodeRows, epsilon: float, source: NoiseSource) -> Split:
-    left = node.left_counts
-    utilities = impurity_utilities(left, node.class_counts)
-    chosen = PermuteAndFlip(epsilon, IMPURITY).release(utilities, source=source, part="node", level=node.level)
-    return Split(*grid.locate(chosen.value), chosen.event)
+    return TreeRecipe(root_rows(data, choosing.grid), step)
 
 
-def _choose_labelled_split(grid: CandidateGrid, node: NodeRows, epsilon: float, source: NoiseSource) -> Decision:
-    repeats = max(1, grid.n_candidates // SPLITS_PER_CONSTANT)
-    utilities = labelled_utilities(node.left_counts, node.class_counts, repeats)
-    chosen = PermuteAndFlip(epsilon, COUNT).release(utilities, source=source, part="node and leaf", level=node.level)
-    candidate, labels = locate_labelled(chosen.value, grid.n_candidates, node.binned.n_classes, repeats)
-    if candidate is None:
-        return Label(labels[0], chosen.event)
-    return LabelledSplit(*grid.locate(candidate), labels, chosen.event)
+@dataclass(frozen=True)
+class _Choosing:
+    """The private choices at one node."""
 
+    grid: CandidateGrid
+    weighing: Weighing
+    source: NoiseSource
 
-def _choose_split_then_labels(grid: CandidateGrid, node: NodeRows, epsilon: float, source: NoiseSource) -> LabelledSplit:
-    for_labels, for_split = split_budget(epsilon, (1 - SPLIT_PART, SPLIT_PART))
-    left = node.left_counts
-    split = PermuteAndFlip(for_split, COUNT).release(
-        best_correct_rows(left, node.class_counts), source=source, part="node and leaf", level=node.level
-    )
-    labels = [
-        PermuteAndFlip(for_labels, COUNT).release(counts, source=source, part="node and leaf", level=node.level)
-        for counts in (left[split.value], node.class_counts - left[split.value])
-    ]
-    event = Sequential((split.event, Parallel(tuple(label.event for label in labels))))
-    return LabelledSplit(*grid.locate(split.value), (labels[0].value, labels[1].value), event)
+    def split(self, node: NodeRows, epsilon: float) -> Split:
+        """By impurity."""
+        utilities = impurity_utilities(*self._counts(node))
+        chosen = PermuteAndFlip(epsilon, self.weighing.impurity).release(
+            utilities, source=self.source, part="node", level=node.level
+        )
+        return Split(*self.grid.locate(chosen.value), chosen.event)
+
+    def labelled_split(self, node: NodeRows, epsilon: float) -> Decision:
+        """Together with its two labels, or one label for everyone, by correct rows."""
+        repeats = max(1, self.grid.n_candidates // SPLITS_PER_CONSTANT)
+        chosen = self._by_count(labelled_utilities(*self._counts(node), repeats), epsilon, node)
+        candidate, labels = locate_labelled(chosen.value, self.grid.n_candidates, node.binned.n_classes, repeats)
+        if candidate is None:
+            return Label(labels[0], chosen.event)
+        return LabelledSplit(*self.grid.locate(candidate), labels, chosen.event)
+
+    def split_then_labels(self, node: NodeRows, epsilon: float) -> LabelledSplit:
+        """By correct rows, then a label for either side."""
+        for_labels, for_split = split_budget(epsilon, (1 - SPLIT_PART, SPLIT_PART))
+        left, total = self._counts(node)
+        split = self._by_count(best_correct_rows(left, total), for_split, node)
+        labels = [self._by_count(counts, for_labels, node) for counts in (left[split.value], total - left[split.value])]
+        event = Sequential((split.event, Parallel(tuple(label.event for label in labels))))
+        return LabelledSplit(*self.grid.locate(split.value), (labels[0].value, labels[1].value), event)
+
+    def _counts(self, node: NodeRows) -> tuple[np.ndarray, np.ndarray]:
+        """Weighed class counts of the left child under every candidate, and of the node."""
+        return self.weighing.counts(node.left_counts), self.weighing.counts(node.class_counts)
+
+    def _by_count(self, utilities: np.ndarray, epsilon: float, node: NodeRows) -> Released[int]:
+        flip = PermuteAndFlip(epsilon, self.weighing.count)
+        return flip.release(utilities, source=self.source, part="node and leaf", level=node.level)
 
 
 LEARNER = LearnerSpec(
@@ -151,7 +196,9 @@ LEARNER = LearnerSpec(
     claim=always_claims(
         "this project, see the learner's file",
         "holds",
-        "Every step is one permute-and-flip; levels add up, nodes of a level hold disjoint rows.",
+        "Permute-and-flip at every node, levels add up; the nodes of a level, and the rows that coins part, are disjoint.",
+        evidence="dpviz/training/scores.py; McKenna & Sheldon 2020",
     ),
     Params=Params,
+    tests_itself=True,
 )

@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpviz.accounting.events import Event, GaussianRounds
-from dpviz.accounting.gaussian import best_order, noise_multiplier
+from dpviz.accounting.gaussian import priced_rounds
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.errors import ParameterError
@@ -173,9 +173,7 @@ def trees_event(plan: BudgetPlan, params: Params) -> GaussianRounds:
     epsilon, sampling = plan.of(_TREES), params.sampling
     if params.filter and params.static_noise:
         raise ParameterError(NAME, "filter", True, "False with static noise, whose cost is the same for every row")
-    order = best_order(epsilon, plan.delta, sampling=sampling, rounds=params.rounds) if params.filter else None
-    noise = noise_multiplier(epsilon, plan.delta, sampling=sampling, rounds=params.rounds, order=order)
-    return GaussianRounds(epsilon, plan.delta, noise, sampling, params.rounds, order, part=_TREES)
+    return priced_rounds(epsilon, plan.delta, sampling=sampling, rounds=params.rounds, filtered=params.filter, part=_TREES)
 
 
 def recipe(event: GaussianRounds, loss: Loss, params: Params, n_public: int | None) -> Recipe:
@@ -209,6 +207,7 @@ LEARNER = LearnerSpec(
         "Kirschte et al. 2023, with corrections",
         "holds",
         "Gaussian noise on sums that one row moves by a bounded amount, priced over all rounds; splits look at no row.",
+        evidence="dpviz/training/boosting/rounds.py; dpviz/accounting/gaussian.py",
     ),
     Params=Params,
     task="any",

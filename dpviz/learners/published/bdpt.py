@@ -105,6 +105,7 @@ LEARNER = LearnerSpec(
         "violated",
         "The sensitivity is taken at a noisy row count, which can exceed the true one, and the stopping rule is exact: "
         "some trees are possible for one data set only.",
+        evidence="dpviz/learners/published/privatree.py: one row against two",
     ),
     exact=False,
     published=("arXiv", "BDPT"),

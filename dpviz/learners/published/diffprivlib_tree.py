@@ -59,6 +59,7 @@ LEARNER = LearnerSpec(
         "Holohan et al. 2019",
         "holds",
         "Splits look at no row; every row is in one leaf, labelled by one permute-and-flip on counts.",
+        evidence="dpviz/learners/published/diffprivlib_tree.py; McKenna & Sheldon 2020",
     ),
     published=("arXiv", "DiffPrivLib"),
 )

@@ -18,10 +18,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpviz.accounting.claim import Disclosure
-from dpviz.accounting.events import Approximate
 from dpviz.accounting.plan import BudgetPlan, Share
-from dpviz.errors import DpvizError, NotReleasable, SchemaError
+from dpviz.errors import DpvizError, SchemaError
 from dpviz.models.additive import AdditiveModel
+from dpviz.privacy.foreign import ForeignMechanism
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
@@ -43,19 +43,17 @@ class Params:
 
 
 @dataclass(frozen=True, slots=True)
-class Boosting:
+class Boosting(ForeignMechanism):
     """The package's classifier as a mechanism: all its noise comes from one seed."""
 
-    epsilon: float
-    delta: float
     params: Params
     title: ClassVar[str] = TITLE
 
-    def sample(self, data: EncodedDataset, rng: np.random.Generator) -> Any:
+    def sample(self, values: EncodedDataset, rng: np.random.Generator) -> Any:
         """A fitted classifier."""
         from interpret.privacy import DPExplainableBoostingClassifier  # type: ignore[import-not-found]
 
-        features = data.schema.features
+        features = values.schema.features
         trainer = DPExplainableBoostingClassifier(
             feature_types=["continuous" if isinstance(f, NumericFeature) else "nominal" for f in features],
             privacy_bounds={k: (f.low, f.high) for k, f in enumerate(features) if isinstance(f, NumericFeature)},
@@ -68,11 +66,7 @@ class Boosting:
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the warning about a fixed seed: a simulation says so itself
-            return trainer.fit(*_rows(data))
-
-    def sample_exactly(self, data: EncodedDataset) -> Any:
-        """Always raises NotReleasable."""
-        raise NotReleasable(TITLE)
+            return trainer.fit(*_rows(values))
 
 
 def _rows(data: EncodedDataset) -> tuple[np.ndarray, np.ndarray]:
@@ -95,12 +89,13 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     """Train, then copy the curves. Raises DpvizError unless both classes occur, because the package cannot train on one."""
     if np.count_nonzero(data.class_counts()) < 2:
         raise DpvizError(f"{NAME!r} needs rows of both classes.", remedy="Choose another learner, or give more rows.")
-    trained = source.draw(Boosting(plan.epsilon, plan.delta, params), data)
+    released = Boosting(plan.epsilon, plan.delta, params).release(data, source=source, part="model")
+    trained = released.value
     curves = {term[0]: scores for term, scores in zip(trained.term_features_, trained.term_scores_, strict=True)}
     pairs = [_curve(feature, trained.bins_[k], curves.get(k)) for k, feature in enumerate(data.schema.features)]
     cuts, values = zip(*pairs, strict=True)
     model = AdditiveModel(data.schema, cuts, values, float(np.ravel(trained.intercept_)[0]))
-    return FitOutput(model, Approximate(plan.epsilon, plan.delta, TITLE, "model"), (ROWS_DISCLOSURE,))
+    return FitOutput(model, released.event, (ROWS_DISCLOSURE,))
 
 
 def _curve(

@@ -72,7 +72,8 @@ def _row_count(data: EncodedDataset, plan: BudgetPlan, source: NoiseSource) -> t
 def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
     """Epsilon, and it holds."""
     because = "Geometric noise on one sum" + (" and one count." if params.count_rows else ", divided by a public row count.")
-    return Claim(plan.epsilon, "Ghosh, Roughgarden & Sundararajan 2009", "holds", because)
+    evidence = "dpviz/learners/published/dp_mean.py; Ghosh et al. 2009"
+    return Claim(plan.epsilon, "Ghosh, Roughgarden & Sundararajan 2009", "holds", because, evidence=evidence)
 
 
 LEARNER = LearnerSpec(

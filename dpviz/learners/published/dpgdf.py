@@ -84,6 +84,7 @@ LEARNER = LearnerSpec(
         "violated",
         "One more row can multiply the odds of a leaf's label without limit: smooth sensitivity does not scale the "
         "exponential mechanism. The stopping rule is exact too.",
+        evidence="dpviz/privacy/smooth.py; addendum of August 2021 to Fletcher & Islam 2017",
     ),
     exact=False,
     published=("arXiv", "DPGDF"),

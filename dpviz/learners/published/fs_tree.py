@@ -184,6 +184,7 @@ LEARNER = LearnerSpec(
         "Friedman & Schuster 2010",
         "holds",
         "Every question on a path has its part of epsilon, children hold disjoint rows, and noisy counts alone stop it.",
+        evidence="dpviz/learners/published/fs_tree.py; Friedman & Schuster 2010",
     ),
     exact=False,
 )

@@ -77,6 +77,7 @@ LEARNER = LearnerSpec(
         "Jagannathan et al. 2012",
         "holds",
         "Splits look at no row; a row changes one count per tree by one, and the trees' parts of epsilon add up.",
+        evidence="dpviz/learners/published/jpw_forest.py; Ghosh et al. 2009",
     ),
     Params=Params,
 )

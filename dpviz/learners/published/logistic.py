@@ -80,7 +80,7 @@ def _rows(data: EncodedDataset, norm_share: float) -> tuple[np.ndarray, np.ndarr
     x = unit_columns(data)
     longest = norm_share * math.sqrt(data.n_features)
     lengths = np.linalg.norm(x, axis=1, keepdims=True)
-    x *= np.minimum(1.0, longest / np.maximum(lengths, np.finfo(float).tiny))
+    x *= longest / np.maximum(lengths, longest)
     order = np.lexsort((*x.T, data.target))  # sums of floating-point numbers depend on their order
     whole = np.column_stack([x, np.ones(len(x))])[order] / _longest(data.n_features, norm_share)
     return whole, data.target[order]
@@ -97,6 +97,7 @@ LEARNER = LearnerSpec(
         "Chaudhuri et al. 2011, Theorem 9, for add/remove",
         "holds",
         "One row changes the gradient by at most 1 and the curvature by one rank-one term; for the exact minimiser.",
+        evidence="dpviz/privacy/objective_perturbation.py",
     ),
     Params=Params,
     exact=False,

@@ -1,5 +1,7 @@
 """Majority: the most frequent class, chosen privately. The baseline that a tree must beat.
 
+One row more raises one count by one, so counts have sensitivity 1 and are monotone: one permute-and-flip costs epsilon.
+
 Source: McKenna & Sheldon 2020 (permute-and-flip on counts).
 """
 
@@ -36,6 +38,11 @@ LEARNER = LearnerSpec(
     citation="McKenna & Sheldon 2020",
     plan=plan,
     fit=fit,
-    claim=always_claims("McKenna & Sheldon 2020", "holds", "One permute-and-flip on counts."),
+    claim=always_claims(
+        "McKenna & Sheldon 2020",
+        "holds",
+        "One permute-and-flip on counts.",
+        evidence="dpviz/learners/published/majority.py; McKenna & Sheldon 2020",
+    ),
     is_baseline=True,
 )

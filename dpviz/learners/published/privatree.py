@@ -2,26 +2,42 @@
 
 Discloses exact counts through its stopping rule (a node with one class or at most one row becomes a leaf), unless grown complete.
 
+Counterexamples. *One row against two*: one row is always a leaf; with a second row of another class the root may split. So a
+split has probability 0 on one table only, at every epsilon. *Grown complete, on features of two categories each*: equal rows of
+one class against the same rows and one of the other class. All features look alike, so the last one is chosen only if the noise
+of *all* others makes them worse, which the added row makes likelier once per feature. `last_feature_loss` is the exact loss of
+choosing it at every level and then the other class. On other features no counterexample is known.
+
 Source: Vos, Vos, Li, Erkin & Verwer 2023 (arXiv 2305.15394), Algorithm 1.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
 
 from dpviz.accounting.claim import Claim, Disclosure
 from dpviz.accounting.plan import BudgetPlan
+from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.quantiles import JointQuantiles
+from dpviz.privacy.selection import PermuteAndFlip
+from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import NumericFeature, Schema
+from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 from dpviz.training.contract import LearnerSpec, fit_by_growing
 from dpviz.training.growing import TreeRecipe
+from dpviz.training.noisy_distribution import least_gini_distribution
 from dpviz.training.noisy_histograms import NoisyHistogramGrower, quantile_grid
 from dpviz.training.params import Settings, flag
 from dpviz.training.privatree_budget import QuantileParams, epsilon_split_of, privatree_plan, split_epsilon
 
 NAME = "privatree"
+#: Equal rows in the counterexample to the complete tree.
+ROWS = 3
 STOPPING_DISCLOSURE = Disclosure(
     code="stopping-rule",
     what="A branch ends where the exact rows are of one class or at most one is left: the shape of the tree shows exact counts.",
@@ -60,14 +76,50 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: Nois
 
 def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
     """Theorem 3 claims epsilon, but its proof composes features in parallel, and the stopping rule is exact."""
-    source = "Vos et al. 2023, Theorem 3"
+    source, here = "Vos et al. 2023, Theorem 3", "dpviz/learners/published/privatree.py"
     if not params.grow_complete:
         because = "One row is always a leaf, two mixed rows may split: some trees are possible for one data set only."
-        return Claim(plan.epsilon, source, "violated", because)
+        return Claim(plan.epsilon, source, "violated", because, evidence=f"{here}: one row against two")
     if schema.n_features == 1:
-        return Claim(plan.epsilon, source, "holds", "With a single feature every row is counted once per level.")
-    because = "Features of one row are not disjoint data: costs add up. Two features of two categories are a counterexample."
-    return Claim(plan.epsilon, source, "violated", because)
+        because = "With a single feature every row is counted once per level."
+        return Claim(plan.epsilon, source, "holds", because, evidence="dpviz/learners/published/privatree.py; McSherry 2009")
+    because = "Features of one row are not disjoint data: costs add up."
+    loss = last_feature_loss(plan, schema)
+    if loss <= plan.epsilon:
+        because = f"{because} With few levels and features of two categories a counterexample is known, here none is."
+        return Claim(plan.epsilon, source, "unproven", because)
+    because = f"{because} One row more changes the probability of a tree by a factor of at least exp({loss:.4g})."
+    return Claim(plan.epsilon, source, "violated", because, evidence=f"{here}: last_feature_loss")
+
+
+def last_feature_loss(plan: BudgetPlan, schema: Schema) -> float:
+    """A lower bound on the loss of the plan, from `ROWS` equal rows of class 0 against the same and one of class 1.
+
+    0 unless there are two classes and every feature has two categories: only then the distribution of a split is known exactly.
+    """
+    binary = all(isinstance(feature, CategoricalFeature) and len(feature.categories) == 2 for feature in schema.features)
+    if not binary or len(schema.classes) != 2:
+        return 0.0
+    split = epsilon_split_of(plan)
+    leaf = PermuteAndFlip(split.leaf, COUNT).probabilities(np.array([[ROWS, 0], [ROWS, 1]]))[:, 1]
+    labels = math.log(leaf[1] / leaf[0]) if leaf[0] else 0.0  # 0: below the floating-point range
+    return plan.depth * _last_split_loss(split.categorical_node, schema.n_features) + labels
+
+
+@lru_cache(maxsize=256)
+def _last_split_loss(epsilon: float, n_features: int) -> float:
+    """ln P(the last of equal features splits, rows to the right | one row more) / P(the same | without), rounded down.
+
+    At least 0: of all splits, which all keep the rows together, one is no less likely with the row.
+    """
+    noise = GeometricNoise(epsilon)
+    chances = []
+    for other_class in (0, 1):
+        histogram = np.tile([[ROWS, other_class], [0, 0]], (n_features, 1))
+        decisions, cut = least_gini_distribution(histogram, (2,) * n_features, noise)
+        chances.append((decisions[-1][1], cut))
+    (without, cut), (with_row, _) = chances
+    return math.log(max(1.0, with_row / (without + cut)))
 
 
 LEARNER = LearnerSpec(

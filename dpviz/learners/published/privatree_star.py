@@ -64,6 +64,7 @@ LEARNER = LearnerSpec(
         "Vos et al. 2023, Table II",
         "violated",
         "Thresholds are values of rows (the paper says so), and the stopping rule is exact.",
+        evidence="dpviz/learners/published/privatree.py: one row against two",
     ),
     Params=Params,
     published=("arXiv", "PrivaTree*"),

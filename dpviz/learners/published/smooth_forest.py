@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpviz.accounting.claim import Claim, Verdict
+from dpviz.accounting.claim import Claim
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.privacy.leaf_labels import GlobalMajority, LabelRule
 from dpviz.privacy.smooth import SmoothMajority
@@ -91,10 +91,12 @@ def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
             "One more row can multiply the odds of a leaf's label without limit: smooth sensitivity does not scale the "
             "exponential mechanism. The author withdrew the rule in 2021."
         )
-        return Claim(plan.epsilon, source, "violated", because)
-    verdict: Verdict = "holds" if params.publishable else "unproven"
+        evidence = "dpviz/privacy/smooth.py; addendum of August 2021 to Fletcher & Islam 2017"
+        return Claim(plan.epsilon, source, "violated", because, evidence=evidence)
     because = "With the global sensitivity every label is one exponential mechanism; rows and trees compose as claimed."
-    return Claim(plan.epsilon, source, verdict, because)
+    if not params.publishable:
+        return Claim(plan.epsilon, source, "unproven", f"{because} But the forest in memory lists the leaves that hold rows.")
+    return Claim(plan.epsilon, source, "holds", because, evidence="dpviz/privacy/leaf_labels.py")
 
 
 LEARNER = LearnerSpec(

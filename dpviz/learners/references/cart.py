@@ -7,6 +7,8 @@ Source: Breiman et al. 1984, through scikit-learn's DecisionTreeClassifier.
 
 from __future__ import annotations
 
+import numpy as np
+
 from dpviz.accounting.events import NonPrivate
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.models.packed_forest import values_of
@@ -21,16 +23,26 @@ NAME = "cart"
 
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> FitOutput:
-    """Grow with scikit-learn, ties broken the same way every time."""
+    """The tree with the exact shares of the classes at its leaves."""
+    return FitOutput(grow(data, plan.depth), NonPrivate("exact splits and labels", "tree"))
+
+
+def grow(data: EncodedDataset, depth: int, *, shares: bool = True) -> Tree:
+    """Grow with scikit-learn, ties broken the same way every time. `shares`: those of the classes stand at the leaves."""
     from sklearn.tree import DecisionTreeClassifier
 
-    event = NonPrivate("exact splits and labels", "tree")
     if not data.n_rows:
-        return FitOutput(Tree(data.schema, Leaf(0)), event)
+        return Tree(data.schema, Leaf(0))
     require_single_precision(data.schema, NAME)
-    grower = DecisionTreeClassifier(max_depth=plan.depth, random_state=0)
+    grower = DecisionTreeClassifier(max_depth=depth, random_state=0)
     grower.fit(values_of(data), data.target)
-    return FitOutput(tree_of(data.schema, grower.tree_, lambda held: Leaf(int(grower.classes_[held[0].argmax()]))), event)
+
+    def leaf(held: np.ndarray) -> Leaf:
+        every = np.zeros(data.n_classes)
+        every[grower.classes_] = held[0]
+        return Leaf(int(every.argmax()), shares=tuple(every.tolist()) if shares else None)
+
+    return tree_of(data.schema, grower.tree_, leaf)
 
 
 LEARNER = reference_learner(

@@ -26,7 +26,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.contract import FitOutput
 from dpviz.training.exact_trees import reference_learner
-from dpviz.training.params import NoParams, whole
+from dpviz.training.params import whole
 
 NAME = "dpa"
 
@@ -47,18 +47,16 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     order = np.argsort(part_of, kind="stable")
     ends = np.searchsorted(part_of[order], np.arange(1, params.trees))
     groups = (rows for rows in np.split(order, ends) if len(rows))
-    trees = tuple(_tree(data, rows, plan, source) for rows in groups)
+    trees = tuple(_tree(data, rows, plan) for rows in groups)
     return FitOutput(Forest(data.schema, trees), NonPrivate("exact splits and labels", "tree"))
 
 
-def _tree(data: EncodedDataset, rows: np.ndarray, plan: BudgetPlan, source: NoiseSource) -> Tree:
+def _tree(data: EncodedDataset, rows: np.ndarray, plan: BudgetPlan) -> Tree:
     target = data.target[rows]
     if (target == target[0]).all():
         return Tree(data.schema, Leaf(int(target[0])))
     part = EncodedDataset(data.schema, tuple(column[rows] for column in data.columns), target)
-    grown = cart.fit(part, plan, NoParams(), source).model
-    assert isinstance(grown, Tree)
-    return grown
+    return cart.grow(part, plan.depth, shares=False)
 
 
 def parts(data: EncodedDataset, count: int, key: int) -> np.ndarray:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpviz.app.data.draft import ColumnDraft, SchemaDraft, Use
+from dpviz.app.data.column_draft import ColumnDraft, Use
+from dpviz.app.data.draft import SchemaDraft
 from dpviz.errors import SchemaError
 from dpviz.io.samples import load_sample, samples
+from dpviz.table.dates import DateFeature
 from dpviz.table.raw import RawColumn, RawTable
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Provenance, Schema
 
@@ -33,6 +35,7 @@ def test_a_numeric_target_comes_back_from_its_draft() -> None:
 
 
 @pytest.mark.parametrize("name", [sample.name for sample in samples()])
+@pytest.mark.slow
 def test_every_sample_survives_the_draft(name: str) -> None:
     table, schema = load_sample(name)
     draft = SchemaDraft.of(schema, table.names)
@@ -134,3 +137,13 @@ def test_another_row_count_is_a_declared_one() -> None:
     draft = SchemaDraft((), n_public=700, n_public_read=True)
     assert draft.with_row_count(700) is draft
     assert draft.with_row_count(650).n_public_read is False
+
+
+def test_the_rule_of_a_date_goes_into_the_draft_and_back():
+    when = DateFeature("when", 0, 400, part="days", since="2015-01-01", order="dmy", unit="days")
+    schema = Schema((when, NumericFeature("x", 0, 1)), ClassTarget("y", ("n", "p")))
+    draft = SchemaDraft.of(schema, ("when", "x", "y"))
+    assert draft.schema() == schema
+    assert draft.with_columns(draft.column("when").edited(part="")).schema().feature("when") == NumericFeature(
+        "when", 0, 400, unit="days", whole=True
+    )

@@ -27,9 +27,9 @@ GRID = {
 ABOUT = {"along": "epsilon", "metric": "accuracy", "n_train": 300, "grid": GRID}
 COLUMNS = (
     *("learner", "epsilon", "max_depth", "n_rows", "fold", "repeat"),
-    *("depth", "claimed", "composed", "verdict", "accuracy", "balanced_accuracy", "auc", "majority"),
+    *("depth", "claimed", "composed", "verdict", "accuracy", "balanced_accuracy", "auc", "log_loss", "brier", "majority"),
 )
-ROW = ("cart", float("inf"), 3, 0, 0, 0, 3, float("inf"), float("inf"), "none", 0.8, 0.7, 0.75, 0.6)
+ROW = ("cart", float("inf"), 3, 0, 0, 0, 3, float("inf"), float("inf"), "none", 0.8, 0.7, 0.75, 0.5, 0.2, 0.6)
 
 
 def saved(**changes) -> str:

@@ -42,6 +42,7 @@ def many_bounds(epsilon, n, runs, seed):
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0])
+@pytest.mark.slow
 def test_the_bound_is_above_the_truth_at_most_as_often_as_stated_and_often_enough_close_to_it(epsilon):
     bounds = many_bounds(epsilon, 1000, 400, seed=1)
     assert stats.binomtest(int((bounds > epsilon).sum()), 400, BETA, alternative="greater").pvalue > 1e-6

@@ -12,7 +12,7 @@ from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.learners import get_learner
 from dpviz.table.schema import ClassTarget, NumericTarget, Schema
-from tests.evaluation.planted import LOOKS_AT_ALL_ROWS
+from tests.evaluation.planted import GROWING, LOOKS_AT_ALL_ROWS
 
 TINY = Universe((2,), depth=2, max_rows=3)
 
@@ -48,6 +48,7 @@ def test_a_tree_has_one_level_per_depth_and_the_last_one_no_children():
     assert [distribution.has_children for distribution in complete] == [True, True, False]
 
 
+@pytest.mark.slow
 def test_a_step_that_reads_other_rows_is_listed_whole():
     whole = level_distributions(ask(LOOKS_AT_ALL_ROWS), TINY)
     assert len(whole) == 1
@@ -59,7 +60,7 @@ def test_a_step_that_reads_other_rows_is_listed_whole():
 def test_listing_whole_learners_has_a_limit(monkeypatch):
     monkeypatch.setattr(distributions, "MOST_RUNS", 50)
     with pytest.raises(NotEnumerable, match="ways"):
-        level_distributions(ask(replace(get_learner("pf-tree"), prepare=None)), TINY)
+        level_distributions(ask(replace(GROWING, prepare=None)), TINY)
 
 
 @pytest.mark.parametrize("learner", ["privatree", "privatree-star"])

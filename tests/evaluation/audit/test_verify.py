@@ -13,11 +13,11 @@ from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import Cancelled, DpvizError, NotEnumerable, UnknownName
 from dpviz.evaluation.audit.findings import AuditResult, exceeds, judge, worst_of
 from dpviz.evaluation.audit.named_pairs import NAMED_PAIRS, NamedPair, verify_pair
+from dpviz.evaluation.audit.planned import spec_of
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verify import QUICK_UNIVERSES, UNIVERSES, verify, verify_each
-from dpviz.learners import get_learner
 from dpviz.privacy.source import Simulation
-from tests.evaluation.planted import EXACT_LABELS, FREE, HALF_NOISE, LOOKS_AT_ALL_ROWS, MODEST
+from tests.evaluation.planted import EXACT_LABELS, FREE, GROWING, HALF_NOISE, LOOKS_AT_ALL_ROWS, MODEST
 
 TINY = (
     Universe((2,), depth=1, max_rows=4),
@@ -35,7 +35,7 @@ slow = pytest.mark.slow
 
 def whole(name):
     """The learner as one black box: `fit` is listed, not its steps."""
-    return replace(get_learner(name), prepare=None)
+    return replace(spec_of(name), prepare=None)
 
 
 # --- exact
@@ -46,14 +46,14 @@ def whole(name):
 )
 @pytest.mark.parametrize("epsilon", [pytest.param(0.1, marks=slow), 1.0, pytest.param(5.0, marks=slow)])
 def test_level_by_level_is_the_same_as_listing_whole_trees(universe, epsilon):
-    levels, trees = (verify(learner, epsilon=epsilon, universes=(universe,)) for learner in ("pf-tree", whole("pf-tree")))
+    levels, trees = (verify(learner, epsilon=epsilon, universes=(universe,)) for learner in (GROWING, whole(GROWING)))
     assert levels.log_ratio == pytest.approx(trees.log_ratio, rel=1e-9)
     assert levels.n_pairs == trees.n_pairs
     assert math.isfinite(levels.log_ratio)
     assert levels.log_ratio > 0
 
 
-@pytest.mark.parametrize("learner", ["pf-tree", "privatree-corrected", "majority"])
+@pytest.mark.parametrize("learner", [GROWING, "privatree-corrected", "majority"])
 @pytest.mark.parametrize("universe", [TINY[1], SMALL], ids=lambda universe: universe.title)
 def test_the_worst_pair_is_a_pair_of_neighbours_and_its_chances_give_the_ratio(learner, universe):
     found = verify(learner, epsilon=1.0, universes=(universe,))
@@ -68,14 +68,16 @@ def test_the_worst_pair_is_a_pair_of_neighbours_and_its_chances_give_the_ratio(l
 
 
 @pytest.mark.parametrize("draws", [400, pytest.param(4000, marks=slow)])
+@pytest.mark.slow
 def test_the_worst_output_has_its_printed_chances_in_the_learners_own_fit(draws):
-    found = verify("pf-tree", epsilon=2.0, universes=(TINY[1],))
+    asked = {"epsilon": 2.0, "depth": 2, "leaves": "labels"}
+    found = verify(GROWING, epsilon=2.0, universes=(TINY[1],))
     pair, schema = found.worst_pair, TINY[1].schema
     for rows, chance in zip((pair.first, pair.second), pair.probabilities, strict=True):
         table = dpviz.read_csv("\n".join(",".join(row) for row in (pair.columns, *rows, *[])).encode() + b"\n")
         data = dpviz.encode(table, schema)
         hits = sum(
-            json.loads(dpviz.fit("pf-tree", data, epsilon=2.0, depth=2, source=source).to_json())["root"] == found.output["root"]
+            json.loads(dpviz.fit("pf-tree", data, **asked, source=source).to_json())["root"] == found.output["root"]
             for source in map(Simulation, range(draws))
         )
         spread = math.sqrt(draws * chance * (1 - chance))
@@ -92,7 +94,7 @@ def test_the_worst_output_has_its_printed_chances_in_the_learners_own_fit(draws)
     ids=lambda place: place.title,
 )
 def test_pf_tree_holds_on_every_default_universe(universe, epsilon):
-    found = verify("pf-tree", epsilon=epsilon, universes=(universe,))
+    found = verify(GROWING, epsilon=epsilon, universes=(universe,))
     assert found.verdict == "holds"
     assert 0 < found.log_ratio <= epsilon * (1 + 1e-9)
     assert found.composed <= found.claimed == epsilon
@@ -100,7 +102,7 @@ def test_pf_tree_holds_on_every_default_universe(universe, epsilon):
 
 @pytest.mark.parametrize(("place", "share"), [(TWELVE, 0.9999), pytest.param(UNIVERSES[0], 0.99, marks=slow)], ids=str)
 def test_the_bound_of_pf_tree_is_nearly_reached(place, share):
-    assert verify("pf-tree", epsilon=1.0, universes=(place,)).log_ratio > share
+    assert verify(GROWING, epsilon=1.0, universes=(place,)).log_ratio > share
 
 
 def test_privatree_as_published_has_an_infinite_loss_by_its_stopping_rule():
@@ -128,6 +130,7 @@ def test_privatree_tells_twelve_rows_from_thirteen_by_three_node_budgets():
 
 
 @pytest.mark.parametrize("max_rows", [2, pytest.param(4, marks=slow)])
+@pytest.mark.slow
 def test_privatree_on_one_feature_holds(max_rows):
     one = Universe((2,), depth=2, max_rows=max_rows)
     assert verify("privatree", epsilon=1.0, universes=(one,), grow_complete=True).verdict == "holds"
@@ -240,9 +243,10 @@ def test_the_worst_result_is_the_most_severe_then_the_largest():
 # --- pairs
 
 
+@pytest.mark.slow
 def test_a_pair_alone_is_the_worst_pair_of_the_universe_it_comes_from():
     universe = Universe((2, 2), depth=2, max_rows=3)
-    for name in ("pf-tree", "privatree-corrected"):
+    for name in (GROWING, "privatree-corrected"):
         everywhere = verify(name, epsilon=1.0, universes=(universe,))
         pair = everywhere.worst_pair
         first, second = (dpviz.encode(_table(pair.columns, rows), universe.schema) for rows in (pair.first, pair.second))
@@ -259,7 +263,7 @@ def _table(columns, rows):
 def test_a_pair_of_numbers_is_followed_through_thresholds():
     universe = Universe((3,), numeric=True, depth=2, max_rows=4)
     first, second = universe.dataset(7), universe.dataset(int(universe.plus_one[7, 3]))
-    levels, trees = (verify_pair(learner, first, second, depth=2) for learner in ("pf-tree", whole("pf-tree")))
+    levels, trees = (verify_pair(learner, first, second, depth=2) for learner in (GROWING, whole(GROWING)))
     assert levels.log_ratio == pytest.approx(trees.log_ratio, rel=1e-9)
     low, high = sorted(trees.worst_pair.probabilities)
     assert math.log(high / low) == pytest.approx(trees.log_ratio)
@@ -292,6 +296,7 @@ def test_universes_that_cannot_be_listed_are_left_out_and_all_of_them_raise():
         verify("privatree", universes=(numbers,))
 
 
+@pytest.mark.slow
 def test_progress_grows_to_one():
     told = []
     verify("pf-tree", universes=(SMALL, TINY[0], ROWS_1_2), progress=told.append)

@@ -60,6 +60,7 @@ def test_the_automatic_shares_given_by_hand_make_the_plan_of_the_rule(name):
 
 
 @given(st.integers(2, 4), st.integers(4, 12))
+@pytest.mark.slow
 def test_points_divide_one_into_positive_shares_once_each(parts, steps):
     points = share_points(parts, steps)
     assert len(set(points)) == len(points)
@@ -91,6 +92,7 @@ def test_one_step_takes_from_the_others_in_proportion(weights, to):
     assert after[first] / after[second] == pytest.approx(start[first] / start[second])
 
 
+@pytest.mark.slow
 def test_the_map_repeats_and_more_draws_only_add():
     few = share_map(movable(), rows(), draws=2, seed=4)
     more = share_map(movable(), rows(), draws=3, seed=4)
@@ -100,6 +102,7 @@ def test_the_map_repeats_and_more_draws_only_add():
 
 
 @pytest.mark.usefixtures("workers_run_in")
+@pytest.mark.slow
 def test_workers_change_nothing():
     alone = share_map(movable("pf-tree"), rows(), draws=4, seed=1)
     assert np.array_equal(share_map(movable("pf-tree"), rows(), draws=4, seed=1, workers=2).scores, alone.scores)
@@ -133,6 +136,7 @@ def test_one_draw_tells_nothing_apart():
     assert made([[0.9], [0.2]]).as_good == (0, 1)
 
 
+@pytest.mark.slow
 def test_labels_for_many_leaves_are_worth_one_step_more():
     """Hardly anything for the leaves: moving epsilon there must help, and is shown to."""
     gains = {g.part: g for g in one_step_more(movable(), rows(), (0.2, 0.795, 0.005), draws=30, seed=3)}

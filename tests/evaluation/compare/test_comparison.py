@@ -192,8 +192,13 @@ def test_the_mean_is_at_r2_0_and_at_its_own_rmse():
     table = frame(fits("dp-mean", [[0.1], [0.2]], mean_rmse=12.5))
     assert majority_level(table, "r2") == 0.0
     assert majority_level(table, "rmse") == 12.5
-    assert metrics_for(schema_of()) == ("accuracy", "balanced_accuracy", "auc")
-    assert metrics_for(schema_of_numbers()) == ("r2", "rmse")
+    assert metrics_for(schema_of()) == ("accuracy", "balanced_accuracy", "auc", "log_loss", "brier")
+    assert metrics_for(schema_of_numbers()) == ("r2", "rmse", "mae")
+
+
+def test_accuracy_does_not_come_first_where_a_class_is_rare():
+    assert metrics_for(schema_of(), 0.89)[0] == "accuracy"
+    assert metrics_for(schema_of(), 0.9)[:2] == ("balanced_accuracy", "accuracy")
 
 
 def test_less_error_is_ahead():

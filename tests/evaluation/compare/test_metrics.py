@@ -5,13 +5,15 @@ import pytest
 from sklearn.metrics import (
     accuracy_score,
     balanced_accuracy_score,
+    mean_absolute_error,
     r2_score,
-    roc_auc_score,
     root_mean_squared_error,
 )
 
 import dpviz
-from dpviz.evaluation.compare.metrics import auc, balanced_accuracy, metrics
+from dpviz.errors import NoProbabilities
+from dpviz.evaluation.compare.metrics import OF_CLASSES, OF_PROBABILITIES, metrics
+from dpviz.evaluation.measures import auc, brier, log_loss
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 from tests.contract.test_learners_of_numbers import rows as rows_of_numbers
@@ -27,12 +29,15 @@ class Guess:
     def predict(self, data):
         return self.labels
 
+    def predict_proba(self, data):
+        raise NoProbabilities("guess")
+
 
 @dataclass
 class Scorer(Guess):
     values: np.ndarray
 
-    def scores(self, data):
+    def predict_proba(self, data):
         return self.values
 
 
@@ -51,35 +56,20 @@ def test_accuracies_are_those_of_scikit_learn(rng, n_classes):
         assert found["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(target, labels))
 
 
-def test_a_class_that_does_not_occur_does_not_count():
-    assert balanced_accuracy(np.array([0, 0, 1]), np.array([0, 2, 1]), 3) == pytest.approx(0.75)
-
-
 def test_the_majority_is_that_of_the_training_rows():
     found = metrics(Guess(np.zeros(4)), table([1, 1, 1, 0], 2), table([0, 0, 0, 1], 2))
     assert found["majority"] == 0.25
 
 
-def test_auc_is_that_of_scikit_learn_and_needs_scores(rng):
-    target = rng.integers(0, 2, 80)
-    scores = rng.random(80) + 0.3 * target
+def test_probabilities_are_measured_where_there_are_any(rng):
+    target = np.append([0, 1], rng.integers(0, 2, 80))
+    shares = rng.dirichlet(np.ones(2), 82)
     data = table(target, 2)
-    expected = pytest.approx(roc_auc_score(target, scores))
-    assert auc(Scorer(target, scores), data) == expected
-    assert auc(Scorer(target, np.column_stack([-scores, scores])), data) == expected
-    assert np.isnan(auc(Guess(target), data))
-
-
-def test_auc_of_more_classes_is_one_against_the_rest(rng):
-    target = rng.integers(0, 3, 90)
-    scores = rng.dirichlet(np.ones(3), 90)
-    expected = roc_auc_score(target, scores, multi_class="ovr", average="macro")
-    assert auc(Scorer(target, scores), table(target, 3)) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(("target", "n_classes"), [([1, 1, 1], 2), ([0, 1, 1], 3)])
-def test_auc_is_unknown_where_a_class_does_not_occur(target, n_classes):
-    assert np.isnan(auc(Scorer(np.zeros(3), np.zeros((3, n_classes))), table(target, n_classes)))
+    found = metrics(Scorer(target, shares), data, data)
+    assert [found[name] for name in OF_PROBABILITIES] == [auc(target, shares), log_loss(target, shares), brier(target, shares)]
+    found = metrics(Guess(target), data, data)
+    assert np.isnan([found[name] for name in OF_PROBABILITIES]).all()
+    assert list(found) == list(OF_CLASSES)
 
 
 def test_a_number_is_measured_by_r2_and_rmse_beside_the_mean_of_the_training_rows():
@@ -87,9 +77,10 @@ def test_a_number_is_measured_by_r2_and_rmse_beside_the_mean_of_the_training_row
     model = dpviz.fit("cart-regression", train, epsilon=1.0, max_depth=3, seed=0).model
     found = metrics(model, train, test)
     predicted = model.predict(test)
-    assert list(found) == ["r2", "rmse", "mean_rmse"]
+    assert list(found) == ["r2", "rmse", "mae", "mean_rmse"]
     assert found["r2"] == pytest.approx(r2_score(test.target, predicted))
     assert found["rmse"] == pytest.approx(root_mean_squared_error(test.target, predicted))
+    assert found["mae"] == pytest.approx(mean_absolute_error(test.target, predicted))
     assert found["mean_rmse"] == pytest.approx(np.sqrt(np.mean((test.target - train.target.mean()) ** 2)))
 
 

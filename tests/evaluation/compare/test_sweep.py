@@ -275,7 +275,7 @@ def test_an_error_in_a_worker_arrives_whole():
     with pytest.raises(ParameterError) as refused:
         dpviz.sweep(["pf-tree"], data, epsilon=[1.0], folds=5, repeats=1, workers=2)
     assert refused.value.parameter == "count"
-    assert refused.value.allowed == "a whole number in [2, 3]"
+    assert refused.value.allowed == "a whole number of at least 2, at most the rows there are"
 
 
 @pytest.mark.usefixtures("workers_run_in")

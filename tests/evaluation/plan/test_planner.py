@@ -32,6 +32,7 @@ WISH = Goal("accuracy", 0.85)
         pytest.param("max_depth", Goal("labels", 0.7, 0.8), marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_answers_hold_on_fresh_simulations(along, goal):
     ladder = {"epsilon": EPSILONS[5:], "n_rows": ROWS[:7], "max_depth": DEPTHS[4:]}[along]
     answer = plan(WORLD, SETUP, along, goal, seed=1, ladder=ladder)

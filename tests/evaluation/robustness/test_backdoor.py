@@ -96,6 +96,7 @@ def test_a_backdoor_works_on_any_table() -> None:
     assert frame.success[1] > frame.success[0] + 0.3
 
 
+@pytest.mark.slow
 def test_success_stays_below_its_bounds(digits: tuple[EncodedDataset, EncodedDataset]) -> None:
     train, test = digits
     frame = backdoor_curve(

@@ -31,7 +31,7 @@ from dpviz.evaluation.robustness.poisoning import PoisoningTable, certify, curve
 from dpviz.learners import get_learner
 from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.params import Settings
+from dpviz.training.params import Settings, make_params
 from tests.contract.tables import schema_of, table
 
 draws_of = st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0]), min_size=1, max_size=30).map(np.array)
@@ -139,8 +139,9 @@ def test_an_epsilon_delta_mechanism_attains_no_less_than_its_bound() -> None:
 
 
 @pytest.mark.parametrize("name", ["pf-tree", "majority"])
-@pytest.mark.parametrize("epsilon", [0.3, 2.0])
+@pytest.mark.parametrize("epsilon", [0.3, pytest.param(2.0, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("universe", [Universe((2, 2), max_rows=3), Universe((3,), numeric=True, max_rows=4)])
+@pytest.mark.slow
 def test_no_data_set_of_a_universe_falls_below_the_bound(name: str, epsilon: float, universe: Universe) -> None:
     accuracies, chances = exact_accuracies(name, epsilon, universe)
     apart = np.abs(universe.counts[:, None, :] - universe.counts[None, :, :]).sum(axis=2)
@@ -158,7 +159,7 @@ def exact_accuracies(name: str, epsilon: float, universe: Universe) -> tuple[np.
     """Accuracy (on fixed rows of no symmetry) of every model that can come out, and its probability on every data set."""
     test = universe.kinds.take(np.repeat(np.arange(universe.kinds.n_rows), np.arange(universe.kinds.n_rows)), share=1.0)
     spec, source = get_learner(name), Enumeration()
-    params = spec.Params()
+    params = make_params(spec.Params, name, {"leaves": "labels"} if name == "pf-tree" else {})
     plan = spec.plan(universe.schema, Settings(epsilon=epsilon, max_depth=1, depth=1), params)
     number: dict[float, int] = {}
     distributions = []
@@ -201,6 +202,7 @@ def failures(beta: float, runs: int, size: int = 300) -> int:
     return count
 
 
+@pytest.mark.slow
 def test_the_band_covers_the_true_curve_everywhere_as_often_as_it_says() -> None:
     runs = 2000
     assert failures(0.2, runs) <= 0.2 * runs + 3 * math.sqrt(0.16 * runs)

@@ -13,17 +13,33 @@ from dpviz.evaluation.audit.findings import AuditResult, WorstPair
 from dpviz.figures.audit import worst_pair as audit
 from dpviz.figures.audit.html import extra_row, pair_tables, verdict_table
 from dpviz.figures.audit.separating_output import output_in_words, output_tree
-from dpviz.figures.audit.text import BADGES, AuditLine, chance_text, lead_sentence, pair_sentence, setting_text, times_text
+from dpviz.figures.audit.text import (
+    ATTACKED,
+    BADGES,
+    SEARCHED,
+    AuditLine,
+    against_claim,
+    at_least_text,
+    attack_sentence,
+    chance_text,
+    lead_sentence,
+    pair_sentence,
+    setting_text,
+    times_text,
+)
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.models.tree import ThresholdRule
-from tests.figures.audits import BUG, EVERY, HOLDS, IMPOSSIBLE, NONE, NOTHING, UNPROVEN, VIOLATED, pair, split
+from tests.figures.audits import BOUND, BUG, EVERY, HOLDS, IMPOSSIBLE, NONE, NOTHING, UNPROVEN, VIOLATED, pair, split
 
 NEIGHBOURS = "add/remove one row"
+#: Of a lower bound that was found.
+LOWER = ("within", "beyond", "nothing")
 
 
-def line(verdict: str, setting: str = "", **numbers: float | None) -> AuditLine:
-    given = {"claimed": 1.0, "composed": 1.0, "verified": 0.5, "audited": None, **numbers}
-    return AuditLine(f"key {verdict} {setting}", f"A {verdict}", setting, **given, verdict=verdict, because="So.", note="")
+def line(verdict: str, setting: str = "", **changed: object) -> AuditLine:
+    found = {"none": NONE, "violated": VIOLATED, "unproven": UNPROVEN}.get(verdict, HOLDS)
+    given = {"claimed": 1.0, "composed": 1.0, "found": found, **changed}
+    return AuditLine(f"key {verdict} {setting}", f"A {verdict}", setting, verdict=verdict, because="So.", **given)  # type: ignore[arg-type]
 
 
 class Reader(HTMLParser):
@@ -52,20 +68,53 @@ class Reader(HTMLParser):
 
 
 class TestSentences:
-    def test_the_lead_counts_learners_by_verdict(self) -> None:
-        lines = [line("holds"), line("violated"), line("violated"), line("unproven"), line("none")]
-        assert lead_sentence(lines) == (
-            "1 of 4 private learners keep the ε they claim, on everything that was searched: 1 unproven, 2 violated."
+    def test_the_lead_counts_each_of_the_three_facts(self) -> None:
+        beyond = replace(BOUND, bound=1.5, composed=110.0)
+        lines = [line("holds", attacked=BOUND), line("violated", attacked=beyond), line("violated", found=None), line("unproven")]
+        assert lead_sentence([*lines, line("none"), line("")]) == (
+            "1 of 4 private learners are proved to keep the ε they claim: 1 unproven, 2 violated. "
+            "3 were searched, 1 of them beyond their claim. 2 were attacked, 1 of them beyond their claim."
         )
 
     def test_the_lead_leaves_out_settings_that_are_not_the_default(self) -> None:
         lines = [line("holds"), line("violated", "grow complete")]
-        assert lead_sentence(lines) == "1 of 1 private learner keeps the ε it claims, on everything that was searched."
+        assert lead_sentence(lines).startswith("1 of 1 private learners are proved to keep the ε they claim. 1 were searched")
 
-    def test_the_lead_says_when_nothing_was_searched_and_when_dpviz_is_wrong(self) -> None:
-        assert lead_sentence([line("none"), line("not searched")]) == "Nothing was searched yet."
-        assert lead_sentence([line("holds"), line("not searched")]).endswith("searched. 1 more was not searched.")
-        assert lead_sentence([line("ledger violated")]).endswith("that is a bug in dpviz.")
+    def test_the_lead_says_when_nothing_is_stored_and_when_dpviz_is_wrong(self) -> None:
+        assert lead_sentence([line("none"), line("")]) == "Nothing is stored yet."
+        for bug in (line("holds", found=BUG), line("holds", attacked=replace(BOUND, bound=2.0))):
+            assert lead_sentence([bug]).endswith("that is a bug in dpviz.")
+
+    @pytest.mark.parametrize(
+        ("result", "key"), [(HOLDS, "within"), (VIOLATED, "beyond"), (BUG, "bug"), (NONE, "nothing"), (UNPROVEN, "within")]
+    )
+    def test_a_lower_bound_is_within_the_claim_beyond_it_or_a_bug(self, result: AuditResult, key: str) -> None:
+        assert against_claim(result.log_ratio, result) == key
+
+    @pytest.mark.parametrize(
+        ("bound", "words"),
+        [
+            (0.99999, "≥ 0.999"),
+            (1.0, "≥ 1"),
+            (1.0 - 1e-12, "≥ 1"),
+            (2.3567, "≥ 2.35"),
+            (0.01239, "≥ 0.0123"),
+            (0.0, "≥ 0"),
+            (13.19, "≥ 13.1"),
+            (math.inf, "∞"),
+        ],
+    )
+    def test_a_lower_bound_is_rounded_down(self, bound: float, words: str) -> None:
+        assert at_least_text(bound) == words
+
+    def test_an_attack_says_its_confidence_its_delta_and_what_it_could_have_shown(self) -> None:
+        assert attack_sentence(BOUND) == (
+            "ε ≥ 0.4 (add/remove one row) with 95% confidence, where 1 is claimed and 5 could be shown "
+            "(20 draws on each of two data sets)."
+        )
+        many = attack_sentence(replace(BOUND, canaries=8, delta=1e-5, hits=(3, 7)))
+        assert "ε ≥ 0.4, δ = 0.00001 (add/remove" in many
+        assert "7 of 10 guesses right, 8 canaries in each of 20 draws" in many
 
     @pytest.mark.parametrize(
         ("chance", "words"),
@@ -177,12 +226,20 @@ class TestTables:
     def test_every_verdict_has_its_own_icon_and_word(self) -> None:
         assert len({look.icon for look in BADGES.values()}) == len({look.word for look in BADGES.values()}) == len(BADGES)
 
+    def test_the_three_facts_have_signs_of_their_own(self) -> None:
+        signs = [{kind[key].icon for key in keys} for kind, keys in ((BADGES, BADGES), (SEARCHED, LOWER), (ATTACKED, LOWER))]
+        assert not signs[0] & signs[1]
+        assert not signs[0] & signs[2]
+        assert not signs[1] & signs[2]
+        assert SEARCHED.keys() == ATTACKED.keys()
+
     @pytest.mark.parametrize("verdict", BADGES)
-    def test_a_line_shows_icon_word_numbers_and_reason(self, verdict: str) -> None:
-        table = Reader(verdict_table([line(verdict, composed=math.inf, audited=0.25)], selected="", caption="All"))
+    def test_a_line_shows_icons_words_numbers_reason_and_evidence(self, verdict: str) -> None:
+        shown = line(verdict, composed=math.inf, attacked=replace(BOUND, bound=0.25), found=HOLDS, evidence="dpviz/a.py")
+        table = Reader(verdict_table([shown], selected="", caption="All"))
         assert BADGES[verdict].icon in table.texts
         assert f" {BADGES[verdict].word}" in table.texts
-        assert {"1", "∞", "≥ 0.5", "≥ 0.25", "So."} <= set(table.texts)
+        assert {"1", "∞", "≥ 0.5", "≥ 0.25", "So.", "dpviz/a.py", "⌕", "◎", " within"} <= set(table.texts)
 
     def test_one_button_per_line_and_the_chosen_one_is_pressed(self) -> None:
         lines = [line("holds"), line("violated")]
@@ -190,15 +247,14 @@ class TestTables:
         assert [button["data-key"] for button in table.named("button")] == [item.key for item in lines]
         assert [button["aria-pressed"] for button in table.named("button")] == ["false", "true"]
 
-    def test_what_was_not_searched_is_a_dash_with_words(self) -> None:
-        nothing = dict.fromkeys(("claimed", "composed", "verified"))
-        table = Reader(verdict_table([line("not searched", **nothing)], selected="", caption="All"))
-        assert [cell["aria-label"] for cell in table.named("span") if cell.get("class") == "dpa-none"] == [
-            "not searched this way"
-        ] * 4
+    def test_what_is_not_stored_is_a_dash_with_words(self) -> None:
+        nothing = dict.fromkeys(("claimed", "composed", "found", "attacked"))
+        table = Reader(verdict_table([line("", **nothing)], selected="", caption="All"))
+        assert [cell["aria-label"] for cell in table.named("span") if cell.get("class") == "dpa-none"] == ["not stored"] * 2
+        assert {" not listed", " not attacked", " not stored"} <= set(table.texts)
 
     def test_an_infinite_bound_is_not_called_at_least(self) -> None:
-        assert "≥ ∞" not in verdict_table([line("violated", verified=math.inf)], selected="", caption="All")
+        assert "≥ ∞" not in verdict_table([line("violated", found=IMPOSSIBLE)], selected="", caption="All")
 
     def test_names_are_escaped(self) -> None:
         bad = replace(line("holds"), title="<img src=x onerror=alert(1)>", because='"&', key='"><script>')

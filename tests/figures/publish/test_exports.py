@@ -117,5 +117,5 @@ def test_values_read_from_the_rows_carry_their_badge():
 
 def test_rules_of_a_report_are_those_of_the_model(given):
     rules = report_rules(report_html(given), given.schema)
-    assert len(rules) > 2
+    assert len(rules) >= 2
     assert {rule.answer for rule in rules} <= set(given.schema.classes)

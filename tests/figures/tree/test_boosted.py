@@ -5,7 +5,6 @@ import pytest
 
 from dpviz.figures.theme import BLUE, ORANGE
 from dpviz.figures.tree.boosted import (
-    asked_rows,
     score_name,
     scores_in_words,
     steps_figure,
@@ -56,8 +55,3 @@ def test_with_more_classes_each_has_its_own_trees():
     assert score_name(THREE, 2) == "score of c"
     said = [words.rsplit(" ", 1)[0] for words in scores_in_words(model, scores.tolist())]
     assert said == ["score of a", "score of b", "score of c"]
-
-
-def test_features_are_counted_by_the_rules_that_ask_for_them():
-    assert [(row["feature"], row["rules"]) for row in asked_rows(read())] == [("x", "2"), ("c", "2"), ("k", "1")]
-    assert asked_rows(read(trees=("=1.0",)))[0]["share"] == "0.0%"

@@ -23,6 +23,7 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, 
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "tree.svg"
 SVG = "{http://www.w3.org/2000/svg}"
+BARS = ("track", "share", "band")
 HOSTILE = [
     "<script>alert(1)</script>",
     '" onload="alert(1)',
@@ -170,6 +171,32 @@ def test_marks_are_drawn_and_read_out(small_tree: Tree) -> None:
     assert [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "mark"] == ["63 %"]
 
 
+def test_a_node_has_the_ink_of_the_draws_in_which_it_comes_back(small_tree: Tree) -> None:
+    paths = [placed.path for placed in small_tree.nodes()]
+    counts = {path: 30 - 9 * len(path) for path in paths}
+    root = draw(small_tree, came_back=counts, n_draws=30)
+    for node in nodes(root):
+        count = counts["".join(str(node.get("data-path")).split(".")[1:])]
+        assert f"Came back in {count} of 30 draws." in str(node.get("aria-label"))
+        assert ("faint" in str(node.get("class")).split()) == (count < 10)
+    inks = {str(edge.get("data-to")): float(str(edge.get("opacity"))) for edge in root.iter(f"{SVG}path")}
+    assert all(inks[f"{place}"] == max(inks.values()) for place in ("root.L", "root.R"))
+    assert len(set(inks.values())) == small_tree.depth
+
+
+def test_a_branch_that_never_comes_back_is_one_stub(small_tree: Tree) -> None:
+    branch = next(placed for placed in small_tree.nodes() if placed.path and isinstance(placed.node, Branch))
+    counts = {placed.path: 0 if placed.path.startswith(branch.path) else 5 for placed in small_tree.nodes()}
+    assert len(nodes(draw(small_tree, came_back=counts, n_draws=30))) == len(counts)
+    root = draw(small_tree, came_back=counts, n_draws=30, fold=True)
+    (stub,) = [node for node in nodes(root) if "noise" in str(node.get("class")).split()]
+    assert stub.get("data-path") == branch.id
+    assert not [node for node in nodes(root) if str(node.get("data-path")).startswith(f"{branch.id}.")]
+    assert [text.text for text in stub.iter(f"{SVG}text")] == ["0 of 30", "noise"]
+    assert str(stub.get("aria-label")).startswith("Asks: ")
+    assert "Noise: came back in 0 of 30 draws." in str(stub.get("aria-label"))
+
+
 def test_a_single_leaf_is_a_drawing_too(complete: Callable[[int], Tree]) -> None:
     assert len(nodes(draw(complete(0)))) == 1
 
@@ -204,8 +231,25 @@ def test_only_trees_of_numbers_carry_the_steps(rents: Tree, small_tree: Tree) ->
 
 def test_the_drawing_is_the_golden_one(small_tree: Tree) -> None:
     svg = tree_svg(
-        small_tree, widths={"L": 0.75, "R": 0.25}, selected="root.L", marks={"": "63 %"}, title="Decision tree for repaid"
+        small_tree,
+        widths={"L": 0.75, "R": 0.25},
+        selected="root.L",
+        came_back={"": 19, "L": 12, "R": 12},
+        n_draws=30,
+        title="Decision tree for repaid",
     )
     if os.environ.get("DPVIZ_WRITE_GOLDEN") == "1":
         GOLDEN.write_text(svg, encoding="utf-8")
     assert svg == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_a_leaf_is_a_bar_of_its_probability_with_the_interval(small_tree: Tree) -> None:
+    leaf = next(placed for placed in small_tree.nodes() if not isinstance(placed.node, Branch))
+    root = draw(small_tree, bars={leaf.path: (0.8, 0.7, 0.95)})
+    (found,) = [node for node in nodes(root) if node.get("data-path") == leaf.id]
+    width = {kind: [float(str(r.get("width"))) for r in found.iter(f"{SVG}rect") if r.get("class") == kind] for kind in BARS}
+    (track,), (share,), (band,) = (width[kind] for kind in BARS)
+    assert share == pytest.approx(0.8 * track, abs=0.1)
+    assert band == pytest.approx(0.25 * track, abs=0.1)
+    assert "Probability 80%, between 70% and 95%." in str(found.get("aria-label"))
+    assert sum(rect.get("class") == "track" for rect in root.iter(f"{SVG}rect")) == 1

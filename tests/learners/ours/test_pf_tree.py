@@ -9,6 +9,8 @@ import pytest
 import dpviz
 from dpviz.accounting.events import Select, walk
 from dpviz.errors import ParameterError
+from dpviz.evaluation.audit.universe import Universe
+from dpviz.evaluation.audit.verify import verify
 from dpviz.learners.ours import pf_tree
 from dpviz.models.tree import Branch, Leaf
 from dpviz.table.candidates import multiscale_grid
@@ -16,7 +18,13 @@ from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 from dpviz.training.params import Settings
 from dpviz.training.scores import SCALE
 from tests.contract.tables import schema_of, table
+from tests.evaluation.planted import GROWING
 from tests.oracles import counts, trees
+
+
+def fit(data, **asked):
+    """All rows grow the tree; honest leaves have their own tests (`tests/training/honest`)."""
+    return dpviz.fit("pf-tree", data, **{"leaves": "labels", **asked})
 
 
 @pytest.mark.parametrize(
@@ -51,12 +59,12 @@ def test_a_tree_has_a_leaf_for_every_class_where_the_cap_allows_it(n_classes, ma
 
 def test_auto_depth_is_written_down_with_its_numbers():
     schema = Schema(tuple(NumericFeature(f"x{i}", 0, 1) for i in range(10)), ClassTarget("y", ("n", "p")), n_public=36000)
-    result = dpviz.fit("pf-tree", table(schema, 30), epsilon=0.1, max_depth=6, seed=0)
+    result = fit(table(schema, 30), epsilon=0.1, max_depth=6, seed=0)
     assert result.plan.depth == pf_tree.auto_depth(36000, 650, 0.1, 6) == 4
     assert result.plan.notes == (
         "Depth 4 of at most 6: the deepest k with n/2^(k-1) ≥ 8·ln(650)·k/ε for n = 36,000 and ε = 0.1.",
     )
-    fixed = dpviz.fit("pf-tree", table(schema, 30), epsilon=0.1, max_depth=6, depth=2, seed=0)
+    fixed = fit(table(schema, 30), epsilon=0.1, max_depth=6, depth=2, seed=0)
     assert (fixed.plan.depth, fixed.plan.notes) == (2, ("Depth 2 was set by you.",))
 
 
@@ -77,7 +85,7 @@ def test_levels_get_shares_in_proportion_to_1_4_to_the_level_and_all_of_epsilon(
 @pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 1.0])
 def test_the_ledger_is_epsilon_to_the_last_bit(n_classes, epsilon):
     for depth in (1, 2, 3, 5):
-        result = dpviz.fit("pf-tree", table(schema_of("mixed", n_classes), 50), epsilon=epsilon, max_depth=5, depth=depth, seed=1)
+        result = fit(table(schema_of("mixed", n_classes), 50), epsilon=epsilon, max_depth=5, depth=depth, seed=1)
         assert result.ledger.guarantee.epsilon == epsilon
         assert result.ledger.guarantee.delta == 0
         assert all(isinstance(step, Select) for _, step in walk(result.ledger.event))
@@ -85,11 +93,11 @@ def test_the_ledger_is_epsilon_to_the_last_bit(n_classes, epsilon):
 
 def test_shares_by_hand_need_one_weight_per_level():
     data = table(schema_of("mixed"), 20)
-    result = dpviz.fit("pf-tree", data, epsilon=1.0, depth=2, seed=0, level_shares=(1, 3))
+    result = fit(data, epsilon=1.0, depth=2, seed=0, level_shares=(1, 3))
     assert [share.epsilon for share in result.plan.shares] == [0.25, 0.75]
     assert {share.set_by for share in result.plan.shares} == {"you"}
     with pytest.raises(ParameterError, match=r"The 'level_shares' parameter of pf-tree must be 3 numbers, one per level"):
-        dpviz.fit("pf-tree", data, epsilon=1.0, depth=3, seed=0, level_shares=(1, 3))
+        fit(data, epsilon=1.0, depth=3, seed=0, level_shares=(1, 3))
 
 
 @pytest.mark.parametrize("n_classes", [2, 5, 7])
@@ -99,7 +107,7 @@ def test_the_tree_is_complete_to_its_depth(n_classes, epsilon):
     for n_rows in (0, 3, 60):
         for seed in range(4):
             data = table(schema_of("mixed", n_classes), n_rows)
-            tree = dpviz.fit("pf-tree", data, epsilon=epsilon, max_depth=4, depth=4, seed=seed).model
+            tree = fit(data, epsilon=epsilon, max_depth=4, depth=4, seed=seed).model
             leaves = {placed.depth for placed in tree.nodes() if isinstance(placed.node, Leaf)}
             assert leaves <= ({3, 4} if n_classes <= 5 else {4})
             assert sum(isinstance(placed.node, Branch) for placed in tree.nodes() if placed.depth < 3) == 7
@@ -109,7 +117,7 @@ def test_one_label_for_everybody_is_chosen_where_no_split_helps():
     schema = schema_of("numbers", 2)
     data = table(schema, 400)
     pure = type(data)(schema, data.columns, np.zeros(400, dtype=np.uint8))
-    roots = [dpviz.fit("pf-tree", pure, epsilon=1.0, depth=1, seed=seed).model.root for seed in range(20)]
+    roots = [fit(pure, epsilon=1.0, depth=1, seed=seed).model.root for seed in range(20)]
     assert Leaf(0) in roots
     assert Leaf(1) not in roots
 
@@ -127,7 +135,7 @@ def majorities(left, right):
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_with_a_huge_epsilon_it_is_the_greedy_tree(kind, n_classes, depth):
     data = table(schema_of(kind, n_classes), 60)
-    result = dpviz.fit("pf-tree", data, epsilon=1e6, depth=depth, seed=3)
+    result = fit(data, epsilon=1e6, depth=depth, seed=3)
     rules = counts.rules_of(multiscale_grid(data.schema))
     checked = 0
     for level, node, rows in trees.rows_by_node(result.model, data):
@@ -144,15 +152,15 @@ def test_with_a_huge_epsilon_it_is_the_greedy_tree(kind, n_classes, depth):
 def test_with_a_tiny_epsilon_the_choice_hardly_depends_on_the_rows():
     # at epsilon 1e-6 every candidate is as likely as any other: among 300 draws the best one is rare
     data = table(schema_of("numbers"), 60)
-    rules = {dpviz.fit("pf-tree", data, epsilon=1e-6, depth=2, seed=seed).model.root.rule for seed in range(300)}
+    rules = {fit(data, epsilon=1e-6, depth=2, seed=seed).model.root.rule for seed in range(300)}
     assert len(rules) > 60
 
 
 def test_more_than_five_classes_pay_for_the_split_and_then_for_labels_of_disjoint_rows():
-    result = dpviz.fit("pf-tree", table(schema_of("mixed", 7), 50), epsilon=1.0, depth=1, seed=0)
+    result = fit(table(schema_of("mixed", 7), 50), epsilon=1.0, depth=1, seed=0)
     steps = [(path, step.epsilon) for path, step in walk(result.ledger.event)]
     assert steps == [("1", 0.5), ("2a", 0.5), ("2b", 0.5)]
-    few = dpviz.fit("pf-tree", table(schema_of("mixed", 5), 50), epsilon=1.0, depth=1, seed=0)
+    few = fit(table(schema_of("mixed", 5), 50), epsilon=1.0, depth=1, seed=0)
     assert [(path, step.epsilon) for path, step in walk(few.ledger.event)] == [("1", 1.0)]
 
 
@@ -161,5 +169,34 @@ def test_it_learns_a_threshold_that_is_there():
     data = table(schema, 2000)
     target = (data.columns[0] > 0.25).astype(np.uint8)
     data = type(data)(schema, data.columns, target)
-    scores = [dpviz.fit("pf-tree", data, epsilon=1.0, seed=seed).score(data) for seed in range(10)]
+    scores = [fit(data, epsilon=1.0, seed=seed).score(data) for seed in range(10)]
     assert min(scores) > 0.97
+
+
+def test_equal_class_weights_change_nothing_but_rounding_of_scores():
+    data = table(schema_of("mixed"), 200)
+    assert fit(data, epsilon=1e6, depth=2, seed=1, class_weights=(3, 3)).model == fit(data, epsilon=1e6, depth=2, seed=1).model
+
+
+def test_a_heavy_rare_class_is_named_where_equal_weights_never_name_it():
+    schema = schema_of("numbers")
+    data = table(schema, 2000, seed=2)
+    rare = (data.columns[0] > 6) & (np.arange(2000) % 3 == 0)
+    data = type(data)(schema, data.columns, rare.astype(np.uint8))
+    plain, heavy = (fit(data, epsilon=2.0, depth=2, seed=1, class_weights=weights).model for weights in (None, (1, 20)))
+    assert plain.predict(data).sum() == 0
+    assert heavy.predict(data)[rare].mean() > 0.9
+
+
+def test_class_weights_are_one_per_class_and_positive():
+    data = table(schema_of("mixed"), 20)
+    with pytest.raises(ParameterError, match="must be 2 numbers, one per class"):
+        fit(data, epsilon=1.0, seed=0, class_weights=(1, 2, 3))
+    with pytest.raises(ParameterError, match="must be None or a sequence of positive numbers, one per class"):
+        fit(data, epsilon=1.0, seed=0, class_weights=(0, 1))
+
+
+def test_weighed_choices_keep_the_ledger_and_hold():
+    found = verify(GROWING, epsilon=1.0, universes=(Universe((2,), depth=2, max_rows=3),), class_weights=(1, 3))
+    assert (found.verdict, found.composed) == ("holds", 1.0)
+    assert found.log_ratio > 0.5

@@ -15,7 +15,7 @@ from dpviz.accounting.events import GaussianRounds, walk
 from dpviz.accounting.gaussian import covers, noise_multiplier
 from dpviz.errors import DpvizError, ParameterError, SchemaError
 from dpviz.evaluation.audit.by_attack import audit
-from dpviz.evaluation.compare.metrics import auc
+from dpviz.evaluation.measures import auc
 from dpviz.learners.ours.s_gbdt import DELTA, Params, plan, recipe, start_share, tree_shape, trees_event
 from dpviz.models.packed_forest import LEAF
 from dpviz.table.dataset import EncodedDataset
@@ -56,6 +56,7 @@ def rounds_of(result) -> GaussianRounds:
     return event
 
 
+@pytest.mark.slow
 def test_it_learns_numbers_with_privacy() -> None:
     train, test = prices(), prices(seed=2)
     scores = [fit(train, epsilon).score(test) for epsilon in (0.3, 1.0, 10.0)]
@@ -71,7 +72,7 @@ def test_it_learns_classes_with_privacy(n_classes: int) -> None:
     train, test = classes(n_classes=n_classes), classes(n_classes=n_classes, seed=2)
     result = fit(train, 2.0)
     assert result.score(test) > (0.8 if n_classes == 2 else 0.55)
-    assert auc(result.model, test) > 0.8
+    assert auc(test.target, result.model.predict_proba(test)) > 0.8
 
 
 @pytest.mark.parametrize("asked", [{"trees": shape} for shape in ("one feature", "two features", "random")])
@@ -171,6 +172,7 @@ def test_sampling_rows_needs_less_noise() -> None:
     assert some.score(prices(seed=2)) > 0.3
 
 
+@pytest.mark.slow
 def test_the_ablations_train_and_tell_themselves_apart() -> None:
     usual = fit(classes(), 1.0, rounds=60)
     for asked in ({"static_noise": True}, {"newton": False}, {"multiscale": 0.0}, {"clip": 1.0}, {"support_share": 0.3}):
@@ -196,7 +198,7 @@ def test_no_rows_train_a_model_of_noise() -> None:
     assert -20 <= predicted.min() <= predicted.max() <= 60
 
 
-@pytest.mark.parametrize(("low", "high"), [(-8e307, 8e307), (0, 1e-300), (1e16, 1e16 + 4)])
+@pytest.mark.parametrize(("low", "high"), [(-8e307, 8e307), (0, 1e-280), (1e16, 1e16 + 4)])
 def test_extreme_targets_are_learned(low: float, high: float) -> None:
     schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", low, high), n_public=400)
     x = np.linspace(0, 1, 400)
@@ -225,6 +227,7 @@ def test_a_release_is_drawn_exactly_and_differs_every_time() -> None:
     assert one.score(prices(seed=2)) == pytest.approx(two.score(prices(seed=2)), abs=1.0)
 
 
+@pytest.mark.slow
 def test_an_attack_finds_no_more_than_is_claimed() -> None:
     found = audit("s-gbdt", epsilon=1.0, delta=1e-3, seed=5, draws=300, rounds=4, max_depth=2)
     assert found.bound <= 1.0

@@ -8,10 +8,12 @@ import pytest
 import dpviz
 from dpviz.accounting.events import Noise, Parallel, Select, Sequential
 from dpviz.errors import NotReleasable, SchemaError
-from dpviz.learners.published.dpboost import Params, plan
+from dpviz.learners.published.dpboost import Params, _Boosting, plan
 from dpviz.table.schema import ClassTarget
+from dpviz.training.boosting.loss import loss_of
 from dpviz.training.params import Settings
 from tests.learners.ours.test_s_gbdt import NUMBER, classes, prices
+from tests.training.test_noisy_histograms import Recording
 
 
 def fit(data, epsilon=5.0, seed=3, **asked):
@@ -63,6 +65,20 @@ def test_geometric_limits_bound_the_leaves_of_late_trees():
     for tree in range(12):
         limit = half * 0.5 * 1.0 * 0.5**tree
         assert np.abs(model.values[leaves_of == tree]).max() <= limit * 1.02
+
+
+def test_noise_covers_a_leaf_that_goes_from_one_end_of_a_close_limit_to_the_other():
+    data = prices(10)
+    asked = Params(leaf_clipping=True, learning_rate=0.9, ridge=0.0, clip=1.0)
+    source = Recording(1)
+    boosting = _Boosting(data, loss_of(data.schema, newton=False), 0.0, plan(data.schema, Settings(), asked), asked, source)
+    boosting.values = [np.zeros(1)]  # one tree came before
+    before, after = np.array([-0.15, -0.15]), np.array([-0.15, -0.15, 1.0])
+    for gradients in (before, after):
+        boosting._leaf_means([gradients], 1.0)
+    (first, low, _), (second, high, _) = source.draws
+    assert abs(high - low) == pytest.approx([0.2])
+    assert first.l1 == second.l1 == pytest.approx(0.2)
 
 
 def test_a_row_above_the_limit_leaves_the_tree_when_filtered():

@@ -86,6 +86,7 @@ class TestFullDepth:
         with pytest.raises(DpvizError, match="publishable=True"):
             result.to_json()
 
+    @pytest.mark.slow
     def test_small_enough_to_publish_it_is_held(self) -> None:
         result = dpviz.fit("smooth-forest", self.rows(), epsilon=3.0, max_depth=12, seed=1)
         assert isinstance(result.model, PackedForest)

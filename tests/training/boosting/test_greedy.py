@@ -39,6 +39,7 @@ def test_places_cover_the_range_once_and_know_who_goes_left():
     assert places(X, np.array([])).share.tolist() == [1.0]
 
 
+@pytest.mark.slow
 def test_a_threshold_follows_the_distribution_over_the_whole_range():
     x, gradients = np.array([1.0, 4.0, 6.0]), np.array([1.0, -1.0, 0.5])
     epsilon, drawn = 4.0, []

@@ -97,6 +97,7 @@ def test_a_full_row_uses_all_of_the_price():
 
 
 @pytest.mark.parametrize("noise", [0.5, 500.0])
+@pytest.mark.slow
 def test_noise_alone_moves_scores_by_the_spread_allowed(noise):
     schema = schema_of("numbers")
     nobody = table(schema, 0)

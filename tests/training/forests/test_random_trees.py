@@ -148,10 +148,12 @@ def test_a_release_draws_trees_of_the_same_kind() -> None:
     assert (splits.feature[splits.roots] != LEAF).all()
 
 
-def test_hashed_trees_divide_rows_as_drawn_trees_do() -> None:
+@pytest.mark.parametrize("n_trees", [1000, pytest.param(3000, marks=pytest.mark.slow)])
+@pytest.mark.slow
+def test_hashed_trees_divide_rows_as_drawn_trees_do(n_trees: int) -> None:
     # Two ways to the same distribution: the share of pairs of rows that one tree keeps together.
     data = table(schema_of("mixed"), 40)
-    values, n_trees = values_of(data), 3000
+    values = values_of(data)
     splits = draw_trees(data.schema, n_trees, 3, Simulation(4))
     keys = np.random.default_rng(6).integers(2**63, size=n_trees, dtype=np.uint64)
     drawn = [_together(splits.leaf_of(values, np.full(40, root))) for root in splits.roots]

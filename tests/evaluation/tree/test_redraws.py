@@ -1,14 +1,15 @@
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from dpviz.errors import ParameterError, UnknownName
-from dpviz.evaluation.compare.redraws import Redraws, node_at, redraws
+from dpviz.evaluation.tree.redraws import Redraws, node_at, redraws
 from dpviz.models.constant import Constant
-from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
+from dpviz.models.tree import Branch, Leaf, NumberLeaf, ThresholdRule, Tree
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import ClassTarget, NumericFeature, Schema
+from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
 
 SCHEMA = Schema((NumericFeature("a", 0, 16), NumericFeature("b", 0, 16)), ClassTarget("y", ("no", "yes")), n_public=400)
 
@@ -25,22 +26,39 @@ def tree(feature: int, threshold: float, labels: tuple[int, int] = (0, 1)) -> Tr
 THREE = Redraws((tree(0, 8.0), tree(0, 4.0), tree(1, 8.0, (1, 1))), 3)
 
 
-def test_a_rule_counts_only_with_its_feature_and_its_threshold():
-    assert THREE.same_node("", tree(0, 8.0).root) == 1
+def test_a_question_comes_back_with_its_feature_and_a_threshold_close_by():
+    assert THREE.coming_back(tree(0, 8.0))[""] == 1
+    assert THREE.coming_back(tree(0, 7.0))[""] == 1
+    assert THREE.coming_back(tree(0, 6.9))[""] == 0
+    assert THREE.coming_back(tree(1, 8.0))[""] == 1
     assert THREE.same_feature("", 0) == 2
     assert THREE.same_feature("", 1) == 1
 
 
-def test_a_leaf_counts_when_its_label_stands_at_the_same_place():
-    assert THREE.same_node("L", Leaf(0)) == 2
-    assert THREE.same_node("R", Leaf(1)) == 3
-    assert THREE.same_node("LL", Leaf(0)) == 0
+def test_a_leaf_comes_back_with_its_label_below_the_same_question():
+    assert THREE.coming_back(tree(0, 8.0)) == {"": 1, "L": 1, "R": 1}
+    assert THREE.coming_back(tree(0, 8.0, (1, 0))) == {"": 1, "L": 0, "R": 0}
+    assert THREE.coming_back(tree(1, 8.0)) == {"": 1, "L": 0, "R": 1}
 
 
-def test_merged_draws_compare_with_a_merged_tree():
-    assert THREE.same_node("", Leaf(1)) == 0
-    assert THREE.merged().same_node("", Leaf(1)) == 1
-    assert THREE.merged().n_asked == 3
+def test_nothing_below_a_question_comes_back_more_often_than_it():
+    drawn = redraws("pf-tree", rows(), draws=12, seed=2, epsilon=0.5, depth=3, max_depth=3)
+    for model in drawn.models:
+        counts = drawn.coming_back(model)
+        assert counts.keys() == {placed.path for placed in model.nodes()}
+        assert all(counts[path] <= counts[path[:-1]] for path in counts if path)
+        assert counts[""] >= 1
+
+
+def test_two_leaves_with_one_label_are_that_leaf_again():
+    assert THREE.coming_back(Tree(SCHEMA, Leaf(1))) == {"": 1}
+    assert THREE.merged().coming_back(Tree(SCHEMA, Leaf(1))) == {"": 1}
+
+
+def test_a_number_comes_back_as_any_number():
+    schema = replace(SCHEMA, target=NumericTarget("y", 0, 9))
+    one, other = (Tree(schema, Branch(ThresholdRule(0, 8.0), NumberLeaf(value), NumberLeaf(9.0))) for value in (1.0, 2.0))
+    assert Redraws((other,), 1).coming_back(one) == {"": 1, "L": 1, "R": 1}
 
 
 def test_root_rules_come_most_frequent_first():
@@ -51,7 +69,7 @@ def test_root_rules_come_most_frequent_first():
 
 def test_a_constant_is_one_leaf_without_a_rule():
     constant = Redraws((Constant(SCHEMA, 1),) * 3, 3)
-    assert constant.same_node("", Leaf(1)) == 3
+    assert constant.coming_back(Tree(SCHEMA, Leaf(1))) == {"": 3}
     assert constant.root_rules() == ()
     assert node_at(constant.models[0], "L") is None
 
@@ -59,7 +77,7 @@ def test_a_constant_is_one_leaf_without_a_rule():
 def test_a_strong_signal_comes_back_in_every_draw():
     found = redraws("pf-tree", rows(), draws=8, seed=1, epsilon=100.0, depth=1)
     assert found.n_done == found.n_asked == 8
-    assert found.same_node("", node_at(found.models[0], "")) == 8
+    assert found.coming_back(found.models[0])[""] == 8
     assert found.root_rules()[0][0] == ThresholdRule(0, 8.0)
 
 

@@ -6,18 +6,22 @@ Many trees on private rows spend epsilon many times: for simulated and public ro
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from dpviz.evaluation.checks import require_count
 from dpviz.learners import fit
 from dpviz.models.base import Model
-from dpviz.models.constant import Constant
-from dpviz.models.tree import Branch, Leaf, Node, Rule, Tree
+from dpviz.models.constant import as_tree
+from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Rule, ThresholdRule, Tree
 from dpviz.progress import Progress, Stop, steps
 from dpviz.randomness import child_seeds
 from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import Feature, NumericFeature
+
+#: Thresholds that differ by at most this share of the declared range ask the same question.
+NEAR = 1 / 16
 
 
 @dataclass(frozen=True)
@@ -41,14 +45,22 @@ class Redraws:
         return len(self.models)
 
     def merged(self) -> Redraws:
-        """The same draws with equal siblings merged, for comparison with a merged tree."""
-        return Redraws(tuple(model.merged() if isinstance(model, Tree) else model for model in self.models), self.n_asked)
+        """The same draws, labels only, with equal siblings merged."""
+        models = (model.labels_only().merged() if isinstance(model, Tree) else model for model in self.models)
+        return Redraws(tuple(models), self.n_asked)
 
-    def same_node(self, path: str, node: Node) -> int:
-        """The number of draws with the same rule (for a leaf: a leaf with the same label) at `path`."""
-        if isinstance(node, Branch):
-            return self._count(path, lambda other: isinstance(other, Branch) and other.rule == node.rule)
-        return self._count(path, lambda other: other == node)
+    def coming_back(self, tree: Tree) -> dict[str, int]:
+        """By path: the number of draws in which this node, and every question on the way to it, comes back.
+
+        A question comes back as one about the same feature, with the same categories or a threshold within NEAR of the declared
+        range; a leaf as one with the same label, or any number. Merged or not: a leaf comes back in leaves with one label.
+        """
+        found = dict.fromkeys((placed.path for placed in tree.nodes()), 0)
+        for model in self.models:
+            root = node_at(model, "")
+            if root is not None:
+                found |= {path: found[path] + 1 for path in _kept(tree, tree.root, root, "")}
+        return found
 
     def same_feature(self, path: str, feature: int) -> int:
         """The number of draws that split on this feature at `path`."""
@@ -64,13 +76,37 @@ class Redraws:
         return sum(node is not None and same(node) for node in nodes)
 
 
+def _kept(tree: Tree, node: Node, other: Node, path: str) -> Iterator[str]:
+    """Paths of what both trees have, from the top down as far as it goes."""
+    if isinstance(node, Branch):
+        if isinstance(other, Branch) and _is_near(tree.schema.features[node.rule.feature], node.rule, other.rule):
+            yield path
+            yield from _kept(tree, node.left, other.left, path + "L")
+            yield from _kept(tree, node.right, other.right, path + "R")
+    elif isinstance(node, NumberLeaf) or {node.label} == set(_labels(other)):
+        yield path
+
+
+def _labels(node: Node) -> Iterator[int]:
+    if isinstance(node, Branch):
+        yield from _labels(node.left)
+        yield from _labels(node.right)
+    elif isinstance(node, Leaf):
+        yield node.label
+
+
+def _is_near(feature: Feature, rule: Rule, other: Rule) -> bool:
+    if isinstance(rule, ThresholdRule) and isinstance(other, ThresholdRule) and isinstance(feature, NumericFeature):
+        return rule.feature == other.feature and abs(rule.threshold - other.threshold) <= NEAR * (feature.high - feature.low)
+    return rule == other
+
+
 def node_at(model: Model, path: str) -> Node | None:
     """The node at the end of `path` ("" is the root); None where the model has none. A constant is a single leaf."""
-    if isinstance(model, Constant):
-        return Leaf(model.label) if not path else None
-    assert isinstance(model, Tree)
+    tree = as_tree(model)
+    assert tree is not None
     try:
-        return model.node(path)
+        return tree.node(path)
     except KeyError:
         return None
 

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.evaluation.compare.redraws import Redraws
-from dpviz.models.tree import Branch, Tree, said_by
+from dpviz.evaluation.tree.redraws import Redraws
+from dpviz.models.tree import Branch, Tree
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.exact_trace import rows_by_node
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,26 +25,6 @@ class FeatureUse:
     at_level: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
-    """A leaf of the tree on screen.
-
-    Attributes
-    ----------
-    path : str
-    label : int
-    rows : float
-        Share of all rows that reach it.
-    agreement : float
-        Share of (row there, draw) pairs in which the draw predicts the leaf's label; NaN for a leaf without rows.
-    """
-
-    path: str
-    label: int
-    rows: float
-    agreement: float
-
-
 def feature_use(drawn: Redraws) -> tuple[FeatureUse, ...]:
     """Every feature that some draw splits on, most frequent first. A draw that is a constant splits on none."""
     trees = [model for model in drawn.models if isinstance(model, Tree)]
@@ -55,19 +34,6 @@ def feature_use(drawn: Redraws) -> tuple[FeatureUse, ...]:
     levels = range(max((depth for _, depth in at_level), default=-1) + 1)
     found = (FeatureUse(feature, n, tuple(at_level[feature, depth] for depth in levels)) for feature, n in anywhere.items())
     return tuple(sorted(found, key=lambda use: (-use.anywhere, use.feature)))
-
-
-def regions(tree: Tree, drawn: Redraws, data: EncodedDataset) -> tuple[Region, ...]:
-    """How far the draws agree with each leaf of `tree`, left to right."""
-    agreeing = agreement(tree.predict(data), drawn, data)
-    leaves = ((p.path, p.node, rows) for p, rows in rows_by_node(tree, data) if not isinstance(p.node, Branch))
-    return tuple(
-        Region(path, int(said_by(leaf)), len(rows) / max(1, data.n_rows), _mean(agreeing[rows])) for path, leaf, rows in leaves
-    )
-
-
-def _mean(values: np.ndarray) -> float:
-    return float(values.mean()) if len(values) else float("nan")
 
 
 def agreement(labels: Sequence[int] | np.ndarray, drawn: Redraws, data: EncodedDataset) -> np.ndarray:

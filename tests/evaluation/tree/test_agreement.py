@@ -1,10 +1,7 @@
-import math
-
 import numpy as np
-import pytest
 
-from dpviz.evaluation.compare.agreement import agreement, feature_use, regions
-from dpviz.evaluation.compare.redraws import Redraws
+from dpviz.evaluation.tree.agreement import agreement, feature_use
+from dpviz.evaluation.tree.redraws import Redraws
 from dpviz.models.constant import Constant
 from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
 from dpviz.table.dataset import EncodedDataset
@@ -40,13 +37,3 @@ def test_agreement_is_the_share_of_draws_that_predict_the_same_row_by_row():
     said = np.array([model.predict(ROWS) for model in DRAWN.models])
     assert np.array_equal(agreement(labels, DRAWN, ROWS), (said == labels).mean(axis=0))
     assert np.isnan(agreement(labels, Redraws((), 3), ROWS)).all()
-
-
-def test_regions_hold_every_row_once_and_their_agreement_averages_to_the_whole():
-    shown = tree(0, 3.5, left=Branch(ThresholdRule(1, 20.0), Leaf(0), Leaf(1)))
-    found = regions(shown, DRAWN, ROWS)
-    assert [region.path for region in found] == ["LL", "LR", "R"]
-    assert sum(region.rows for region in found) == pytest.approx(1)
-    assert math.isnan(found[1].agreement)
-    whole = sum(region.rows * region.agreement for region in found if region.rows)
-    assert whole == pytest.approx(agreement(shown.predict(ROWS), DRAWN, ROWS).mean())

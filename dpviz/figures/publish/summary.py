@@ -1,8 +1,9 @@
-"""A trained model in a few lines: what is guaranteed, what its source claims, what was disclosed."""
+"""A trained model in a few lines of text: what is guaranteed, what its source claims, what was disclosed."""
 
 from __future__ import annotations
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.figures.publish.test_result import accuracy_sentence
 from dpviz.learners import get_learner
 from dpviz.models.tree import Tree
 from dpviz.training.contract import FitResult
@@ -13,9 +14,11 @@ def summary(result: FitResult) -> list[tuple[str, str]]:
     return [
         ("Learner", f"{get_learner(result.learner).title} ({result.learner})"),
         ("Guarantee", _guarantee(result)),
+        *_of_a_person(result),
         ("Claim", _claim(result)),
         ("Noise", _noise(result)),
         *_shape(result),
+        *_tested(result),
         ("Disclosures", str(len(result.disclosures))),
     ]
 
@@ -37,6 +40,14 @@ def _guarantee(result: FitResult) -> str:
     return f"{loss_text(loss)}; it does not cover {uncovered}"
 
 
+def _of_a_person(result: FitResult) -> list[tuple[str, str]]:
+    if result.per_person is None:
+        return []
+    delta = f", delta = {result.per_person.delta:.6g}" if result.per_person.delta else ""
+    rows = f"{result.rows_per_person:,} row{'s'[: result.rows_per_person != 1]}"
+    return [("Per person", f"epsilon = {result.per_person.epsilon:.6g}{delta}, at most {rows} of each")]
+
+
 def _claim(result: FitResult) -> str:
     claim = result.claim
     if not claim.is_private:
@@ -50,6 +61,10 @@ def _noise(result: FitResult) -> str:
     if result.noise == "release":
         return f"exact samplers, no seed. {result.not_released_because or 'A release.'}"
     return f"simulation with seed {result.seed}, not a release: whoever knows the seed can undo the noise"
+
+
+def _tested(result: FitResult) -> list[tuple[str, str]]:
+    return [] if result.test_report is None else [("Test", accuracy_sentence(result.test_report))]
 
 
 def _shape(result: FitResult) -> list[tuple[str, str]]:

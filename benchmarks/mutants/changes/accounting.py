@@ -1,0 +1,141 @@
+"""Composition, prices and rounding."""
+
+from __future__ import annotations
+
+from benchmarks.mutants.mutant import Mutant
+
+MUTANTS = (
+    Mutant(
+        "steps on the same rows cost the largest, not the sum",
+        "dpviz/accounting/guarantee.py",
+        "return sum(map(_cost, events), Fraction(0))",
+        "return max(map(_cost, events), default=Fraction(0))",
+        ("tests/accounting/test_approximate.py::test_pure_steps_have_no_delta",),
+    ),
+    Mutant(
+        "deltas of steps on the same rows do not add up",
+        "dpviz/accounting/guarantee.py",
+        "return sum(map(_delta, events), Fraction(0))",
+        "return max(map(_delta, events), default=Fraction(0))",
+        ("tests/accounting/test_approximate.py::test_delta_is_a_probability",),
+    ),
+    Mutant(
+        "publishing something exact is free",
+        "dpviz/accounting/guarantee.py",
+        "case NonPrivate():\n            return math.inf",
+        "case NonPrivate():\n            return Fraction(0)",
+        ("tests/accounting/test_approximate.py::test_pure_steps_have_no_delta",),
+    ),
+    Mutant(
+        "an epsilon rounded to nearest, not up",
+        "dpviz/accounting/guarantee.py",
+        "return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)",
+        "return nearest",
+        ("tests/accounting/test_guarantee.py::test_ten_tenths_are_more_than_one",),
+    ),
+    Mutant(
+        "a share rounded to nearest, not down",
+        "dpviz/accounting/guarantee.py",
+        "return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)",
+        "return nearest",
+        ("tests/accounting/test_guarantee.py::test_rounding_brackets_the_fraction",),
+    ),
+    Mutant(
+        "the price of Gaussian rounds not checked",
+        "dpviz/accounting/guarantee.py",
+        "if not covers(event):",
+        "if False:",
+        ("tests/accounting/test_gaussian.py::test_a_price_that_is_too_low_is_refused",),
+    ),
+    Mutant(
+        "a negative epsilon accepted",
+        "dpviz/accounting/guarantee.py",
+        "case _ if not event.epsilon >= 0:",
+        "case _ if event.epsilon < -1:",
+        ("tests/accounting/test_guarantee.py::test_a_negative_or_missing_epsilon_is_refused_at_any_nesting",),
+    ),
+    Mutant(
+        "delta left out of the odds of a guess",
+        "dpviz/accounting/guarantee.py",
+        "1.0 / (1.0 + math.exp(-self.epsilon)) + self.delta)",
+        "1.0 / (1.0 + math.exp(-self.epsilon)))",
+        ("tests/accounting/test_guarantee.py::test_delta_adds_to_the_right_guesses_but_not_beyond_all",),
+    ),
+    Mutant(
+        "the slack of the grid left out of the price",
+        "dpviz/accounting/gaussian.py",
+        "epsilon, delta = event.epsilon - 2 * GRID_SLACK, event.delta / (1 + 2 * GRID_SLACK)",
+        "epsilon, delta = event.epsilon, event.delta",
+        ("tests/accounting/test_gaussian.py::test_the_price_includes_the_grid_of_the_noise",),
+    ),
+    Mutant(
+        "half of the Renyi loss of a round",
+        "dpviz/accounting/gaussian.py",
+        "return order / (2 * noise_multiplier**2)",
+        "return order / (4 * noise_multiplier**2)",
+        ("tests/accounting/test_gaussian.py::test_renyi_of_every_row_is_the_formula_and_chance_saves",),
+    ),
+    Mutant(
+        "delta counted too little in the conversion from Renyi loss",
+        "dpviz/accounting/gaussian.py",
+        "(math.log(delta) + math.log(order)) / (order - 1)",
+        "(math.log(delta) + math.log(order)) / order",
+        ("tests/accounting/test_gaussian.py::test_a_fixed_order_is_the_library_s_conversion",),
+    ),
+    Mutant(
+        "delta of a Gaussian not rounded up",
+        "dpviz/accounting/gaussian.py",
+        "epsilon + above - below))) * (1 + _ROUNDING)",
+        "epsilon + above - below))) * (1 - _ROUNDING)",
+        ("tests/accounting/test_gaussian.py::test_the_closed_form_is_rounded_up",),
+    ),
+    Mutant(
+        "all rounds of Gaussian noise cost one",
+        "dpviz/accounting/gaussian.py",
+        "return gaussian_delta(epsilon, math.sqrt(rounds) / noise) <= delta",
+        "return gaussian_delta(epsilon, 1 / noise) <= delta",
+        ("tests/accounting/test_gaussian.py::test_a_filter_s_fixed_order_needs_more_noise_than_the_full_account[1.0]",),
+    ),
+    Mutant(
+        "all rounds of a filter cost one",
+        "dpviz/accounting/gaussian.py",
+        "rounds * renyi_loss(noise, sampling, order), delta) <= epsilon",
+        "renyi_loss(noise, sampling, order), delta) <= epsilon",
+        ("tests/accounting/test_gaussian.py::test_a_filter_s_fixed_order_needs_more_noise_than_the_full_account[1.0]",),
+    ),
+    Mutant(
+        "all sampled rounds cost one",
+        "dpviz/accounting/gaussian.py",
+        "dp.GaussianDpEvent(noise)), rounds)",
+        "dp.GaussianDpEvent(noise)), 1)",
+        ("tests/accounting/test_gaussian.py::test_a_filter_s_fixed_order_needs_more_noise_than_the_full_account[0.1]",),
+    ),
+    Mutant(
+        "calibration returns too little noise",
+        "dpviz/accounting/gaussian.py",
+        "return math.exp(_halved(enough, low, high, _HALVINGS)[1])",
+        "return math.exp(_halved(enough, low, high, _HALVINGS)[0])",
+        ("tests/accounting/test_gaussian.py::test_a_calibrated_price_holds_and_a_little_less_noise_would_not[0.5-1.0]",),
+    ),
+    Mutant(
+        "the cheapest path shown as what was spent",
+        "dpviz/accounting/ledger.py",
+        "return max(map(_worst_path, events)",
+        "return min(map(_worst_path, events)",
+        ("tests/accounting/test_ledger.py::test_spent_follows_the_path_that_costs_one_row_most",),
+    ),
+    Mutant(
+        "compositions left out of a share",
+        "dpviz/accounting/plan.py",
+        "return round_up(Fraction(self.epsilon) * self.n_compositions)",
+        "return round_up(Fraction(self.epsilon))",
+        ("tests/accounting/test_plan.py::test_a_share_costs_one_row_its_epsilon_times_its_touches",),
+    ),
+    Mutant(
+        "an unproven claim counts as sound",
+        "dpviz/accounting/claim.py",
+        'return self.verdict == "holds"',
+        'return self.verdict != "violated"',
+        ("tests/accounting/test_plan.py::test_only_a_claim_that_holds_may_be_shown_as_a_guarantee",),
+    ),
+)

@@ -1,0 +1,64 @@
+"""Measure a model on rows whose target is known: accuracy, AUC, log loss, the confusion matrix, or the errors of a number.
+
+The figures are computed from the rows themselves, without noise. On private rows they are for whoever may see the rows:
+no epsilon covers them, so do not publish them. Rows that the model was trained on make it look better than it is.
+"""
+
+from __future__ import annotations
+
+import math
+from argparse import ArgumentParser, Namespace
+
+import numpy as np
+
+from dpviz.commands import console
+from dpviz.commands.arguments import add_model_arguments
+from dpviz.commands.rows import table_of
+from dpviz.errors import DpvizError
+from dpviz.evaluation.compare.comparison import METRICS
+from dpviz.evaluation.compare.metrics import metrics
+from dpviz.evaluation.measures import confusion, recalls
+from dpviz.figures.compare.measure_text import measure_text
+from dpviz.figures.wording import capital, percent
+from dpviz.io.results import read_model_file
+from dpviz.models.base import Model
+from dpviz.models.document import model_from_json
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.encode import encode
+from dpviz.table.schema import NumericTarget
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Model, rows."""
+    add_model_arguments(parser, "rows with their target: .csv or .csv.gz")
+
+
+def run(args: Namespace) -> int:
+    """Read, encode, predict, print."""
+    model = model_from_json(read_model_file(args.model))
+    table = table_of(args)
+    data = encode(table, model.schema)
+    if not data.n_rows:
+        raise DpvizError("No row can be used.", where=str(args.data), remedy="Give rows that the model's schema describes.")
+    console.done("Computed from the rows themselves: on private rows for their owner only, not covered by any epsilon.")
+    if data.n_rows < table.n_rows:
+        console.warn(f"{table.n_rows - data.n_rows:,} rows are left out: missing or undeclared values.")
+    found = metrics(model, data, data)
+    named = [(capital(METRICS[name]), _text(found[name], name)) for name in METRICS if name in found]
+    console.show_pairs([("Rows", f"{data.n_rows:,}"), *named])
+    if not isinstance(model.schema.target, NumericTarget):
+        _show_confusion(model, data)
+    return 0
+
+
+def _text(value: float, name: str) -> str:
+    return "-" if math.isnan(value) else measure_text(value, name)
+
+
+def _show_confusion(model: Model, data: EncodedDataset) -> None:
+    """One line per class: how its rows are predicted, and its error."""
+    confused = confusion(data.target, model.predict(data), data.n_classes)
+    console.show_title("Rows of each class, and as what they are predicted")
+    lines = zip(data.schema.classes, confused.tolist(), recalls(confused).tolist(), strict=True)
+    rows = [[name, *map(str, row), "-" if np.isnan(right) else percent(1 - right)] for name, row, right in lines]
+    console.show_table(["class", *data.schema.classes, "error"], rows)

@@ -1,0 +1,73 @@
+"""Predict new rows with a model and write one line of answers per row of DATA, in order.
+
+DATA needs the columns the model asks for and no target. The output has the column `label` and, where the model holds
+probabilities, `p_CLASS` for every class; for a number the column `value`. A line is empty where the model's schema has no
+answer (a missing or unknown cell that drops the row) and where the line of DATA is no record of the table.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+import numpy as np
+
+from dpviz.commands import console
+from dpviz.commands.arguments import add_model_arguments
+from dpviz.commands.files import add_output_arguments, check_output, write_whole
+from dpviz.commands.rows import table_of
+from dpviz.errors import NoProbabilities
+from dpviz.io.csv_text import csv_text
+from dpviz.io.results import read_model_file
+from dpviz.models.base import Model
+from dpviz.models.document import model_from_json
+from dpviz.models.new_rows import answers, probabilities
+from dpviz.table.raw import RawTable
+from dpviz.table.schema import NumericTarget
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Model, rows, file."""
+    add_model_arguments(parser, "rows, in a file of any kind that `train` reads; no target is needed")
+    add_output_arguments(parser, "the answers, as CSV")
+
+
+def run(args: Namespace) -> int:
+    """Read, predict, write, and say how many rows got an answer."""
+    check_output(args.out, force=args.force, inputs=[args.model, args.data])
+    model = model_from_json(read_model_file(args.model))
+    header, lines = _answers(model, table_of(args))
+    write_whole(args.out, csv_text(header, lines), force=args.force)
+    without = sum(line[0] is None for line in lines)
+    console.show_pairs([("Rows", f"{len(lines):,}"), ("Without an answer", f"{without:,}"), ("File", str(args.out))])
+    return 0
+
+
+def _answers(model: Model, table: RawTable) -> tuple[list[str], list[list[object]]]:
+    """Header and lines of the output."""
+    found = answers(model, table)
+    if isinstance(model.schema.target, NumericTarget):
+        return ["value"], [[None if np.isnan(value) else value] for value in found.tolist()]
+    try:
+        shares = probabilities(model, table)
+    except NoProbabilities as error:
+        console.warn(f"Only labels are written. {error.what}")
+        shares = np.empty((len(found), 0))
+    header = ["label", *(f"p_{name}" for name in model.schema.classes[: shares.shape[1]])]
+    rows = zip(found.tolist(), shares.tolist(), strict=True)
+    return header, [[None if label is None else _cell(label), *map(_share, values)] for label, values in rows]
+
+
+def _cell(label: str) -> str | float:
+    """A class that is a number stays one: no spreadsheet takes it for a formula."""
+    for kind in (int, float):
+        try:
+            value = kind(label)
+        except ValueError:
+            continue
+        if str(value) == label:
+            return value
+    return label
+
+
+def _share(value: float) -> float | None:
+    return None if np.isnan(value) else value

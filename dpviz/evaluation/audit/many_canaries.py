@@ -1,0 +1,192 @@
+"""Many canaries in one run: every draw of a learner answers one question per canary, so that few draws say much.
+
+Canary i differs from all other rows in feature i, and is in the data by a fair coin of its own. Whoever sees the model guesses
+the coins from its score at each canary, and may abstain. Adding or removing a canary is adding or removing one row, so under
+epsilon a guess is right with probability at most e^epsilon / (1 + e^epsilon), whatever the other coins are; delta adds a little.
+From which score on to guess is chosen on one half of the draws, the guesses are counted on the other. Draws are independent and
+on rows of their own, so all of them together are one run on all their canaries.
+
+Source: Steinke, Nasr & Jagielski 2023, "Privacy auditing with one (1) training run", Algorithm 1 and Theorem 2.1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dpviz.evaluation.audit.planned import PlannedLearner, spec_of
+from dpviz.models.base import Model, Voting
+from dpviz.privacy.source import Simulation
+from dpviz.randomness import generator
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericTarget, Schema
+from dpviz.training.contract import LearnerSpec
+from dpviz.training.params import Settings
+
+#: Rows that are always there, all equal.
+COMPANY = 4
+#: Quantiles of the scores among which the limits of a guess are chosen.
+LIMITS = 20
+#: No bound is above this.
+_MOST = 30.0
+_STEPS = 50
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """How often a guess was right.
+
+    Attributes
+    ----------
+    low, high : float
+        Guessed absent at a score of at most `low`, present from `high` on.
+    n_coins, n_guesses, n_right : int
+        In the half of the draws that was tested.
+    bound : float
+        Lower confidence bound on epsilon.
+    """
+
+    low: float
+    high: float
+    n_coins: int
+    n_guesses: int
+    n_right: int
+    bound: float
+
+    @property
+    def words(self) -> str:
+        """The rule of the guesses."""
+        sides = [f"absent up to {self.low:.3g}"] if math.isfinite(self.low) else []
+        sides += [f"present from {self.high:.3g}"] if math.isfinite(self.high) else []
+        return f"the score of a canary: {', '.join(sides) or 'no guess'}"
+
+
+def crowd(canaries: int, task: str) -> EncodedDataset:
+    """`COMPANY` equal rows, then the canaries: category "b" in a feature of their own, and the other end of the target."""
+    features = tuple(CategoricalFeature(f"c{i + 1}", ("a", "b")) for i in range(canaries))
+    target = ClassTarget("class", ("usual", "canary")) if task == "classes" else NumericTarget("value", 0, 1)
+    own = np.vstack([np.zeros((COMPANY, canaries), dtype=np.uint8), np.eye(canaries, dtype=np.uint8)])
+    labels = np.repeat([0, 1], [COMPANY, canaries]).astype(np.uint8 if task == "classes" else np.float64)
+    schema = Schema(features, target, n_public=COMPANY + canaries // 2)
+    return EncodedDataset(schema, tuple(own[:, i].copy() for i in range(canaries)), labels)
+
+
+def present(data: EncodedDataset, seed: int) -> tuple[EncodedDataset, np.ndarray]:
+    """The rows of a crowd whose coins say so, and the coins, bool of shape (canaries,)."""
+    coins = generator(seed).random(data.n_rows - COMPANY) < 0.5
+    rows = np.concatenate([np.arange(COMPANY), COMPANY + np.flatnonzero(coins)])
+    return data.take(rows, share=1.0), coins
+
+
+def score_at(model: Model, rows: EncodedDataset) -> np.ndarray:
+    """How much the model is for class 1 (or the number it predicts) at each row, float64 of shape (n_rows,)."""
+    if isinstance(rows.schema.target, ClassTarget):
+        for_class = model.votes(rows) if isinstance(model, Voting) else getattr(model, "scores", _no_scores)(rows)
+        if for_class is not None:
+            return np.asarray(for_class if for_class.ndim == 1 else for_class[:, 1] - for_class[:, 0], dtype=np.float64)
+    return np.asarray(model.predict(rows), dtype=np.float64)
+
+
+def _no_scores(rows: EncodedDataset) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class CrowdTask:
+    """What every draw on a crowd needs; with a name instead of a LearnerSpec it can be sent to another process."""
+
+    learner: str | LearnerSpec
+    settings: Settings
+    given: dict[str, Any]
+    canaries: int
+
+    @cached_property
+    def data(self) -> EncodedDataset:
+        """Everybody."""
+        return crowd(self.canaries, spec_of(self.learner).tasks[0])
+
+    @cached_property
+    def planned(self) -> PlannedLearner:
+        """The learner on the schema of the crowd."""
+        return PlannedLearner(spec_of(self.learner), self.settings, self.given, self.data.schema)
+
+    def show(self, seeds: Sequence[tuple[int, int]]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Coins and scores of the canaries, for pairs of seeds: of the coins and of the noise."""
+        asked = self.data.take(np.arange(COMPANY, self.data.n_rows), share=1.0)
+        found = []
+        for of_coins, of_noise in seeds:
+            rows, coins = present(self.data, of_coins)
+            found.append((coins, score_at(self.planned.fit(rows, Simulation(of_noise)).model, asked)))
+        return found
+
+
+def guess(coins: np.ndarray, scores: np.ndarray, *, beta: float, delta: float = 0.0) -> Guesses:
+    """Choose the limits on the first half of the draws, guess on the second.
+
+    Parameters
+    ----------
+    coins, scores : ndarray of shape (n_draws, canaries)
+    beta : float
+        The bound exceeds the true epsilon with at most this probability.
+    delta : float
+        Of the (epsilon, delta) guarantee under attack.
+    """
+    half = len(coins) // 2
+    low, high = _limits(coins[:half], scores[:half], beta, delta)
+    n_guesses, n_right = _counts(coins[half:], scores[half:], low, high)
+    n_coins = coins[half:].size
+    return Guesses(low, high, n_coins, n_guesses, n_right, bound_from(n_coins, n_guesses, n_right, beta=beta, delta=delta))
+
+
+def _limits(coins: np.ndarray, scores: np.ndarray, beta: float, delta: float) -> tuple[float, float]:
+    """The pair of limits with the largest bound on these draws; guesses need no more than one of the two."""
+    if not scores.size:
+        return -math.inf, math.inf
+    steps = np.unique(np.quantile(scores, np.linspace(0, 1, LIMITS + 1)))
+    pairs = [(low, high) for low in (-math.inf, *steps) for high in (*steps, math.inf) if low < high]
+    counts = [_counts(coins, scores, *pair) for pair in pairs]
+    worth = [_rough_bound(n, right, beta) for n, right in counts]
+    return pairs[int(np.argmax(worth))]
+
+
+def _counts(coins: np.ndarray, scores: np.ndarray, low: float, high: float) -> tuple[int, int]:
+    """(guesses, right ones)."""
+    said_in, said_out = scores >= high, scores <= low
+    return int(said_in.sum() + said_out.sum()), int(coins[said_in].sum() + (~coins[said_out]).sum())
+
+
+def _rough_bound(n_guesses: int, n_right: int, beta: float) -> float:
+    """The bound without delta, by a lower limit of the share of right guesses: to compare limits only."""
+    from scipy.special import betaincinv
+
+    least = betaincinv(n_right, n_guesses - n_right + 1, beta) if n_right else 0.0
+    return float(math.log(least / (1 - least))) if 0 < least < 1 else -math.inf
+
+
+def bound_from(n_coins: int, n_guesses: int, n_right: int, *, beta: float, delta: float = 0.0) -> float:
+    """The largest epsilon (0 at least) at which so many right guesses have a probability of at most `beta`."""
+    low, high = 0.0, _MOST
+    if chance_of(n_coins, n_guesses, n_right, epsilon=0.0, delta=delta) > beta:
+        return 0.0
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        too_likely = chance_of(n_coins, n_guesses, n_right, epsilon=middle, delta=delta) > beta
+        low, high = (low, middle) if too_likely else (middle, high)
+    return low
+
+
+def chance_of(n_coins: int, n_guesses: int, n_right: int, *, epsilon: float, delta: float) -> float:
+    """An upper bound on the probability of `n_right` or more right guesses under (epsilon, delta)."""
+    from scipy.stats import binom
+
+    right = 1 / (1 + math.exp(-epsilon))
+    at_least = float(binom.sf(n_right - 1, n_guesses, right))
+    if not delta or not n_right:
+        return at_least
+    nearly = np.cumsum(binom.pmf(np.arange(n_right - 1, -1, -1), n_guesses, right)) / np.arange(1, n_right + 1)
+    return min(1.0, at_least + 2 * n_coins * delta * float(nearly.max()))

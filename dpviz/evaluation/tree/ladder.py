@@ -1,0 +1,91 @@
+"""A ladder of epsilons: the same luck at every step, so that a tree comes into focus as epsilon grows.
+
+Many epsilons that share their noise cancel it, so this is for simulated and public rows only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpviz.errors import DpvizError
+from dpviz.evaluation.tree.redraws import Redraws, redraws
+from dpviz.learners import fit
+from dpviz.progress import Progress, Stop
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.role import DataRole
+from dpviz.table.schema import ClassTarget
+from dpviz.training.contract import FitResult, r_squared, score
+
+#: About ten steps in every factor of ten.
+EPSILONS = tuple(
+    float(f"{digits}e{power}")
+    for power in (-2, -1, 0)
+    for digits in ("1", "1.25", "1.6", "2", "2.5", "3", "4", "5", "6.5", "8")
+    if power < 0 or float(digits) <= 3
+)
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One epsilon of a ladder.
+
+    Attributes
+    ----------
+    result : FitResult
+        The fit with the seed of the ladder.
+    drawn : Redraws
+        Fits of the same rows with other seeds, which are the same at every rung.
+    score : float
+        Accuracy of the fit on the test rows, or R².
+    scores : ndarray of shape (n_draws,)
+        The same of the draws.
+    """
+
+    epsilon: float
+    result: FitResult
+    drawn: Redraws
+    score: float
+    scores: np.ndarray
+
+
+def rung(
+    name: str,
+    train: EncodedDataset,
+    test: EncodedDataset,
+    *,
+    role: DataRole,
+    epsilon: float,
+    seed: int,
+    draws: int,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+    **asked: Any,
+) -> Rung:
+    """The fit at `epsilon` and its draws, trained on `train` and tested on `test`; other arguments as for `dpviz.fit`.
+
+    Raises
+    ------
+    DpvizError
+        For private rows.
+    """
+    if role is DataRole.PRIVATE:
+        what = "Fits that share their noise would give private rows away."
+        raise DpvizError(what, remedy="Look at one tree at a time, or use simulated or public rows.")
+    result = fit(name, train, epsilon=epsilon, seed=seed, **asked)
+    drawn = redraws(name, train, draws=draws, seed=0, epsilon=epsilon, progress=progress, stop=stop, **asked)
+    scores = np.array([score(model, test) for model in drawn.models])
+    return Rung(epsilon, result, drawn, score(result.model, test), scores)
+
+
+def references(train: EncodedDataset, test: EncodedDataset, *, max_depth: int) -> dict[str, float]:
+    """What a private tree is compared with: an ordinary tree of this depth and a constant, by their score."""
+    is_class = isinstance(test.schema.target, ClassTarget)
+    ordinary = fit("cart" if is_class else "cart-regression", train, epsilon=1.0, max_depth=max_depth, depth=max_depth, seed=0)
+    if is_class:
+        constant = float(np.mean(test.target == train.class_counts().argmax()))
+    else:
+        constant = r_squared(test.target, np.full(test.n_rows, train.target.mean() if train.n_rows else 0.0))
+    return {"ordinary tree": score(ordinary.model, test), "constant": constant}

@@ -1,0 +1,66 @@
+"""What each feature does to a model's answer, as a chart of one feature and as lines of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpviz.figures.charts import Figure, Rows, chart, line
+from dpviz.figures.theme import GREEN
+from dpviz.figures.tree.labels import visible
+from dpviz.models.effects import Effect
+from dpviz.models.tree import format_value
+from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
+
+
+def by_size(found: Sequence[Effect], answer: int) -> list[Effect]:
+    """The largest effect on this answer first."""
+    return sorted(found, key=lambda effect: -effect.size(answer))
+
+
+def answer_name(schema: Schema, answer: int) -> str:
+    """What moves: the number, or the probability of a class."""
+    return schema.target.name if isinstance(schema.target, NumericTarget) else f"probability of {schema.classes[answer]}"
+
+
+def effect_rows(schema: Schema, found: Sequence[Effect], answer: int) -> Rows:
+    """One line per feature, the largest effect first: how far it moves the answer, and between which of its values."""
+    return [_row(schema, effect, answer) for effect in by_size(found, answer)]
+
+
+def _row(schema: Schema, effect: Effect, answer: int) -> dict[str, str]:
+    heights = effect.answers[:, answer]
+    low, high = int(heights.argmin()), int(heights.argmax())
+    moved = amount(schema, effect.size(answer))
+    between = "" if low == high else f"{_level(schema, heights[low])} at {_value(schema, effect, low)}, "
+    between += "" if low == high else f"{_level(schema, heights[high])} at {_value(schema, effect, high)}"
+    return {"feature": visible(schema.feature_names[effect.feature]), "moves it by": moved, "from … to": between}
+
+
+def amount(schema: Schema, size: float) -> str:
+    """A difference of answers."""
+    return format_value(size) if isinstance(schema.target, NumericTarget) else f"{100 * size:.1f} points"
+
+
+def _level(schema: Schema, height: float) -> str:
+    return format_value(float(height)) if isinstance(schema.target, NumericTarget) else f"{height:.1%}"
+
+
+def _value(schema: Schema, effect: Effect, place: int) -> str:
+    feature, value = schema.features[effect.feature], effect.values[place]
+    return visible(feature.categories[int(value)]) if isinstance(feature, CategoricalFeature) else format_value(float(value))
+
+
+def effect_figure(schema: Schema, effect: Effect, answer: int) -> Figure:
+    """The mean answer over the declared range of one feature, or for each of its categories."""
+    feature, heights = schema.features[effect.feature], effect.answers[:, answer]
+    is_share = not isinstance(schema.target, NumericTarget)
+    figure = chart(300, showlegend=False)
+    if isinstance(feature, NumericFeature):
+        figure.add_scatter(x=effect.values, y=heights, mode="lines", line=line(GREEN), hovertemplate="%{x}: %{y}<extra></extra>")
+        figure.update_xaxes(title=visible(f"{feature.name}, {feature.unit}" if feature.unit else feature.name))
+    else:
+        names = [visible(feature.categories[int(code)]) for code in effect.values]
+        figure.add_bar(x=names, y=heights, marker={"color": GREEN}, hovertemplate="%{x}: %{y}<extra></extra>")
+        figure.update_xaxes(title=visible(feature.name), type="category")
+    wide = {"rangemode": "tozero", "tickformat": ".0%"} if is_share else {}
+    return figure.update_yaxes(title=f"mean {visible(answer_name(schema, answer))}", **wide)

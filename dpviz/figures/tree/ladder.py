@@ -1,0 +1,97 @@
+"""One step of the ladder of epsilons: the tree twice, wide and narrow, and a strip of dots with the test measure of all draws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from xml.sax.saxutils import escape
+
+import numpy as np
+
+from dpviz.evaluation.tree.ladder import Rung
+from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.tree.style import tree_css
+from dpviz.figures.tree.svg import tree_svg
+from dpviz.models.tree import Tree
+from dpviz.table.dataset import EncodedDataset
+from dpviz.training.exact_trace import exact_trace
+from dpviz.training.honest.folding import folded, intervals
+
+HEIGHT, LINE = 54.0, 34.0
+#: Space at both ends, in percent of the width; places across are percents, so that text and dots keep their size.
+MARGIN = 2.5
+#: Fewest units between the ends of the scale, so that differences of chance do not fill it.
+LEAST_SPAN = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One rung as it is drawn: both drawings, without their style sheet, and what the strip shows."""
+
+    epsilon: float
+    wide: str
+    narrow: str
+    score: float
+    scores: np.ndarray
+
+
+def step(rung: Rung, complete: Tree, *, rows: EncodedDataset | None, fold: bool) -> Step:
+    """`fold`: as the page shows the tree, folded or complete. `rows`: those that lines may count, None for none."""
+    plan = rung.result.plan
+    shown = folded(complete, plan) if fold else complete
+    bars = intervals(complete, shown, plan)
+    widths = None if rows is None else exact_trace(shown, rows).shares(shown)
+    style: dict[str, Any] = {"widths": widths, "selected": None, "bars": bars, "fold": fold, "title": "Tree"}
+    style |= {"came_back": rung.drawn.coming_back(shown), "n_draws": rung.drawn.n_done}
+    both = (tree_svg(shown, narrow=narrow, **style) for narrow in (False, True))
+    sheet = f"<style>{escape(tree_css(numbers=bool(shown.values)))}</style>\n"
+    wide, narrow = (drawing.replace(sheet, "", 1) for drawing in both)
+    return Step(rung.epsilon, wide, narrow, rung.score, rung.scores)
+
+
+def scale_of(steps: Sequence[Step], references: Mapping[str, float]) -> tuple[float, float]:
+    """The ends of the strip, the same for all steps."""
+    known = np.concatenate([np.array([*references.values()]), *(np.append(one.scores, one.score) for one in steps)])
+    known = known[np.isfinite(known)]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+    spare = max(0.0, LEAST_SPAN - (high - low)) / 2
+    return low - spare, high + spare
+
+
+def strip_svg(one: Step, references: Mapping[str, float], scale: tuple[float, float]) -> str:
+    """Dots for the draws, a larger one for the tree on screen, lines for what it is compared with."""
+    lines = "".join(_reference(name, value, scale) for name, value in references.items() if np.isfinite(value))
+    dots = "".join(_dot("draw", value, 4, scale) for value in one.scores) + _dot("this", one.score, 7, scale)
+    base = f'<line class="base" x1="1%" x2="99%" y1="{LINE}" y2="{LINE}"/>'
+    box = f'xmlns="http://www.w3.org/2000/svg" width="100%" height="{HEIGHT:.0f}" aria-hidden="true"'
+    return f"<svg {box}>{base}{lines}{dots}</svg>"
+
+
+def step_in_words(one: Step, measure: str, references: Mapping[str, float]) -> str:
+    """What a step shows: the measure of the tree and of the draws, beside what it is compared with."""
+    spread = ""
+    if len(one.scores):
+        spread = f"; {len(one.scores)} fresh draws between {_text(one.scores.min())} and {_text(one.scores.max())}"
+    beside = "".join(f"; {name} {_text(value)}" for name, value in references.items())
+    return f"ε = {number_text(one.epsilon)}: {measure} {_text(one.score)}{spread}{beside}"
+
+
+def _dot(kind: str, value: float, radius: int, scale: tuple[float, float]) -> str:
+    return f'<circle class="{kind}" cx="{_x(value, scale)}" cy="{LINE}" r="{radius}"/>' if np.isfinite(value) else ""
+
+
+def _reference(name: str, value: float, scale: tuple[float, float]) -> str:
+    x = _x(value, scale)
+    anchor = "end" if value > sum(scale) / 2 else "start"
+    line = f'<line class="reference" x1="{x}" x2="{x}" y1="18" y2="{HEIGHT - 4}"/>'
+    return f'{line}<text x="{x}" y="12" text-anchor="{anchor}">{escape(name)}</text>'
+
+
+def _x(value: float, scale: tuple[float, float]) -> str:
+    low, high = scale
+    return f"{MARGIN + (value - low) / (high - low) * (100 - 2 * MARGIN):.2f}%"
+
+
+def _text(value: float) -> str:
+    return f"{value:.3f}" if np.isfinite(value) else "–"

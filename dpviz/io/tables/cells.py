@@ -1,0 +1,95 @@
+"""One fixed rule from a typed value to the text of a cell, and what the readers of typed files share.
+
+A text depends on its value and on the type that the file declares for the whole column, never on other rows:
+
+- a number is the shortest text that reads back as the same number, a whole one without a point: 80.2, 17;
+- a date is 2024-03-01, a moment 2024-03-01T14:30:00, and a moment at midnight is its date; a duration is its seconds;
+- true and false are these words; what is empty, null or not a number is missing.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from dpviz.errors import DpvizError, TableError
+from dpviz.io.text import too_big
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What to read of a file, and how much of it at most.
+
+    `names`, `delimiter` and `encoding` are for files of text, `sheet` and `names` for workbooks.
+    """
+
+    title: str
+    max_bytes: int
+    max_rows: int
+    max_columns: int
+    names: tuple[str, ...] | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    sheet: str | int | None = None
+
+    def require_rows(self, n_rows: int) -> None:
+        """Raise TableError where there are more rows than may be read."""
+        if n_rows > self.max_rows:
+            what = f"There are more than {self.max_rows:,} rows."
+            raise TableError("too-many-rows", what, remedy="Keep fewer rows or raise max_rows.")
+
+    def require_bytes(self, n_bytes: int) -> None:
+        """Raise TableError where the table takes more bytes than may be read."""
+        if n_bytes > self.max_bytes:
+            raise too_big("The unpacked table", self.max_bytes)
+
+
+def text_of(value: Any) -> str:
+    """The text of a value; empty where it is missing."""
+    match value:
+        case None:
+            return ""
+        case str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return number_text(value)
+        case bytes():
+            return value.decode("utf-8", "replace")
+        case Decimal():
+            return format(value.normalize(), "f") if value.is_finite() else ""
+        case dt.datetime():
+            midnight = value.timetz() == dt.time(0)
+            return (value.date() if midnight else value).isoformat()
+        case dt.date() | dt.time():
+            return value.isoformat()
+        case dt.timedelta():
+            return number_text(value.total_seconds())
+        case _:
+            return str(value)
+
+
+def number_text(value: float) -> str:
+    """The shortest text of a number, without a point where it is whole; empty for not-a-number."""
+    if math.isnan(value):
+        return ""
+    return f"{value:.0f}" if value.is_integer() else repr(value)
+
+
+@contextmanager
+def in_our_words(kind: str) -> Iterator[None]:
+    """Whatever a library raises about the file becomes one error that quotes nothing: what it says may hold a cell."""
+    try:
+        yield
+    except DpvizError:
+        raise
+    except Exception:  # libraries promise no type for what spoiled files do to them
+        what = f"This {kind} is damaged, cut short, or of a kind that cannot be read."
+        remedy = "Save it again in its own program, or save the table as CSV."
+        raise TableError("damaged", what, remedy=remedy) from None

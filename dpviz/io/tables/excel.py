@@ -1,0 +1,119 @@
+"""Excel workbooks (.xlsx, .xlsm), read row by row, so that limits hold before memory is spent.
+
+A record is a row of the sheet. A row without any value is none; one with a value beyond the columns of the header is left out
+and counted. What a formula last computed is its value; an error such as #N/A is missing. Of merged cells the first holds the
+value.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+import zipfile
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from dpviz.errors import TableError
+from dpviz.installation import require_extra
+from dpviz.io.csv_lines import check_header, check_names
+from dpviz.io.records import table_of_records
+from dpviz.io.tables.cells import Asked, in_our_words, text_of
+from dpviz.io.text import too_big
+from dpviz.table.raw import RawTable
+
+_ROWS_AT_ONCE = 1024
+#: Rows of a sheet, by Excel's own limit; empty ones count towards it.
+_MOST_ROWS = 1 << 20
+#: XML around a cell, as a multiple of its text.
+_XML_SHARE = 10
+_ERRORS = frozenset({"#N/A", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NAME?", "#NULL!", "#GETTING_DATA", "#SPILL!", "#CALC!"})
+
+Row = list[str]
+
+
+def read_excel(raw: bytes, asked: Asked) -> RawTable:
+    """The table on one sheet, its names in the first row that is not empty unless they are given.
+
+    Raises TableError: a damaged workbook, no sheet or several to choose from, no header, a limit.
+    """
+    require_extra("tables", "Reading an Excel file", "openpyxl")
+    with in_our_words("workbook"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they may quote a cell
+        _check_size(raw, asked.max_bytes)
+        rows = _rows(_sheet(raw, asked.sheet), asked)
+        names = list(asked.names) if asked.names is not None else _header(rows)
+        _check_names(names, asked)
+        return table_of_records(_chunks(rows, len(names)), names, asked.title, ())
+
+
+def _check_size(raw: bytes, max_bytes: int) -> None:
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        sizes = {info.filename: info.file_size for info in archive.infolist() if info.filename.endswith((".xml", ".rels"))}
+    in_memory = sum(size for path, size in sizes.items() if "/worksheets/" not in path)
+    if in_memory > max_bytes or sum(sizes.values()) > _XML_SHARE * max_bytes:
+        raise too_big("The unpacked workbook", max_bytes)
+
+
+def _sheet(raw: bytes, asked: str | int | None) -> Any:
+    import openpyxl
+
+    book = openpyxl.load_workbook(io.BytesIO(raw), read_only=True, data_only=True, keep_links=False)
+    sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+    if asked is None and len(sheets) == 1:
+        return sheets[0]
+    found = {name: sheet for place, sheet in enumerate(book.worksheets, 1) for name in (place, str(place), sheet.title)}
+    if asked is not None and asked in found:
+        return found[asked]
+    what = f"There are {len(sheets)} sheets that can be seen." if asked is None else "There is no such sheet."
+    remedy = f"Give sheet= its name, or its place from 1 to {len(book.worksheets)}."
+    raise TableError("several-sheets" if asked is None else "no-sheet", what, remedy=remedy)
+
+
+def _rows(sheet: Any, asked: Asked) -> Iterator[Row]:
+    """Rows with a value, as texts; stops at the limits."""
+    sheet.reset_dimensions()  # what a file says about its size may be wrong
+    n_rows = n_letters = 0
+    for place, cells in enumerate(sheet.iter_rows(values_only=True)):
+        texts = [_text(cell) for cell in cells]
+        letters = sum(map(len, texts))
+        n_rows += letters > 0
+        n_letters += letters
+        asked.require_rows(max(n_rows - (asked.names is None), 0 if place < _MOST_ROWS else place))
+        asked.require_bytes(n_letters)
+        if letters:
+            yield texts
+
+
+def _text(cell: Any) -> str:
+    if cell is None:
+        return ""
+    text = text_of(cell).replace("\0", "\x1a")
+    return "" if text in _ERRORS else text
+
+
+def _header(rows: Iterator[Row]) -> list[str]:
+    names = [cell.strip() for cell in next(rows, [])]
+    while names and not names[-1]:
+        names.pop()
+    if not names:
+        raise TableError("empty", "The sheet is empty.", remedy="Choose a sheet with one row of column names and then the data.")
+    check_header(names)
+    return names
+
+
+def _check_names(names: list[str], asked: Asked) -> None:
+    if "" in names:
+        remedy = "Name every column in the first row; of merged cells only the first holds the name."
+        raise TableError("blank-name", f"Column {names.index('') + 1} has no name.", row=1, remedy=remedy)
+    check_names(names, asked.max_columns)
+
+
+def _chunks(rows: Iterator[Row], width: int) -> Iterator[list[Row | None]]:
+    while some := list(islice(rows, _ROWS_AT_ONCE)):
+        yield [_fitted(row, width) for row in some]
+
+
+def _fitted(row: Row, width: int) -> Row | None:
+    """The row with `width` cells; None where it has a value beyond them."""
+    return None if any(row[width:]) else row[:width] + [""] * (width - len(row))

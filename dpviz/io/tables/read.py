@@ -1,0 +1,152 @@
+"""`read_table`: a table from any file that people have."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from dpviz.errors import TableError
+from dpviz.io.csv import read_csv
+from dpviz.io.tables.arrow import read_feather, read_parquet
+from dpviz.io.tables.cells import Asked
+from dpviz.io.tables.excel import read_excel
+from dpviz.io.tables.packed import ZIP, packing_of, unpacked
+from dpviz.io.tables.stata_spss import read_spss, read_stata
+from dpviz.io.text import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, Source, name_of, read_bytes
+from dpviz.table.raw import RawTable
+
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0"
+#: First byte of a Stata file of before version 13: the number of its format.
+_OLD_STATA = tuple(bytes([number]) for number in (105, 106, 107, 108, 110, 111, 113, 114, 115))
+#: Endings of files of text, whose first line says what the columns are called; .txt and no ending count as these.
+TEXTS = (".csv", ".tsv", ".tab", ".txt")
+WORKBOOKS = (".xlsx", ".xlsm")
+#: Endings of files that hold the names and types of their columns.
+TYPED = (".parquet", ".feather", ".arrow", ".dta", ".sav", ".zsav")
+PACKINGS = (".gz", ".zst", ".zip")
+
+
+def read_table(
+    source: Source,
+    *,
+    name: str | None = None,
+    names: Sequence[str] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    sheet: str | int | None = None,
+    max_bytes: int = MAX_BYTES,
+    max_rows: int = MAX_ROWS,
+    max_columns: int = MAX_COLUMNS,
+) -> RawTable:
+    """Read a table from a file, row by row: a cell's text depends on that cell and on what the file says about its column.
+
+    Parameters
+    ----------
+    source : str, Path, bytes or binary file
+        Text (.csv, .tsv, as `read_csv` reads it), Excel (.xlsx), Parquet, Feather, Stata (.dta) or SPSS (.sav), each also
+        packed as .gz, .zst, or .zip with one file. Private rows. The first bytes tell the kind; where `names` are given, the
+        ending of the name does, because the first bytes belong to a row.
+    name : str, optional
+        What messages call the table; the file name by default.
+    names : sequence of str, optional
+        Column names of text or of a sheet without a header. By default the first line holds them.
+    delimiter, encoding : str, optional
+        Of text; see `read_csv`.
+    sheet : str or int, optional
+        Name or place (from 1) of the sheet; needed where a workbook shows several.
+    max_bytes, max_rows, max_columns : int
+        Limits, checked before memory is spent; `max_bytes` holds before and after unpacking.
+
+    Raises
+    ------
+    TableError
+        The file is no table that can be read, or is larger than the limits; `code` says which. Codes beside those of
+        `read_csv`: password, zip-files, several-sheets, no-sheet, old-excel, damaged, names.
+    MissingExtra
+        What reads this kind of file is not installed.
+    """
+    raw = read_bytes(source, max_bytes)
+    given = None if names is None else tuple(names)
+    asked = Asked(name_of(source, name), max_bytes, max_rows, max_columns, given, delimiter, encoding, sheet)
+    file_name = name_of(source, None)
+    packing = packing_of(file_name, raw, by_name=names is not None)
+    if packing and not _is_office(raw):
+        file_name, raw = unpacked(file_name, raw, packing, max_bytes)
+    return _reader(file_name, raw, by_name=names is not None)(raw, asked)
+
+
+def has_header_line(file_name: str) -> bool:
+    """Whether the first line or row of a file of this name may hold names or a row; a packed file of unknown kind counts."""
+    file_name = file_name.lower()
+    for packing in PACKINGS:
+        file_name = file_name.removesuffix(packing)
+    return not file_name.endswith(TYPED)
+
+
+def _reader(file_name: str, raw: bytes, *, by_name: bool) -> Callable[[bytes, Asked], RawTable]:
+    if by_name:
+        endings = {ending: reader for reader, (_, ends) in _READERS.items() for ending in ends}
+        found = next((reader for ending, reader in endings.items() if file_name.lower().endswith(ending)), None)
+        return _read_text_of(file_name) if found is None else found if found is read_excel else _refuse_names
+    if raw.startswith(_OLD_OFFICE):
+        return _refuse_old_office
+    found = next((reader for reader, (starts, _) in _READERS.items() if raw.startswith(starts)), None)
+    if found is None and file_name.lower().endswith(".dta") and raw.startswith(_OLD_STATA):
+        return read_stata
+    return found or _read_text_of(file_name)
+
+
+_READERS: dict[Callable[[bytes, Asked], RawTable], tuple[tuple[bytes, ...], tuple[str, ...]]] = {
+    read_excel: ((ZIP,), WORKBOOKS),
+    read_parquet: ((b"PAR1",), (".parquet",)),
+    read_feather: ((b"ARROW1",), (".feather", ".arrow")),
+    read_stata: ((b"<stata_dta>",), (".dta",)),
+    read_spss: ((b"$FL2", b"$FL3"), (".sav", ".zsav")),
+}
+
+
+def _read_text_of(file_name: str) -> Callable[[bytes, Asked], RawTable]:
+    """A reader of text; where no header tells the delimiter, the ending .tsv does."""
+    tabs = file_name.lower().endswith((".tsv", ".tab"))
+
+    def read(raw: bytes, asked: Asked) -> RawTable:
+        delimiter = "\t" if tabs and asked.names is not None and asked.delimiter is None else asked.delimiter
+        return read_csv(
+            raw,
+            name=asked.title,
+            names=asked.names,
+            delimiter=delimiter,
+            encoding=asked.encoding,
+            max_bytes=asked.max_bytes,
+            max_rows=asked.max_rows,
+            max_columns=asked.max_columns,
+        )
+
+    return read
+
+
+def _is_office(raw: bytes) -> bool:
+    """A ZIP archive that is the file of an office program rather than a packed table."""
+    if not raw.startswith(ZIP):
+        return False
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            inside = set(archive.namelist())
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError, struct.error):  # the reader says so, in our words
+        return False
+    return bool(inside & {"[Content_Types].xml", "mimetype"})
+
+
+def _refuse_names(raw: bytes, asked: Asked) -> NoReturn:
+    what = "This kind of file holds the names of its columns; none can be given."
+    raise TableError("names", what, remedy="Leave the names out.")
+
+
+def _refuse_old_office(raw: bytes, asked: Asked) -> NoReturn:
+    if "EncryptedPackage".encode("utf-16-le") in raw:
+        raise TableError("password", "The workbook has a password.", remedy="Save it without one.")
+    what = "This is an Excel workbook of before 2007 (.xls), or another old Office file."
+    raise TableError("old-excel", what, remedy="Save it as .xlsx or as CSV.")

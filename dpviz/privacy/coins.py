@@ -1,0 +1,57 @@
+"""Coins: one per row, none of which looks at a row, that send every row to one part of the table.
+
+Couple the coins of two tables that differ by one row: then one part differs by that row and the others are equal. So what is
+released from each part costs the largest epsilon of all, not their sum (parallel composition), also where what is asked of
+one part depends on what was released from another. The coins stay secret; whoever knew them would know which part a row was
+in.
+
+Source: parallel composition, McSherry 2009, Theorem 4, given the coins; a mixture over equal coins keeps every ratio.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import ClassVar
+
+import numpy as np
+
+from dpviz.errors import ParameterError
+from dpviz.privacy.source import NoiseSource
+from dpviz.randomness import secure_uniforms
+
+
+@dataclass(frozen=True, slots=True)
+class Coins:
+    """Part k = 1, 2, ... with probability `shares[k - 1]`, part 0 otherwise."""
+
+    shares: tuple[float, ...]
+    title: ClassVar[str] = "coins"
+
+    def __post_init__(self) -> None:
+        if not (all(share >= 0 for share in self.shares) and sum(self.shares) < 1):
+            raise ParameterError("Coins", "shares", self.shares, "not negative, and below 1 in all")
+
+    def flip(self, n_rows: int, *, source: NoiseSource) -> np.ndarray:
+        """The part of every row: uint8 of shape (n_rows,). Private."""
+        return np.asarray(source.draw(self, n_rows))
+
+    def sample(self, n_rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Parts by NumPy's generator."""
+        return self._parts(rng.random(n_rows))
+
+    def sample_exactly(self, n_rows: int) -> np.ndarray:
+        """Parts by the operating system."""
+        return self._parts(secure_uniforms(n_rows))
+
+    def _parts(self, uniforms: np.ndarray) -> np.ndarray:
+        parts = np.zeros(len(uniforms), dtype=np.uint8)
+        for end in np.cumsum(self.shares[::-1]):  # below the first end: the last part; above all: part 0
+            parts += uniforms < end
+        return parts
+
+    def outcomes(self, n_rows: int) -> tuple[list[np.ndarray], np.ndarray]:
+        """Every possible draw, and its probability; there are (parts)^n_rows."""
+        chances = np.array([1 - sum(self.shares), *self.shares])
+        drawn = [np.array(parts, dtype=np.uint8) for parts in product(range(len(chances)), repeat=n_rows)]
+        return drawn, np.array([chances[parts].prod() for parts in drawn])

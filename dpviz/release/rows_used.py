@@ -1,0 +1,32 @@
+"""What the owner must hear before epsilon is spent on few of the rows; private, for it follows from the rows."""
+
+from __future__ import annotations
+
+from dpviz.table.dataset import EncodedDataset
+
+#: Shares of the rows, in percent: the smallest that exceeds what is used unchanged is said, never the exact one.
+SHARES = (10, 25, 50, 75, 90)
+#: The used row count is far from the declared one beyond this factor, either way.
+FAR = 1.25
+
+
+def doubts(data: EncodedDataset) -> tuple[str, ...]:
+    """Sentences: few rows are used as they are, or far fewer or more than were declared; none where all is well. Private."""
+    return tuple(filter(None, (_of_share(data), _of_count(data))))
+
+
+def _of_share(data: EncodedDataset) -> str:
+    report = data.report
+    if report is None or report.unchanged is None or not report.rows_read + report.malformed:
+        return ""
+    used = 100 * report.unchanged / (report.rows_read + report.malformed)
+    share = next((share for share in SHARES if used < share), None)
+    return f"Less than {share} % of the rows are used unchanged; the others are dropped, clipped or replaced." if share else ""
+
+
+def _of_count(data: EncodedDataset) -> str:
+    declared = data.schema.n_public
+    if declared is None or declared / FAR <= data.n_rows <= declared * FAR:
+        return ""
+    which = "fewer" if data.n_rows < declared else "more"
+    return f"Far {which} rows are used than the {declared:,} that are declared; depth and budget were chosen for those."

@@ -1,0 +1,85 @@
+"""Dates as numbers by a declared rule: which part of a date, and in which order days, months and years are written.
+
+A cell becomes a number by its text and this rule alone; what is no date of the calendar is a number that cannot be read.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpviz.errors import SchemaError
+from dpviz.table.schema import NumericFeature
+
+#: What a date may become, and in which range it always is.
+PARTS: dict[str, tuple[float, float] | None] = {"year": (1, 9999), "month": (1, 12), "weekday": (1, 7), "days": None}
+#: How dates may be written: which of year, month and day comes first, second, third.
+ORDERS = ("ymd", "dmy", "mdy")
+_WRITTEN = re.compile(r"(\d{1,4})[-./](\d{1,2})[-./](\d{1,4})(?:[T ].*)?", re.DOTALL | re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DateFeature(NumericFeature):
+    """A date that counts as a whole number in [low, high].
+
+    `part` is "year", "month" (1 to 12), "weekday" (1 is Monday) or "days" since the declared day `since` (ISO). `order` is how
+    dates are written: "ymd" (2024-03-01), "dmy" (01.03.2024) or "mdy" (3/1/2024). The year has four digits; a time behind the
+    date is ignored.
+    """
+
+    kind: ClassVar[str] = "date"
+    part: str = "year"
+    since: str = "1970-01-01"
+    order: str = "ymd"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "whole", True)
+        NumericFeature.__post_init__(self)
+        _require_one_of(self.name, "part", self.part, tuple(PARTS))
+        _require_one_of(self.name, "order", self.order, ORDERS)
+        if _date(str(self.since), "ymd") is None:
+            raise SchemaError(f"since = {self.since!r:.40} is no day.", field=self.name, remedy="Give a day such as 2000-01-01.")
+        if not self.unit:
+            object.__setattr__(self, "unit", f"days since {self.since}" if self.part == "days" else self.part)
+
+    def numbers(self, texts: Sequence[str]) -> np.ndarray:
+        """Each text as float64; NaN where it is no date."""
+        start = dt.date.fromisoformat(self.since).toordinal()
+        return np.array(
+            [np.nan if (day := _date(text, self.order)) is None else self._number(day, start) for text in texts], float
+        )
+
+    def _number(self, day: dt.date, start: int) -> int:
+        match self.part:
+            case "year":
+                return day.year
+            case "month":
+                return day.month
+            case "weekday":
+                return day.isoweekday()
+            case _:
+                return day.toordinal() - start
+
+
+def _date(text: str, order: str) -> dt.date | None:
+    found = _WRITTEN.fullmatch(text.strip())
+    if found is None:
+        return None
+    of = dict(zip(order, found.groups(), strict=True))
+    if len(of["y"]) != 4 or max(len(of["m"]), len(of["d"])) > 2:
+        return None
+    try:
+        return dt.date(int(of["y"]), int(of["m"]), int(of["d"]))
+    except ValueError:
+        return None
+
+
+def _require_one_of(name: str, field: str, value: str, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        known = ", ".join(map(repr, allowed))
+        raise SchemaError(f"{field} = {value!r:.40} is not known.", field=name, remedy=f"Give one of {known}.")

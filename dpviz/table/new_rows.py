@@ -1,0 +1,59 @@
+"""Rows to be predicted: a DataFrame, a table, or whatever a reader registers with `table_of`; their target is not needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, singledispatch
+from typing import Any
+
+import numpy as np
+
+from dpviz.errors import ParameterError
+from dpviz.table.raw import MISSING_MARKS, RawColumn, RawTable
+
+
+@singledispatch
+def table_of(rows: Any, names: Sequence[str]) -> RawTable:
+    """The table of `rows`, one row each, in order; columns that are not in `names` may be left out.
+
+    Takes a DataFrame of pandas or a RawTable; `dpviz.io.new_rows` adds paths, bytes and files. Raises ParameterError for
+    anything else, and what a reader raises.
+    """
+    if not (hasattr(rows, "iloc") and hasattr(rows, "columns")):
+        allowed = "a DataFrame, a table from read_table, or the path or bytes of a file (for encoded rows: result.model.predict)"
+        raise ParameterError("predict", "rows", type(rows).__name__, allowed)
+    wanted = frozenset(names)
+    columns = {str(name): rows.iloc[:, place] for place, name in enumerate(rows.columns) if str(name) in wanted}
+    return RawTable(tuple(_column(name, values) for name, values in columns.items()), "The DataFrame")
+
+
+@table_of.register
+def _(rows: RawTable, names: Sequence[str]) -> RawTable:
+    return rows
+
+
+def _column(name: str, values: Any) -> RawColumn:
+    if values.dtype.kind in "iuf":
+        return NumberColumn(name, values.to_numpy(np.float64, na_value=np.nan))
+    codes, distinct = values.factorize()
+    texts = [str(value).strip() for value in distinct]
+    known = {text: place for place, text in enumerate(dict.fromkeys(texts)) if text not in MISSING_MARKS}
+    code_of = np.array([*(known.get(text, -1) for text in texts), -1], dtype=np.int32)
+    return RawColumn(name, tuple(dict.fromkeys(texts)), code_of[codes])
+
+
+class NumberColumn(RawColumn):
+    """A column of numbers, shape (n_rows,), not-a-number where missing. Nobody reads them; texts are made when asked for."""
+
+    def __init__(self, name: str, values: np.ndarray) -> None:
+        given = ~np.isnan(values)
+        distinct, places = np.unique(values[given], return_inverse=True)
+        codes = np.full(len(values), -1, dtype=np.int32)
+        codes[given] = places
+        codes.flags.writeable = False
+        vars(self).update(name=name, codes=codes, notes=(), text_numbers=np.where(np.isfinite(distinct), distinct, np.nan))
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The distinct numbers, as people write them."""
+        return tuple(f"{value:.0f}" if value.is_integer() else repr(value) for value in self.text_numbers.tolist())

@@ -1,0 +1,69 @@
+"""Honest leaves: coins keep some rows away from growing, and the leaves' counts are released from these.
+
+Each row's coin says whether the tree grows from it, whether it is counted in its leaf, or whether it is kept for a test. The
+parts hold different rows and a coin looks at no row, so each part may spend all of epsilon and the whole costs the largest,
+not the sum (`dpviz/privacy/coins.py`); that the counts depend on the tree, and a test on both, changes nothing. The tree
+never saw the rows that are counted, so the counts say without bias how its labels fare; the shares made of them never saw the
+rows of the test.
+
+A row is in one leaf and has one class: it changes one count by one. Two-sided geometric noise, sensitivity 1.
+
+Source: this project; honest trees without privacy, Athey & Imbens 2016.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpviz.accounting.events import Event, Parallel
+from dpviz.accounting.plan import Aside, BudgetPlan
+from dpviz.models.tree import Leaf, Tree
+from dpviz.privacy.coins import Coins
+from dpviz.privacy.geometric import GeometricNoise
+from dpviz.privacy.source import NoiseSource
+from dpviz.table.dataset import EncodedDataset
+from dpviz.training.growing import TreeRecipe, grow
+from dpviz.training.histograms import rows_left
+from dpviz.training.honest.report import TestReport
+from dpviz.training.honest.shares import with_counts
+
+LEAF_COUNTS, TEST = "leaf counts", "test"
+#: The place of what is drawn after growing (`NoiseSource.enter`); nodes count from 1.
+AFTER_GROWING = 0
+
+
+def grow_honestly(
+    data: EncodedDataset, plan: BudgetPlan, recipe: TreeRecipe, source: NoiseSource
+) -> tuple[Tree, Event, TestReport | None]:
+    """The tree of `recipe`, grown, counted and tested on the rows that the plan sets aside for each."""
+    parts = Coins(tuple(aside.share for aside in plan.aside)).flip(data.n_rows, source=source)
+    root, grown = grow(rows_left(recipe.root, parts == 0), recipe.step, source)
+    source.enter(AFTER_GROWING)
+    tree, events, report = Tree(data.schema, root), [grown], None
+    for aside, exact in zip(plan.aside, _counted(tree, data, parts, len(plan.aside)), strict=True):
+        noise = GeometricNoise(aside.epsilon)
+        counts = noise.release(exact, source=source, part=aside.part)
+        events.append(counts.event)
+        if aside.part == LEAF_COUNTS:
+            tree = Tree(data.schema, with_counts(root, counts.value, noise.variance))
+        else:
+            report = _report(tree, aside, counts.value)
+    return tree, Parallel(tuple(events)), report
+
+
+def _counted(tree: Tree, data: EncodedDataset, parts: np.ndarray, n_parts: int) -> np.ndarray:
+    """Exact rows per part (without part 0), leaf and class: int64 of shape (n_parts, n_leaves, n_classes). Private."""
+    rows = np.flatnonzero(parts)
+    shape = n_parts, tree.n_leaves, data.n_classes
+    cells = np.ravel_multi_index((parts[rows] - 1, tree.leaf_of_rows(data, rows), data.target[rows]), shape)
+    return np.bincount(cells, minlength=math.prod(shape)).reshape(shape)
+
+
+def _report(tree: Tree, aside: Aside, counts: np.ndarray) -> TestReport:
+    leaves = [leaf for leaf in tree.leaves if isinstance(leaf, Leaf)]
+    pairs = zip(leaves, counts.tolist(), strict=True)
+    table = tuple(Leaf(leaf.label, tuple(row), leaf.shares) for leaf, row in pairs)
+    counted = tuple(leaf.counts for leaf in leaves if leaf.counts is not None)
+    return TestReport(tree.schema, aside.share, aside.epsilon, table, counted or None)

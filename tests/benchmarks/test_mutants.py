@@ -1,0 +1,101 @@
+"""`mutants`: the list is exact, every change is noticed, and a change that is not noticed is reported."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.mutants import page
+from benchmarks.mutants.changes import MUTANTS
+from benchmarks.mutants.mutant import Mutant, problems
+from benchmarks.mutants.running import ROOT, Outcome, require_passing, try_all
+from dpviz.errors import DpvizError
+
+NOTICED = Mutant(
+    "a negative epsilon accepted",
+    "dpviz/accounting/guarantee.py",
+    "case _ if not event.epsilon >= 0:",
+    "case _ if event.epsilon < -1:",
+    ("tests/accounting/test_guarantee.py::test_a_negative_or_missing_epsilon_is_refused_at_any_nesting",),
+)
+HARMLESS = Mutant(
+    "another version",
+    "dpviz/version.py",
+    'VERSION = "',
+    'VERSION = "9.9.9" or "',
+    ("tests/accounting/test_guarantee.py::test_nothing_costs_nothing",),
+)
+forks = pytest.mark.skipif(sys.platform == "win32", reason="children are forked")
+
+
+def test_every_text_occurs_once_and_every_test_exists() -> None:
+    assert list(problems(MUTANTS, ROOT)) == []
+
+
+def test_there_are_enough_of_them_and_they_touch_every_room() -> None:
+    assert len(MUTANTS) >= 80
+    assert len({mutant.what for mutant in MUTANTS}) == len(MUTANTS)
+    rooms = {mutant.file.split("/")[1].removesuffix(".py") for mutant in MUTANTS}
+    assert rooms >= {"privacy", "accounting", "training", "learners", "io", "table", "release", "owners", "evaluation"}
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"old": "no such line"}, "the text occurs 0 times in dpviz/accounting/guarantee.py, not once"),
+        ({"old": "import"}, "not once: 'import'"),
+        ({"file": "dpviz/nowhere.py"}, "the text occurs 0 times in dpviz/nowhere.py"),
+        ({"new": NOTICED.old}, "changes nothing"),
+        ({"tests": ()}, "names no test"),
+        ({"tests": ("tests/accounting/test_guarantee.py::test_of_nothing",)}, "there is no test tests/accounting"),
+        ({"tests": ("tests/test_nowhere.py::test_nothing_costs_nothing",)}, "there is no test tests/test_nowhere.py"),
+    ],
+)
+def test_a_list_that_is_out_of_date_is_an_error(change, complaint) -> None:
+    assert complaint in "\n".join(problems([replace(NOTICED, **change)], ROOT))
+
+
+def test_a_change_listed_twice_is_an_error() -> None:
+    assert "listed twice" in "\n".join(problems([NOTICED, NOTICED], ROOT))
+
+
+@forks
+@pytest.mark.slow
+def test_a_change_is_noticed_or_survives_or_is_no_python() -> None:
+    caught, survived, unknown = try_all([NOTICED, HARMLESS, replace(NOTICED, new="case _ if nonsense(")])
+    assert caught.is_caught
+    assert (survived.is_caught, survived.survived, survived.error) == (False, HARMLESS.tests, "")
+    assert not unknown.is_caught
+    assert "SyntaxError" in unknown.error
+
+
+@pytest.mark.parametrize("codes", [[4], [1], []])
+def test_a_test_that_fails_without_any_change_is_refused(codes) -> None:
+    class Shop:
+        def ask(self, runs):
+            assert runs == [["a", "b"]]
+            return {"codes": codes, "said": "not found"}
+
+    with pytest.raises(DpvizError, match=r"A test fails without any change\. not found Mend it first"):
+        require_passing(Shop(), ["a", "b"])
+
+
+def test_survivors_come_first_on_the_page_and_end_with_an_error(run, monkeypatch, tmp_path) -> None:
+    outcomes = [Outcome(NOTICED, (), "", 1.0), Outcome(HARMLESS, HARMLESS.tests, "", 1.0)]
+    monkeypatch.setattr(page, "try_all", lambda mutants, workers: outcomes)
+    code, out, _ = run("mutants", "--out", tmp_path / "page.md")
+    assert code == 1
+    assert (tmp_path / "page.md").read_text(encoding="utf-8") == out.removesuffix("\n")
+    assert "1 were noticed, 1 survived" in out
+    assert out.index("## Survivors") < out.index("- **another version**") < out.index("## accounting")
+    monkeypatch.setattr(page, "try_all", lambda mutants, workers: outcomes[:1])
+    assert run("mutants", "--only", "negative epsilon")[0] == 0
+
+
+@forks
+@pytest.mark.slow
+def test_every_change_is_noticed() -> None:
+    outcomes = try_all(MUTANTS)
+    assert [(outcome.mutant.what, outcome.survived, outcome.error) for outcome in outcomes if not outcome.is_caught] == []

@@ -1,0 +1,183 @@
+"""What one row changes, for every learner whose claim holds: exactly what its ledger says, and no less.
+
+The outcomes that tell neighbouring rows apart best must stay within the ledger. How much of its epsilon every mechanism then uses
+is known and fixed here, so that noise, sensitivities and inputs that are off by a factor of two are noticed in either direction,
+also where a published mechanism wastes half of its epsilon.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.accounting.events import GaussianRounds, walk
+from dpviz.accounting.guarantee import guarantee
+from dpviz.learners import learners_for
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
+from tests.contract.coupling import told_apart
+
+Row = tuple[int, int, int]
+#: (rows of the smaller data set, how often each; the row added). The third row spoils a single candidate.
+NEIGHBOURS: tuple[tuple[dict[Row, int], Row], ...] = (
+    ({}, (0, 0, 0)),
+    ({(0, 0, 0): 8}, (1, 0, 1)),
+    ({(0, 0, 0): 30, (1, 1, 1): 30}, (1, 0, 1)),
+    ({(0, 0, 0): 30, (1, 1, 1): 30}, (0, 0, 0)),
+)
+FLIP, IMPURITY, EXPONENTIAL = "permute-and-flip, 1", "permute-and-flip, 1024", "exponential mechanism, 1"
+GAUSSIAN = "Gaussian, squared"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A learner, its settings, and the largest share of its epsilon that each mechanism uses.
+
+    A share above 1: several trees on the same rows, each of which is charged. Coins send the row to any of `parts` parts.
+    """
+
+    learner: str
+    shares: dict[str, float]
+    asked: dict[str, Any] = field(default_factory=dict)
+    kind: str = "categories"
+    n_features: int = 2
+    n_classes: int = 2
+    parts: int = 1
+
+    @property
+    def schema(self) -> Schema:
+        named = "ab"[: self.n_features]
+        features: dict[str, tuple[Feature, ...]] = {
+            "categories": tuple(CategoricalFeature(name, ("0", "1")) for name in named),
+            "numbers": tuple(NumericFeature(name, 0, 1) for name in named),
+        }
+        target = ClassTarget("y", tuple("pqrstuv"[: self.n_classes])) if self.n_classes else NumericTarget("y", 0, 1)
+        return Schema(features[self.kind], target, n_public=10**6)
+
+    def rows(self, rows: list[Row]) -> EncodedDataset:
+        """Numbers lie inside the range, the target at its ends."""
+        cells = np.array(rows, dtype=np.float64).reshape(-1, 3)
+        columns = [cells[:, place] for place in range(self.n_features)]
+        coded = [(0.3 + 0.4 * cell if self.kind == "numbers" else cell.astype(np.uint8)) for cell in columns]
+        return EncodedDataset(self.schema, tuple(coded), cells[:, 2].astype(np.uint8) if self.n_classes else cells[:, 2].copy())
+
+
+GROWING = {"leaves": "labels"}
+ONE, TWO = {"depth": 1, "max_depth": 1}, {"depth": 2, "max_depth": 2}
+CASES = {
+    "majority": Case("majority", {FLIP: 1.0}),
+    "pf-tree": Case("pf-tree", {FLIP: 1.0, IMPURITY: 0.967}, TWO | GROWING),
+    "pf-tree, labels after the split": Case("pf-tree", {FLIP: 1.0}, ONE | GROWING, n_classes=7),
+    "pf-tree, honest leaves": Case(
+        "pf-tree", {FLIP: 1.0, IMPURITY: 0.967, "geometric": 1.0}, TWO | {"leaves": "honest"}, parts=3
+    ),
+    "majority, with a test": Case("majority", {FLIP: 1.0, "geometric": 1.0}, {"test_share": 0.2}, parts=2),
+    "diffprivlib-tree": Case("diffprivlib-tree", {FLIP: 1.0}, TWO),
+    "pf-forest": Case("pf-forest", {FLIP: 1.0}, TWO | {"trees": 3}),
+    "pf-forest, shared rows": Case("pf-forest", {FLIP: 3.0}, TWO | {"trees": 3, "disjoint": False}),
+    "smooth-forest, not smooth": Case(
+        "smooth-forest", {"exponential mechanism on the majority": 0.2809}, TWO | {"trees": 3, "smooth": False}
+    ),
+    "jpw-forest": Case("jpw-forest", {"geometric": 3.0}, TWO | {"trees": 3}),
+    "fs-tree, numbers": Case("fs-tree", {"Laplace": 1.0, EXPONENTIAL: 0.443}, ONE, "numbers"),
+    "fs-tree, categories": Case("fs-tree", {"Laplace": 1.0, EXPONENTIAL: 0.245}, TWO),
+    "rgv-forest, one tree": Case("rgv-forest", {"geometric": 1.0, EXPONENTIAL: 0.2622}, ONE | {"trees": 1}, "numbers"),
+    "privatree, one category": Case("privatree", {"geometric": 1.0, FLIP: 1.0}, TWO | {"grow_complete": True}, n_features=1),
+    "privatree, one number": Case(
+        "privatree",
+        {"geometric": 1.0, FLIP: 1.0, "joint exponential quantiles": 0.5111},
+        ONE | {"grow_complete": True, "bins": 3},
+        "numbers",
+        n_features=1,
+    ),
+    "logistic": Case("logistic", {"objective perturbation": 0.7239}, {}, "numbers"),
+    "dpboost": Case(
+        "dpboost",
+        {"geometric": 1.0, "Laplace": 1.0, "exponential mechanism, 0.75": 0.4674},
+        TWO | {"trees": 2, "ridge": 0},
+        "numbers",
+    ),
+    "dpboost, a number": Case(
+        "dpboost",
+        {"geometric": 1.0, "Laplace": 1.0, "exponential mechanism, 0.27": 0.4709},
+        TWO | {"trees": 2, "ridge": 0, "ensembles": 2},
+        "numbers",
+        n_classes=0,
+    ),
+    "dp-mean": Case("dp-mean", {"geometric": 1.0}, {}, "numbers", n_classes=0),
+    "dp-mean, noisy count": Case("dp-mean", {"geometric": 1.0}, {"count_rows": True}, "numbers", n_classes=0),
+    "s-gbdt": Case("s-gbdt", {"geometric": 1.0, GAUSSIAN: 1.0}, TWO | {"rounds": 3}),
+    "s-gbdt, seven classes": Case("s-gbdt", {GAUSSIAN: 1.0}, TWO | {"rounds": 3}, n_classes=7),
+    "s-gbdt, a number": Case("s-gbdt", {"geometric": 1.0, GAUSSIAN: 1.0}, TWO | {"rounds": 3}, n_classes=0),
+    "s-gbdt, static noise": Case("s-gbdt", {"geometric": 1.0, GAUSSIAN: 1.0}, TWO | {"rounds": 3, "static_noise": True}),
+}
+every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+
+
+@cache
+def worst(name: str, strength: float) -> tuple[float, dict[str, float], float]:
+    """Over all transcripts: the largest part of its ledger that one uses up, Gaussian noise apart; the largest share by
+    mechanism; the largest epsilon of a ledger.
+    """
+    case, total, spent, shares = CASES[name], 0.0, 0.0, dict[str, float]()
+    for counts, row in NEIGHBOURS:
+        smaller = [kind for kind, times in counts.items() for _ in range(times)]
+        for adding, part in product((True, False), range(case.parts)):
+            pair = case.rows(smaller), case.rows([*smaller, row])
+            found = told_apart(case.learner, *pair, adding=adding, strength=strength, part=part, epsilon=1.0, **case.asked)
+            rounds = [step for _, step in walk(found.event) if isinstance(step, GaussianRounds)]
+            epsilon = guarantee(found.event).epsilon
+            pure, spent = epsilon - sum(step.epsilon for step in rounds), max(spent, epsilon)
+            total = max(total, found.log_ratio / pure if pure else 0.0)
+            most = sum(step.rounds / step.noise_multiplier**2 for step in rounds)
+            here = found.shares | ({GAUSSIAN: found.squares / most} if most else {})
+            shares = {title: max(here.get(title, 0.0), shares.get(title, 0.0)) for title in {*here, *shares}}
+    return total, shares, spent
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_row_changes_what_the_ledger_says(name: str) -> None:
+    total, shares, spent = worst(name, 1.0)
+    assert total <= 1 + 1e-9
+    assert spent == pytest.approx(1.0, rel=1e-9)
+    assert shares == pytest.approx(CASES[name].shares, rel=2e-3)
+    assert shares.get(GAUSSIAN, 0.0) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_half_of_the_noise_would_be_noticed(name: str) -> None:
+    """The test above fails for every mechanism of every learner; the ledger is exceeded where its epsilon is used well."""
+    (total, shares, _), (much, more, _) = worst(name, 1.0), worst(name, 2.0)
+    for title, share in CASES[name].shares.items():
+        assert more[title] > 1.5 * share
+    assert much > 1 or total <= 0.5 or GAUSSIAN in shares
+
+
+@pytest.mark.parametrize("name", ["dp-mean", "dpboost, a number", "s-gbdt, a number"])
+def test_a_target_outside_its_range_costs_no_more(name: str) -> None:
+    """`encode` clips targets; rows that were put together by hand may not be clipped."""
+    case = CASES[name]
+    rows = [(0, 0, 0)] * 8
+    pair = case.rows(rows), case.rows([*rows, (1, 0, 40)])
+    found = told_apart(case.learner, *pair, adding=True, epsilon=1.0, **case.asked)
+    rounds = [step for _, step in walk(found.event) if isinstance(step, GaussianRounds)]
+    assert found.log_ratio <= guarantee(found.event).epsilon - sum(step.epsilon for step in rounds) + 1e-9
+    assert found.squares <= sum(step.rounds / step.noise_multiplier**2 for step in rounds) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("case", [CASES["majority"], CASES["dp-mean"]], ids=["classes", "number"])
+def test_no_learner_whose_claim_holds_is_left_out(case: Case) -> None:
+    rows = case.rows([(0, 0, 0), (1, 1, 1)])
+    claims = {name: dpviz.fit(name, rows, epsilon=1.0, seed=1).claim for name in learners_for(case.schema)}
+    assert {name for name, claim in claims.items() if claim.verdict == "holds"} <= {case.learner for case in CASES.values()}
+
+
+@every_case
+def test_the_claim_of_every_case_holds(case: Case) -> None:
+    assert dpviz.fit(case.learner, case.rows([(0, 0, 0)]), epsilon=1.0, seed=1, **case.asked).claim.verdict == "holds"

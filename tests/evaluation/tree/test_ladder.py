@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.errors import DpvizError
+from dpviz.evaluation.tree.ladder import EPSILONS, references, rung
+from dpviz.table.role import DataRole
+from tests.contract.tables import schema_of, table
+
+TRAIN, TEST = table(schema_of("mixed"), 300), table(schema_of("mixed"), 90, seed=6)
+ASKED = {"max_depth": 3, "depth": 3}
+
+
+def climbed(epsilon: float, role: DataRole = DataRole.SIMULATED, **more):
+    return rung("pf-tree", TRAIN, TEST, role=role, epsilon=epsilon, seed=7, draws=5, **ASKED, **more)
+
+
+def test_every_rung_is_the_librarys_own_fit_and_is_tested_on_the_test_rows():
+    for epsilon in EPSILONS[::6]:
+        found = climbed(epsilon)
+        alone = dpviz.fit("pf-tree", TRAIN, epsilon=epsilon, seed=7, **ASKED)
+        assert found.result.to_json() == alone.to_json()
+        assert found.score == alone.score(TEST)
+        assert list(found.scores) == [np.mean(model.predict(TEST) == TEST.target) for model in found.drawn.models]
+
+
+def test_draws_share_their_luck_from_rung_to_rung():
+    """The difference between two epsilons varies less within a draw than between draws."""
+    low, high = (rung("pf-tree", TRAIN, TEST, role=DataRole.PUBLIC, epsilon=e, seed=7, draws=60, **ASKED) for e in (0.8, 1.0))
+    within = np.std(high.scores - low.scores)
+    between = np.std([np.roll(high.scores, shift) - low.scores for shift in range(1, 60)])
+    assert within < 0.75 * between
+
+
+def test_private_rows_have_no_ladder():
+    with pytest.raises(DpvizError, match="would give private rows away"):
+        climbed(1.0, DataRole.PRIVATE)
+
+
+def test_a_tree_is_compared_with_an_ordinary_one_and_a_constant():
+    found = references(TRAIN, TEST, max_depth=3)
+    assert found["ordinary tree"] == dpviz.fit("cart", TRAIN, epsilon=1.0, max_depth=3, depth=3, seed=0).score(TEST)
+    assert found["constant"] == np.mean(TEST.target == TRAIN.class_counts().argmax())
+
+
+def test_the_ladder_goes_up_in_even_steps():
+    steps = np.diff(np.log(EPSILONS))
+    assert (EPSILONS[0], EPSILONS[-1]) == (0.01, 3.0)
+    assert steps.min() > 0.17
+    assert steps.max() < 0.3

@@ -1,0 +1,36 @@
+"""The private test result in words: every number with its interval, what it cost, in the report too."""
+
+import dpviz
+from dpviz.figures.publish.report import report_html
+from dpviz.figures.publish.test_result import result_sentences
+from dpviz.io.exports.contract import Exportable
+from dpviz.models.tree import Leaf
+from dpviz.training.honest.report import TestReport
+from tests.contract.tables import schema_of, table
+
+SCHEMA = schema_of("mixed")
+REPORT = TestReport(SCHEMA, 0.1, 1e6, (Leaf(0, (60, 20), (0.75, 0.25)), Leaf(1, (10, 30), (0.25, 0.75))))
+
+
+def test_every_figure_is_said_with_its_interval():
+    said = result_sentences(REPORT)
+    assert said[0].startswith("Right for 75.0 % (67.")
+    assert said[1].startswith("Of those that are 'c0', it says so for 85.7 % (")
+    assert "Ranks a 'c1' above a 'c0' in 72.9 % (" in said[3]
+    assert "Log loss" in said[4]
+    assert "in 2 of 2 bands" in said[5]
+    assert "about 120 rows" in said[-1]
+    assert "add/remove one row" in said[-1]
+
+
+def test_labels_alone_are_not_ranked():
+    said = result_sentences(TestReport(SCHEMA, 0.1, 1.0, (Leaf(0, (60, 20)), Leaf(1, (10, 30)))))
+    assert not any("AUC" in line or "Log loss" in line for line in said)
+
+
+def test_the_report_has_it_where_there_was_a_test():
+    for leaves, count in (("honest", 1), ("labels", 0)):
+        result = dpviz.fit("pf-tree", table(SCHEMA, 200), epsilon=1.0, depth=2, seed=1, leaves=leaves)
+        page = report_html(Exportable(result.to_json()))
+        assert page.count("<h2>How good it is</h2>") == count
+        assert page.count("of the rows.</li>") == count

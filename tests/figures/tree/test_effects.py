@@ -1,0 +1,35 @@
+"""Effects on screen: the largest first, in the units of the answer."""
+
+from dpviz.figures.tree.effects import answer_name, effect_figure, effect_rows
+from dpviz.models.effects import effects
+from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+
+FEATURES = (NumericFeature("x", 0, 10, unit="m"), CategoricalFeature("c", ("red", "<b>green")))
+TWO = Schema(FEATURES, ClassTarget("y", ("no", "yes")))
+
+
+def test_lines_are_sorted_and_say_between_which_values():
+    ends = Branch(SubsetRule(1, (0,)), Leaf(0, shares=(1.0, 0.0)), Leaf(1, shares=(0.0, 1.0)))
+    tree = Tree(TWO, ends)
+    rows = effect_rows(TWO, effects(tree), 1)
+    assert rows[0] == {"feature": "c", "moves it by": "100.0 points", "from … to": "0.0% at red, 100.0% at <b>green"}
+    assert rows[1]["moves it by"] == "0.0 points"
+
+
+def test_numbers_stay_in_their_units():
+    schema = Schema(FEATURES, NumericTarget("rent", 0, 2000))
+    tree = Tree(schema, Branch(ThresholdRule(0, 5.0), NumberLeaf(100.0), NumberLeaf(1500.0)))
+    found = effects(tree)
+    assert effect_rows(schema, found, 0)[0]["moves it by"] == "1400"
+    assert answer_name(schema, 0) == "rent"
+    figure = effect_figure(schema, found[0], 0)
+    assert figure.layout.xaxis.title.text == "x, m"
+    assert max(figure.data[0].y) == 1500
+
+
+def test_a_feature_of_categories_has_a_bar_each():
+    tree = Tree(TWO, Branch(SubsetRule(1, (0,)), Leaf(0), Leaf(1)))
+    (bars,) = effect_figure(TWO, effects(tree)[1], 1).data
+    assert list(bars.x) == ["red", "<b>green"]
+    assert list(bars.y) == [0, 1]

@@ -1,0 +1,43 @@
+import re
+
+import numpy as np
+import pytest
+
+from dpviz.figures.tree.ladder import LEAST_SPAN, MARGIN, Step, scale_of, step_in_words, strip_svg
+
+LINES = {"ordinary tree": 0.9, "constant": 0.5}
+
+
+def step(score: float = 0.8, scores: tuple[float, ...] = (0.7, 0.75, 0.85)) -> Step:
+    return Step(0.1, "<svg/>", "<svg/>", score, np.array(scores))
+
+
+def places(svg: str, kind: str) -> list[float]:
+    return [float(x) for x in re.findall(f'class="{kind}" (?:cx|x1)="([0-9.]+)%"', svg)]
+
+
+def test_the_strip_has_a_dot_per_draw_the_tree_and_the_lines_in_order():
+    scale = scale_of([step()], LINES)
+    assert scale == (0.5, 0.9)
+    svg = strip_svg(step(), LINES, scale)
+    draws, (this,) = places(svg, "draw"), places(svg, "this")
+    ordinary, constant = places(svg, "reference")
+    assert constant < draws[0] < draws[1] < this < draws[2] < ordinary
+    assert (constant, ordinary) == pytest.approx((MARGIN, 100 - MARGIN))
+
+
+def test_all_steps_share_one_scale_and_chance_does_not_fill_it():
+    low, high = scale_of([step(0.8, (0.8,)), step(0.801, ())], {})
+    assert high - low >= LEAST_SPAN - 1e-9
+    assert low < 0.8 < high
+
+
+def test_what_has_no_value_is_left_out():
+    missing = step(float("nan"), (float("nan"),))
+    assert "circle" not in strip_svg(missing, {}, scale_of([missing], {}))
+    assert "–" in step_in_words(missing, "R²", {})
+
+
+def test_words_say_what_the_strip_shows():
+    said = step_in_words(step(), "test accuracy", LINES)
+    assert said == "ε = 0.1: test accuracy 0.800; 3 fresh draws between 0.700 and 0.850; ordinary tree 0.900; constant 0.500"

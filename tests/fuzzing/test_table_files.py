@@ -1,0 +1,55 @@
+"""Spoiled files of every kind: whatever is wrong with one, the answer is a typed error or a table."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dpviz.errors import DpvizError
+from dpviz.io.tables.read import read_table
+from tests.fuzzing.mutations import spoiled
+from tests.io.tables.writing import WRITERS, drawn_rows
+
+FUZZ = {"suppress_health_check": list(HealthCheck), "deadline": None, "derandomize": True, "database": None}
+KINDS = [kind for kind in WRITERS if kind != "csv"]
+
+
+@cache
+def documents(kind: str) -> tuple[bytes, ...]:
+    with tempfile.TemporaryDirectory() as folder:
+        return tuple(WRITERS[kind](drawn_rows(seed, 8 * seed), Path(folder)) for seed in range(3))
+
+
+def is_read_or_refused(content: bytes) -> None:
+    try:
+        table = read_table(content, max_bytes=1_000_000, max_rows=10_000)
+    except DpvizError:
+        return
+    assert all(len(column.codes) == table.n_rows for column in table.columns)
+    assert all(column.codes.max(initial=-1) < len(column.texts) for column in table.columns)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_spoiled_file_is_refused_in_words_or_read(kind):
+    settings(max_examples=15, **FUZZ)(given(spoiled(documents(kind)))(is_read_or_refused))()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_thousands_of_spoiled_files_are_refused_in_words_or_read(kind):
+    settings(max_examples=1000, **FUZZ)(given(spoiled(documents(kind)))(is_read_or_refused))()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+@settings(max_examples=300, **FUZZ)
+def test_one_bit_more_or_less_is_refused_in_words_or_read(kind, place, bit):
+    content = bytearray(documents(kind)[2])
+    content[int(place * len(content))] ^= 1 << bit
+    is_read_or_refused(bytes(content))

@@ -1,0 +1,335 @@
+"""What each kind of file becomes, and the typed problem each broken one is."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tracemalloc
+import zipfile
+
+import openpyxl
+import pandas as pd
+import pyarrow as pa
+import pyreadstat
+import pytest
+from pyarrow import parquet
+
+import dpviz
+from dpviz.errors import DpvizError, MissingExtra, TableError
+from dpviz.io.tables.read import has_header_line, read_table
+from tests.io.tables.writing import WRITERS, csv_bytes, drawn_rows, excel_bytes, parquet_bytes, zip_bytes, zstd_bytes
+
+ROWS = drawn_rows(0, 5)
+
+
+def cells(table) -> list[list[str | None]]:
+    columns = [[column.texts[code] if code >= 0 else None for code in column.codes] for column in table.columns]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def problem(source, **asked) -> TableError:
+    with pytest.raises(TableError) as caught:
+        read_table(source, **asked)
+    assert caught.value.what
+    assert caught.value.remedy
+    return caught.value
+
+
+def workbook(*rows, **sheets) -> bytes:
+    book = openpyxl.Workbook()
+    book.active.title = "first"
+    for row in rows:
+        book.active.append(row)
+    for title, content in sheets.items():
+        sheet = book.create_sheet(title)
+        for row in content:
+            sheet.append(row)
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def parquet_of(**columns) -> bytes:
+    file = io.BytesIO()
+    parquet.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+def said_about(content: bytes) -> str:
+    """The error of reading it; nothing where it can be read."""
+    try:
+        read_table(content)
+    except DpvizError as error:
+        return str(error)
+    return ""
+
+
+# Any kind
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_paths_bytes_and_files_read_alike(kind, tmp_path):
+    path = tmp_path / f"table.{kind}"
+    content = WRITERS[kind](ROWS, tmp_path)
+    path.write_bytes(content)
+    with open(path, "rb") as file:
+        tables = [dpviz.read_table(source) for source in (path, content, io.BytesIO(content), file)]
+    assert len({str(cells(table)) for table in tables}) == 1
+    assert [tables[0].source, tables[1].source] == [f"table.{kind}", "table"]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in WRITERS if "." not in kind])
+def test_a_file_may_be_packed(kind, tmp_path):
+    content = WRITERS[kind](ROWS, tmp_path)
+    archive = zip_bytes({"a/t": content, "__MACOSX/t": b"x", "a/.DS": b""})
+    for packed in (gzip.compress(content), zstd_bytes(content), archive):
+        assert cells(read_table(packed)) == cells(read_table(content))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in WRITERS if kind != "csv"])
+def test_a_file_cut_short_is_damaged(kind, tmp_path):
+    content = WRITERS[kind](ROWS, tmp_path)
+    assert problem(content[: len(content) * 2 // 3]).code in {"damaged", "gzip"}
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_limits_are_inclusive_and_named(kind, tmp_path):
+    content = WRITERS[kind](drawn_rows(1, 9), tmp_path)
+    assert read_table(content, max_rows=9, max_columns=5).n_rows <= 9
+    assert problem(content, max_rows=8).code == "too-many-rows"
+    assert problem(content, max_columns=4).code == "too-many-columns"
+    assert problem(content, max_bytes=len(content) - 1).code == "too-many-bytes"
+
+
+def test_names_may_be_given_where_a_file_has_none(tmp_path):
+    for name, content in {"t.tsv": b"1\t2\n", "t.csv.gz": gzip.compress(b"1,2\n"), "t.xlsx": workbook([1, 2])}.items():
+        path = tmp_path / name
+        path.write_bytes(content)
+        assert cells(read_table(path, names=["a", "b"])) == [["1", "2"]]
+    path = tmp_path / "t.parquet"
+    path.write_bytes(parquet_bytes(ROWS))
+    assert problem(path, names=["a", "b"]).code == "names"
+
+
+def test_the_first_bytes_of_a_file_without_a_header_decide_nothing():
+    for start in (b"PAR1", b"PK\x03\x04", b"\x1f\x8b", b"ARROW1", b"<stata_dta>", b"$FL2", b"\xd0\xcf\x11\xe0"):
+        assert cells(read_table(start + b",1\nx,2\n", names=["a", "b"]))[1] == ["x", "2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [("t.csv", True), ("t.TSV.gz", True), ("t.xlsx", True), ("t.zip", True), ("t", True), ("t.Parquet", False)]
+    + [("t.dta.zst", False), ("t.sav", False), ("t.feather", False)],
+)
+def test_only_text_and_workbooks_have_a_first_line_to_ask_about(name, asked):
+    assert has_header_line(name) is asked
+
+
+def test_a_package_that_is_missing_is_named(monkeypatch):
+    monkeypatch.setattr("dpviz.installation.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"openpyxl.*dpviz\[tables\]"):
+        read_table(excel_bytes(ROWS))
+
+
+# Packed files
+
+
+def test_a_zip_archive_holds_one_file():
+    assert problem(zip_bytes({"a/": b""})).code == "zip-files"
+    assert problem(zip_bytes({"a.csv": b"a,b\n", "b.csv": b"a,b\n"})).code == "zip-files"
+
+
+def test_a_password_is_said():
+    locked = bytearray(zip_bytes({"a.csv": b"a,b\n1,2\n"}))
+    for mark, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        locked[locked.index(mark) + at] |= 1
+    assert problem(bytes(locked)).code == "password"
+    office = b"\xd0\xcf\x11\xe0" + b"\0" * 600 + "EncryptedPackage".encode("utf-16-le")
+    assert problem(office).code == "password"
+    assert problem(b"\xd0\xcf\x11\xe0" + b"\0" * 600).code == "old-excel"
+
+
+BOMB = b"a,b\n" + b"0" * 30_000_000
+
+
+def excel_bomb() -> bytes:
+    file = io.BytesIO(excel_bytes(ROWS))
+    with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/more.xml", b" " * 30_000_000)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: gzip.compress(BOMB),
+        lambda: zip_bytes({"a.csv": BOMB}),
+        lambda: zstd_bytes(BOMB),
+        excel_bomb,
+        lambda: parquet_of(a=pa.array(["x" * 30_000 + str(k) for k in range(100)]), b=pa.array(range(100))),
+        lambda: parquet_of(a=pa.nulls(800_000), b=pa.nulls(800_000)),
+    ],
+    ids=["gzip", "zip", "zstd", "workbook", "parquet texts", "parquet nulls"],
+)
+def test_unpacking_stops_at_the_limit(make):
+    packed = make()
+    tracemalloc.start()
+    try:
+        read_table(packed, max_bytes=1_000_000)
+        outcome = "read"
+    except TableError as error:
+        outcome = error.code
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert outcome == "too-many-bytes"
+    assert peak < 25_000_000
+
+
+# Workbooks
+
+
+def test_a_workbook_becomes_text_cell_by_cell():
+    import datetime as dt
+
+    table = read_table(
+        workbook(
+            ["n", "x", "when", "at", "flag", "text"],
+            [1, 2.5, dt.datetime(2020, 1, 2), dt.datetime(2020, 1, 2, 3, 4, 5), True, " a "],
+            [1.0, -0.25, None, dt.time(3, 4), False, "#N/A"],
+        )
+    )
+    assert cells(table) == [
+        ["1", "2.5", "2020-01-02", "2020-01-02T03:04:05", "true", "a"],
+        ["1", "-0.25", None, "03:04:00", "false", None],
+    ]
+
+
+def test_rows_of_a_sheet_are_blank_short_or_too_long_by_themselves():
+    table = read_table(workbook([], ["a", "b", None], [1, 2], [], [3], [4, 5, None, 6], [None, None]))
+    assert (cells(table), table.n_malformed, table.left_out) == ([["1", "2"], ["3", None]], 1, (2,))
+
+
+def test_a_sheet_is_asked_for_where_there_are_several():
+    book = workbook(["a", "b"], [1, 2], other=[["a", "b"], [3, 4]])
+    assert problem(book).code == "several-sheets"
+    for sheet in ("other", 2, "2"):
+        assert cells(read_table(book, sheet=sheet)) == [["3", "4"]]
+    for sheet in ("nope", 3, 0):
+        assert problem(book, sheet=sheet).code == "no-sheet"
+
+
+def test_a_hidden_sheet_is_not_asked_about():
+    book = openpyxl.load_workbook(io.BytesIO(workbook(["a", "b"], [1, 2], lists=[["x"]])))
+    book["lists"].sheet_state = "hidden"
+    file = io.BytesIO()
+    book.save(file)
+    assert cells(read_table(file)) == [["1", "2"]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "code"),
+    [
+        ([], "empty"),
+        ([["a"]], "one-column"),
+        ([["a", None, "c"], [1, 2, 3]], "blank-name"),
+        ([["secret", "secret"]], "duplicate-name"),
+        ([[12345, 67890], [1, 2]], "header-numbers"),
+    ],
+)
+def test_a_sheet_without_a_header_is_refused_without_a_quotation(rows, code):
+    error = problem(workbook(*rows))
+    assert error.code == code
+    assert not {"secret", "12345"} & set(str(error).split())
+
+
+def test_a_cell_far_away_costs_no_memory():
+    book = openpyxl.Workbook()
+    book.active["A1"], book.active["B1"], book.active["A2"], book.active["XFD20000"] = "a", "b", 1, 1
+    file = io.BytesIO()
+    book.save(file)
+    tracemalloc.start()
+    table = read_table(file)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (table.n_rows, table.n_malformed) == (1, 1)
+    assert peak < 20_000_000
+
+
+def test_dates_beyond_the_calendar_spoil_their_own_cell():
+    book = openpyxl.load_workbook(io.BytesIO(workbook(["a", "b"], [1e12, 1], [2, 2])))
+    book.active["A2"].number_format = "yyyy-mm-dd"
+    file = io.BytesIO()
+    book.save(file)
+    assert cells(read_table(file)) == [[None, "1"], ["2", "2"]]
+    far = parquet_of(a=pa.array([10**9, 0], pa.date32()), b=pa.array([1, 2]))
+    assert cells(read_table(far)) == [["\ufffd", "1"], ["1970-01-01", "2"]]
+
+
+# Files with types
+
+
+def test_types_of_a_parquet_file_become_text():
+    import datetime as dt
+    from decimal import Decimal
+
+    zone = pa.array([dt.datetime(2020, 1, 1)], pa.timestamp("us", "Europe/Berlin"))
+    table = read_table(
+        parquet_of(
+            flag=pa.array([True]),
+            small=pa.array([0.1], pa.float32()),
+            half=pa.array([0.5], pa.float32()),
+            big=pa.array([2**40]),
+            money=pa.array([Decimal("1.50")]),
+            at=pa.array([dt.datetime(2020, 1, 2, 3, 4, 5)], pa.timestamp("ns")),
+            berlin=zone,
+            wait=pa.array([dt.timedelta(minutes=1)]),
+            broken=pa.array([b"caf\xe9"]).cast(pa.binary()),
+            label=pa.array(["x"]).dictionary_encode(),
+            many=pa.array([[1, 2]]),
+        )
+    )
+    row = ["true", "0.1", "0.5", "1099511627776", "1.5", "2020-01-02T03:04:05", "2020-01-01T01:00:00", "60", "caf\ufffd", "x"]
+    assert cells(table) == [row]
+    assert table.notes == ("Left out 1 columns of lists or records.",)
+
+
+def test_labels_of_a_category_that_no_row_has_are_no_texts():
+    column = pa.DictionaryArray.from_arrays(pa.array([2, 0, None]), pa.array(["a", "b", "c"]))
+    assert read_table(parquet_of(x=column, y=pa.array([1, 2, 3]))).column("x").texts == ("c", "a")
+
+
+def test_labels_and_declared_missing_values_of_stata_and_spss_are_read(tmp_path):
+    frame = pd.DataFrame({"answer": [1.0, 2.0, 3.0, 9.0], "x": [1, 2, 3, 4]})
+    labels = {"answer": {1.0: "ja", 2.0: "nein", 9.0: "k.A."}}
+    pyreadstat.write_sav(frame, tmp_path / "a.sav", variable_value_labels=labels, missing_ranges={"answer": [9]})
+    assert [row[0] for row in cells(read_table(tmp_path / "a.sav"))] == ["ja", "nein", "3", None]
+    pyreadstat.write_dta(frame, tmp_path / "a.dta", variable_value_labels=labels)
+    assert [row[0] for row in cells(read_table(tmp_path / "a.dta"))] == ["ja", "nein", "3", "k.A."]
+
+
+@pytest.mark.parametrize("version", [114, 117, 118, 119])
+def test_stata_files_of_every_version_are_read(version, tmp_path):
+    frame = pd.DataFrame({"s": ["é", "", "z"], "f": [0.1, 2, None], "d": pd.to_datetime(["2020-01-02", None, "1950-01-01"])})
+    path = tmp_path / "t.dta"
+    frame.astype({"f": "float32"}).to_stata(path, write_index=False, version=version)
+    assert cells(read_table(path)) == [["é", "0.1", "2020-01-02"], [None, "2", None], ["z", None, "1950-01-01"]]
+
+
+@pytest.mark.parametrize("kind", ["dta", "sav"])
+def test_bytes_that_are_no_text_spoil_their_own_cell(kind, tmp_path):
+    frame, path = pd.DataFrame({"s": ["éa", "b"], "x": [1, 2]}), tmp_path / f"t.{kind}"
+    {"dta": pyreadstat.write_dta, "sav": pyreadstat.write_sav}[kind](frame, path)
+    spoiled = path.read_bytes().replace("éa".encode(), b"\xff\xe9a")
+    assert cells(read_table(spoiled)) == [["\ufffd\ufffda", "1"], ["b", "2"]]
+
+
+def test_no_problem_quotes_a_cell(tmp_path):
+    secret = [(7, 0.5, "secret", None, "no")] * 3
+    for kind, write in WRITERS.items():
+        content = write(secret, tmp_path)
+        for place in range(0, len(content), 97):
+            assert "secret" not in said_about(content[:place] + b"\xff" + content[place + 1 :]), kind
+
+
+def test_text_is_read_as_before():
+    assert cells(read_table(csv_bytes(ROWS))) == cells(dpviz.read_csv(csv_bytes(ROWS)))

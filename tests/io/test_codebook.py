@@ -1,0 +1,139 @@
+"""A codebook in any usual spelling becomes the same declared schema; what it leaves open is named."""
+
+import io
+import json
+
+import openpyxl
+import pytest
+
+import dpviz
+from dpviz.errors import DpvizError, SchemaError
+from dpviz.io.samples import load_sample
+from dpviz.table.dates import DateFeature
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+
+SCHEMA = Schema(
+    (
+        NumericFeature("age", 0, 120.5, unit="years", missing_codes=("999", "k.A.")),
+        NumericFeature("visits", 0, 1000, whole=True),
+        CategoricalFeature("sex", ("1", "2"), missing_codes=("9",)),
+        DateFeature("admitted", 2000, 2025),
+    ),
+    ClassTarget("died", ("no", "yes")),
+)
+ENGLISH = """name,type,min,max,values,missing codes,unit
+patient,id,,,,,
+age,numeric,0,120.5,,999; k.A.,years
+visits,integer,0,"1,000.0",,,
+sex,categorical,,,1=male; 2=female,9,
+admitted,date,2000,2025,,,
+died,factor,,,no|yes,,
+"""
+GERMAN = """Spalte;Typ;Von;Bis;Werte;Fehlende Werte;Einheit
+age;Zahl;0;120,5;;999|k.A.;years
+visits;Ganzzahl;0;1.000,0;;;
+sex;nominal;;;"1=m, 2=w";9;
+admitted;Datum;2000;2025;;;
+died;Kategorie;;;no, yes;;
+"""
+FRICTIONLESS = {
+    "missingValues": [],
+    "fields": [
+        {
+            "name": "age",
+            "type": "number",
+            "unit": "years",
+            "constraints": {"minimum": 0, "maximum": 120.5},
+            "missingValues": ["999", "k.A."],
+        },
+        {"name": "visits", "type": "integer", "constraints": {"minimum": 0, "maximum": 1000}},
+        {"name": "sex", "type": "string", "constraints": {"enum": ["1", "2"]}, "missingValues": ["9"]},
+        {"name": "admitted", "type": "date", "constraints": {"minimum": 2000, "maximum": 2025}},
+        {"name": "died", "type": "string", "constraints": {"enum": ["no", "yes"]}},
+    ],
+}
+
+
+def workbook() -> bytes:
+    book = openpyxl.Workbook()
+    for line in (
+        ["Variable Name", "Measurement level", "Minimum", "Maximum", "Categories", "Missing", "Units"],
+        ["age", "ratio", 0, 120.5, None, "999;k.A.", "years"],
+        ["visits", "count", 0, 1000],
+        ["sex", "nominal", None, None, "1=male\n2=female", 9],
+        ["admitted", "date", 2000, 2025],
+        ["died", "binary", None, None, "no;yes"],
+    ):
+        book.active.append(line)
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    "codebook",
+    [
+        ENGLISH.encode(),
+        GERMAN.encode(),
+        workbook(),
+        json.dumps(FRICTIONLESS).encode(),
+        json.dumps(FRICTIONLESS["fields"]).encode(),
+    ]
+    + [json.dumps({"name": "resource", "schema": FRICTIONLESS}).encode()],
+    ids=["csv", "german", "excel", "frictionless", "list", "resource"],
+)
+def test_every_usual_spelling_declares_the_same(codebook, tmp_path):
+    schema = dpviz.import_codebook(codebook, target="died")
+    assert schema == SCHEMA
+    assert not schema.read_fields()
+    (tmp_path / "book").write_bytes(codebook)
+    assert dpviz.import_codebook(tmp_path / "book", target="died", n_public=500).n_public == 500
+
+
+def test_a_number_may_be_the_target_and_a_range_may_stand_in_one_cell():
+    text = b"variable,type,range\nage,,0-120\nincome,number,[0; 99999]\ncity,,a;b\n"
+    schema = dpviz.import_codebook(text, target="income")
+    assert schema.target == NumericTarget("income", 0, 99999)
+    assert schema.features == (NumericFeature("age", 0, 120), CategoricalFeature("city", ("a", "b")))
+
+
+@pytest.mark.parametrize("name", ["loans", "clinic", "rents"])
+def test_a_template_filled_with_a_schema_declares_it_again(name):
+    table, schema = load_sample(name)
+    written = dpviz.codebook_template(table.names, schema)
+    again = dpviz.import_codebook(written.encode(), target=schema.target.name, n_public=schema.n_public)
+    assert again == schema
+    assert len(dpviz.codebook_template(table.names).splitlines()) == 1 + len(table.names)
+
+
+def test_a_template_holds_no_number_that_may_be_two():
+    schema = Schema((NumericFeature("x", -1.125, 12.345),), ClassTarget("y", ("a", "b")))
+    assert dpviz.import_codebook(dpviz.codebook_template(["x", "y"], schema).encode(), target="y") == schema
+
+
+def test_an_empty_template_names_what_is_to_be_filled_in():
+    with pytest.raises(SchemaError, match="does not say what it is"):
+        dpviz.import_codebook(dpviz.codebook_template(["a", "y"]).encode(), target="y")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("age,number,0,,,", "age: The codebook gives no max"),
+        ("age,number,0,1.000,,", r"age, high: '1.000' may be 1 or 1000"),
+        ("age,number,zero,1,,", "'zero' is no number"),
+        ("age,colour,0,1,,", "The type 'colour' is not known"),
+        ("age,category,,,,", "gives no values"),
+        ("age,number,5,1,,", "low below high"),
+        ("y,number,0,1,,", "two lines for 'y'"),
+    ],
+)
+def test_what_a_line_lacks_is_said(line, words):
+    with pytest.raises(SchemaError, match=words):
+        dpviz.import_codebook(f"name,type,min,max,values,unit\n{line}\ny,categories,,,a;b,\n".encode(), target="y")
+
+
+@pytest.mark.parametrize("book", [b"", b"a,b\n1,2\n", b"{", b"[1]", b"{}", b'{"fields": 3}', b"name,type\nx,number\n"])
+def test_what_is_no_codebook_is_refused(book):
+    with pytest.raises(DpvizError):
+        dpviz.import_codebook(book, target="y")

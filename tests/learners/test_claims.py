@@ -1,0 +1,129 @@
+"""Verdicts belong to plans: each has its proof or its counterexample, and both can be read."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.accounting.claim import Claim
+from dpviz.evaluation.audit.named_pairs import NamedPair
+from dpviz.evaluation.audit.universe import Universe
+from dpviz.evaluation.audit.verify import NAMED_PAIRS, verify
+from dpviz.learners import get_learner
+from dpviz.learners.published import privatree, privatree_corrected, rgv_forest
+from dpviz.privacy.geometric import GeometricNoise
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.training.params import Settings
+from tests.conftest import ROOT
+from tests.contract.tables import schema_of
+
+BINARY = Universe((2, 2), max_rows=4).schema
+
+
+def claim_of(name: str, schema: Schema = BINARY, *, epsilon: float, depth: int = 1, **params: object) -> Claim:
+    spec = get_learner(name)
+    given = spec.Params(**params)
+    plan = spec.plan(schema, Settings(epsilon=epsilon, max_depth=depth, depth=depth), given)
+    return spec.claim(plan, given, schema)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("name", dpviz.learner_names())
+def test_a_proof_or_a_counterexample_stands_where_the_claim_says(name, epsilon):
+    numbers = Schema((NumericFeature("a", 0, 1),), NumericTarget("y", 0, 1), n_public=100)
+    schema = schema_of("mixed") if "classes" in get_learner(name).tasks else numbers
+    claim = claim_of(name, schema, epsilon=epsilon, depth=2)
+    assert bool(claim.evidence) == (claim.verdict in ("holds", "violated"))
+    files = re.findall(r"dpviz/[\w/]+\.py", claim.evidence)
+    assert len(files) >= bool(claim.evidence)
+    for file in files:
+        assert (ROOT / file).is_file()
+    _, colon, place = claim.evidence.partition(": ")
+    if colon:
+        assert place.lower() in (ROOT / files[0]).read_text(encoding="utf-8").lower()
+
+
+# --- PrivaTree, corrected
+
+
+@pytest.mark.parametrize(("epsilon", "depth"), [(0.025, 1), (0.1, 4), (0.2, 4), (0.4, 4), (1.0, 1), (3.0, 4)])
+def test_the_corrected_form_is_violated_where_one_row_against_two_exceeds_the_claim(epsilon, depth):
+    (pair,) = (pair for pair in NAMED_PAIRS if pair.title.startswith("one row") and pair.depth == depth)
+    claim = claim_of("privatree-corrected", pair.schema, epsilon=epsilon, depth=depth, bins=2)
+    found = verify("privatree-corrected", epsilon=epsilon, universes=(pair,), bins=2)
+    assert claim.verdict == ("violated" if found.verdict == "violated" else "unproven")
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 0.0125, 0.05, 1.0])
+@pytest.mark.parametrize("separating", [1, 3])
+def test_the_loss_between_one_row_and_two_is_what_is_found_whatever_the_number_of_candidates(epsilon, separating):
+    pair = NamedPair("one row against two", ((0,) * (separating + 2), (1,) * separating + (0, 1)))
+    spec = get_learner("privatree-corrected")
+    params = spec.Params(shares=(1.0, 1e-9))
+    plan = spec.plan(pair.schema, Settings(epsilon=epsilon, depth=1, max_depth=1), params)
+    loss = privatree_corrected.one_against_two_loss(plan, params, pair.schema)
+    found = verify("privatree-corrected", epsilon=epsilon, universes=(pair,), shares=(1.0, 1e-9))
+    assert 0.95 * found.log_ratio < loss
+    assert loss <= found.log_ratio + 1e-4  # the search leaves out a tail of 1e-5, with up to 4 candidates
+
+
+def test_nothing_is_said_against_the_corrected_form_where_it_cannot_choose():
+    one = Schema((CategoricalFeature("a", ("x", "y")),), ClassTarget("y", ("n", "p")), n_public=100)
+    assert claim_of("privatree-corrected", one, epsilon=0.01).verdict == "unproven"
+    assert claim_of("privatree-corrected", epsilon=0.01).verdict == "violated"
+
+
+# --- PrivaTree, grown complete
+
+
+@pytest.mark.parametrize(("epsilon", "depth"), [(0.5, 1), (1.0, 1), (1.0, 2), (2.0, 2), (3.0, 3)])
+@pytest.mark.parametrize("n_features", [2, 3])
+def test_a_complete_privatree_is_violated_where_equal_rows_and_one_more_exceed_the_claim(epsilon, depth, n_features):
+    equal, more = (0,) * n_features + (0,), (0,) * n_features + (1,)
+    pair = NamedPair("equal rows and one of the other class", (*[equal] * privatree.ROWS, more), depth=depth)
+    spec, params = get_learner("privatree"), privatree.Params(grow_complete=True)
+    plan = spec.plan(pair.schema, Settings(epsilon=epsilon, max_depth=depth, depth=depth), params)
+    loss, claim = privatree.last_feature_loss(plan, pair.schema), spec.claim(plan, params, pair.schema)
+    found = verify("privatree", epsilon=epsilon, universes=(pair,), grow_complete=True)
+    assert claim.verdict == ("violated" if loss > epsilon else "unproven")
+    assert claim.verdict == found.verdict
+    assert claim.verdict == "unproven" or loss <= found.log_ratio * (1 + 1e-9)
+
+
+def test_a_complete_privatree_on_other_features_is_unproven_and_on_one_it_holds():
+    assert claim_of("privatree", epsilon=3.0, grow_complete=True).verdict == "violated"
+    for kind in ("mixed", "numbers", "categories"):
+        assert claim_of("privatree", schema_of(kind), epsilon=3.0, grow_complete=True).verdict == "unproven"
+    one = Schema((CategoricalFeature("a", ("x", "y")),), ClassTarget("y", ("n", "p")), n_public=100)
+    assert claim_of("privatree", one, epsilon=3.0, grow_complete=True).verdict == "holds"
+    assert claim_of("privatree", one, epsilon=3.0).verdict == "violated"
+
+
+# --- RGV
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_rgv_is_violated_by_more_trees_than_levels_and_unproven_below(depth):
+    verdicts = [claim_of("rgv-forest", epsilon=1.0, depth=depth, trees=trees).verdict for trees in (1, 2, depth + 1, depth + 2)]
+    assert verdicts == ["holds", "unproven", "unproven", "violated"]
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+def test_enough_equal_rows_are_a_counterexample_to_one_tree_too_many(epsilon):
+    depth, trees = 2, 4
+    leaf = epsilon / (depth + 1)
+    n = 100_000
+    assert rgv_forest.labels_loss(n, trees, leaf) > epsilon
+    assert rgv_forest.labels_loss(n, trees - 1, leaf) < epsilon
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 7])
+def test_the_loss_of_the_labels_is_that_of_two_noisy_counts(n_rows):
+    noise = GeometricNoise(0.4).pmf(np.arange(-300, 301))
+    ahead = np.convolve(noise, noise)
+    behind = [ahead[np.arange(-600, 601) > rows].sum() for rows in (n_rows, n_rows + 1)]
+    assert rgv_forest.labels_loss(n_rows, 3, 0.4) == pytest.approx(3 * math.log(behind[0] / behind[1]), rel=1e-9)

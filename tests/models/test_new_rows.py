@@ -1,0 +1,116 @@
+"""New rows: one answer per input row, in order, in words; what cannot be answered shifts nothing."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpviz.errors import ParameterError, SchemaError, TableError
+from dpviz.io.csv import read_csv
+from dpviz.models.new_rows import answers, probabilities
+from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
+from dpviz.table.new_rows import table_of
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+
+FEATURES = (
+    NumericFeature("age", 18, 90, whole=True),
+    CategoricalFeature("ward", ("north", "south"), unknown_as="south"),
+    NumericFeature("dose", 0, 10, missing_as=1),
+)
+SCHEMA = Schema(FEATURES, ClassTarget("outcome", ("well", "ill")))
+ILL, WELL = Leaf(1, shares=(0.1, 0.9)), Leaf(0, shares=(0.8, 0.2))
+TREE = Tree(SCHEMA, Branch(ThresholdRule(0, 54.5), WELL, Branch(SubsetRule(1, (1,)), ILL, WELL)))
+ROWS = {
+    "ward": ["south", "south", "elsewhere", "north", None, "south"],
+    "dose": [1.5, 2.0, None, 3.0, 1.0, 2.5],
+    "note": ["a", "b", "c", "d", "e", "f"],
+    "age": [70, 20, 80, 80, 60, None],
+}
+EXPECTED = ["ill", "well", "ill", "well", None, None]
+
+
+def as_csv(rows):
+    return pd.DataFrame(rows).to_csv(index=False).encode()
+
+
+def test_every_form_of_the_same_rows_gets_the_same_answers(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(as_csv(ROWS))
+    with path.open("rb") as file:
+        for rows in (pd.DataFrame(ROWS), as_csv(ROWS), path, str(path), read_csv(path), file):
+            assert answers(TREE, rows).tolist() == EXPECTED
+
+
+def test_probabilities_stand_beside_the_answers():
+    found = probabilities(TREE, pd.DataFrame(ROWS))
+    np.testing.assert_array_equal(found[:4], [[0.1, 0.9], [0.8, 0.2], [0.1, 0.9], [0.8, 0.2]])
+    assert np.isnan(found[4:]).all()
+
+
+@pytest.mark.parametrize("line", ['70,"south', "70,south", "70,south,1,1", '"70,south,1', ",,", "70,sou\rth,1,1"])
+@pytest.mark.parametrize("place", [0, 1, 3])
+def test_a_line_that_is_no_record_is_answered_in_place(line, place):
+    good = ["70,south,1", "20,south,1", "70,north,2"]
+    text = "\n".join(["age,ward,dose", *good[:place], line, *good[place:]]).encode()
+    expected = ["ill", "well", "well"]
+    assert answers(TREE, text).tolist() == [*expected[:place], None, *expected[place:]]
+
+
+def test_blank_lines_are_no_rows():
+    assert answers(TREE, b"age,ward,dose\n\n70,south,1\n   \n20,south,1\n\n").tolist() == ["ill", "well"]
+
+
+def test_a_table_of_bad_lines_only_has_no_answers():
+    assert answers(TREE, b"age,ward,dose\n1,2\n,,\n3\n").tolist() == [None, None, None]
+
+
+def test_no_rows_have_no_answers():
+    assert answers(TREE, b"age,ward,dose\n").tolist() == []
+    assert answers(TREE, pd.DataFrame(ROWS).iloc[:0]).tolist() == []
+    assert probabilities(TREE, pd.DataFrame(ROWS).iloc[:0]).shape == (0, 2)
+
+
+def test_numbers_are_answered_as_numbers():
+    schema = Schema(FEATURES, NumericTarget("days", 0, 100))
+    tree = Tree(schema, Branch(ThresholdRule(0, 54.5), NumberLeaf(3.5), NumberLeaf(12.0)))
+    np.testing.assert_array_equal(answers(tree, pd.DataFrame(ROWS)), [12, 3.5, 12, 12, np.nan, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["54,4", "54,6", "1e2", " 90 ", "１０", "1_0", "inf", "NA"], ["well", "ill", "ill", "ill", "well", None, None, None]),
+        ([54.4, 54.6, 100.0, np.inf, np.nan, -5.0, 1e300, 60], ["well", "ill", "ill", None, None, "well", "ill", "ill"]),
+        (pd.array([20, None] * 4, dtype="Int64"), ["well", None] * 4),
+        (pd.Categorical(["60", "20"] * 4), ["ill", "well"] * 4),
+    ],
+)
+def test_cells_of_a_frame_are_read_as_in_a_file(cells, expected):
+    frame = pd.DataFrame({"age": cells, "ward": ["south"] * 8, "dose": [1] * 8})
+    assert answers(TREE, frame).tolist() == expected
+
+
+def test_categories_of_numbers_match_by_their_value():
+    schema = Schema((CategoricalFeature("code", ("1", "2.5", "x")),), ClassTarget("y", ("a", "b")))
+    tree = Tree(schema, Branch(SubsetRule(0, (0, 1)), Leaf(0), Leaf(1)))
+    assert answers(tree, pd.DataFrame({"code": [1, 2.5, 7, None]})).tolist() == ["a", "a", None, None]
+    assert answers(tree, pd.DataFrame({"code": ["1.0", "2,5", "x", " "]})).tolist() == ["a", "a", "b", None]
+
+
+def test_a_missing_column_is_named():
+    with pytest.raises(SchemaError, match="has no column 'ward'"):
+        answers(TREE, pd.DataFrame({"age": [1], "dose": [2]}))
+
+
+@pytest.mark.parametrize("rows", [3, [1, 2], {"age": [1]}, np.zeros((2, 3)), None])
+def test_what_is_no_table_is_refused(rows):
+    with pytest.raises(ParameterError, match="a DataFrame, a table"):
+        answers(TREE, rows)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(TableError, match="cannot be read"):
+        answers(TREE, tmp_path / "none.csv")
+
+
+def test_only_columns_that_are_asked_for_are_taken_from_a_frame():
+    assert table_of(pd.DataFrame(ROWS), ("age", "ward")).names == ("ward", "age")

@@ -1,0 +1,67 @@
+"""A model file on the Tree page: looked at, asked, compared; what the file claims about itself is not believed."""
+
+import json
+
+import pytest
+
+import dpviz
+from dpviz.app.tree import opened as opened_model
+from dpviz.io.results import result_from_json
+from dpviz.table.role import DataRole
+from tests.pages.opened import in_use, opened, texts
+
+
+def with_file(result, role=DataRole.SIMULATED):
+    test = opened("tree", role)
+    test.session_state[opened_model._OPENED] = opened_model.with_our_verdict(result_from_json(result.to_json()))
+    return test.run()
+
+
+def fit(name, **asked):
+    return dpviz.fit(name, in_use(DataRole.SIMULATED).data, epsilon=1.0, max_depth=3, seed=3, **asked)
+
+
+@pytest.mark.parametrize("name", ["pf-tree", "pf-forest", "logistic"])
+def test_a_model_is_shown_asked_and_compared(name):
+    result = fit(name, **({"trees": 4} if name == "pf-forest" else {}))
+    test = with_file(result)
+    said = texts(test)
+    assert "A model from a file" in said
+    table = next(found.value for found in test.dataframe if "from the file" in found.value)
+    assert len(table.columns) == 3
+    next(button for button in test.button if button.label == "Show the answer").click().run()
+    assert "is predicted to be" in texts(test)
+    next(button for button in test.button if button.label == "Close the file").click().run()
+    assert "A model from a file" not in texts(test)
+
+
+def test_rows_with_other_columns_and_private_rows_are_not_measured():
+    result = fit("pf-tree")
+    clinic = with_file(result, DataRole.PRIVATE)
+    assert not [found for found in clinic.dataframe if "from the file" in found.value]
+
+
+def test_a_verdict_in_a_file_is_not_believed():
+    document = json.loads(fit("privatree").to_json())
+    document["privacy"]["claim"]["verdict"] = "holds"
+    assert opened_model.with_our_verdict(result_from_json(json.dumps(document))).claim.verdict == "violated"
+
+
+class Upload:
+    def __init__(self, content):
+        self.content = content
+
+    def getvalue(self):
+        return self.content
+
+
+def test_what_is_no_model_is_refused_and_changes_nothing(monkeypatch):
+    state = {"model-file-0": Upload(b"{}"), opened_model._COUNT: 0}
+    monkeypatch.setattr(opened_model.st, "session_state", state)
+    opened_model._open("model-file-0")
+    assert "This entry is missing" in str(state[opened_model._PROBLEM])
+    assert opened_model._OPENED not in state
+    state["model-file-1"] = Upload(fit("pf-tree").to_json().encode())
+    opened_model._open("model-file-1")
+    assert opened_model._PROBLEM not in state
+    assert state[opened_model._OPENED].learner == "pf-tree"

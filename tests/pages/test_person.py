@@ -1,0 +1,69 @@
+"""Try one person: the answer is the model's, its path lights up, and nothing typed leaves the session."""
+
+from streamlit.testing.v1 import AppTest
+
+from dpviz.app.tree.screen import SELECTED
+from dpviz.figures.tree.person import answer_sentence, leaf_reached
+from dpviz.models.tree import Branch
+from dpviz.table.role import DataRole
+from tests.pages.opened import opened, texts, tree_on_screen, with_few_trees
+
+
+def show(test):
+    next(button for button in test.button if button.label == "Show the answer").click().run()
+
+
+def typed(test, tree):
+    """What stands in the form, for the features that are asked."""
+    asked = {placed.node.rule.feature for placed in tree.nodes() if isinstance(placed.node, Branch)}
+    names = [tree.schema.feature_names[place] for place in asked]
+    return {name: test.session_state[f"person {name}"] for name in names}
+
+
+def test_the_path_of_the_person_lights_up_and_the_answer_is_the_models():
+    test = opened("tree", DataRole.PRIVATE, depth="3")
+    tree = tree_on_screen(test).tree
+    show(test)
+    others = {f.name: f.low if hasattr(f, "low") else f.categories[0] for f in tree.schema.features}
+    cells = others | typed(test, tree)
+    path = leaf_reached(tree, cells)
+    assert test.session_state[SELECTED] == ".".join(("root", *path))
+    said = texts(test).replace("\\", "")
+    assert answer_sentence(tree, cells) in said
+    assert "marked in the drawing above" in said
+    assert not [name for name in test.query_params if "person" in name]
+
+
+def test_a_forest_answers_with_shares_of_its_votes():
+    test = opened("tree", **with_few_trees("pf-forest"))
+    show(test)
+    assert "shares of the votes" in texts(test).replace("\\", "")
+
+
+def test_another_tree_has_not_answered_yet():
+    test = opened("tree", depth="3")
+    show(test)
+    assert "is predicted to be" in texts(test)
+    test.number_input(key="epsilon").set_value(0.3).run()
+    assert "is predicted to be" not in texts(test)
+
+
+def test_a_date_is_asked_for_as_it_is_written():
+    test = AppTest.from_function(_dates).run()
+    assert test.text_input[0].value == "01.03.2024"
+    show(test)
+    assert "outcome is predicted to be ill" in texts(test).replace("\\", "")
+
+
+def _dates():
+    import streamlit as st
+
+    from dpviz.app.tree.person import person_screen
+    from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
+    from dpviz.table.dates import DateFeature
+    from dpviz.table.schema import ClassTarget, NumericFeature, Schema
+
+    features = (DateFeature("seen", 2000, 2030, order="dmy"), NumericFeature("dose", 0, 1))
+    tree = Tree(Schema(features, ClassTarget("outcome", ("well", "ill"))), Branch(ThresholdRule(0, 2020), Leaf(0), Leaf(1)))
+    kept = st.session_state.setdefault("tree", tree)
+    person_screen(kept, kept)

@@ -1,0 +1,48 @@
+"""Coins: independent, at the declared rate from both sources, and blind to everything but the number of rows."""
+
+import numpy as np
+import pytest
+
+from dpviz.errors import ParameterError
+from dpviz.privacy.coins import Coins
+from dpviz.privacy.source import ExactNoise, Simulation
+
+SHARES = (0.1, 0.25)
+
+
+@pytest.mark.parametrize("source", [Simulation(3), ExactNoise()], ids=["simulation", "release"])
+def test_each_part_gets_its_share_of_the_rows(source):
+    n_rows = 200_000
+    found = np.bincount(Coins(SHARES).flip(n_rows, source=source), minlength=3) / n_rows
+    expected = np.array([0.65, 0.1, 0.25])
+    errors = 6 * np.sqrt(expected * (1 - expected) / n_rows)  # six standard errors: fails once in some hundred million runs
+    assert (np.abs(found - expected) < errors).all()
+    assert (errors < 0.1 * expected).all()  # so that a wrong share fails
+
+
+def test_neighbouring_coins_are_independent():
+    parts = Coins((0.5,)).flip(100_000, source=Simulation(1))
+    assert abs(np.mean(parts[1:] == parts[:-1]) - 0.5) < 0.01
+
+
+def test_coins_of_a_release_never_repeat_and_know_no_position():
+    flips = [Coins((0.5,)).flip(2000, source=ExactNoise()) for _ in range(2)]
+    assert 800 < (flips[0] == flips[1]).sum() < 1200  # nine standard deviations
+    assert all(800 < 2 * parts[:1000].sum() < 1200 for parts in flips)
+
+
+def test_every_draw_is_listed_with_its_probability():
+    drawn, chances = Coins(SHARES).outcomes(2)
+    assert len({tuple(parts) for parts in drawn}) == 9
+    assert chances.sum() == pytest.approx(1, rel=1e-12)
+    assert dict(zip(map(tuple, drawn), chances, strict=True))[0, 2] == pytest.approx(0.65 * 0.25)
+
+
+def test_no_rows_need_no_coins():
+    assert Coins(SHARES).flip(0, source=Simulation(0)).tolist() == []
+
+
+@pytest.mark.parametrize("shares", [(1.0,), (0.6, 0.6), (-0.1,)])
+def test_shares_that_leave_nothing_are_refused(shares):
+    with pytest.raises(ParameterError, match="not negative, and below 1 in all"):
+        Coins(shares)

@@ -1,0 +1,107 @@
+"""A date becomes a number by its text and its declared rule."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpviz
+from dpviz.errors import DpvizError, NotExported, SchemaError
+from dpviz.io.exports import registry
+from dpviz.io.exports.contract import Exportable, export
+from dpviz.table.dates import DateFeature
+from dpviz.table.schema import ClassTarget, NumericFeature, Schema
+from dpviz.table.schema_json import schema_from_json
+
+
+def numbers(texts, **rule) -> list[float]:
+    return DateFeature("when", -1e6, 1e6, **rule).numbers(texts).tolist()
+
+
+@pytest.mark.parametrize(
+    ("rule", "number"),
+    [
+        ({"part": "year"}, 2024),
+        ({"part": "month"}, 2),
+        ({"part": "weekday"}, 4),
+        ({"part": "days"}, 19782),
+        ({"part": "days", "since": "2024-03-01"}, -1),
+    ],
+)
+def test_each_part_of_a_date_is_a_number(rule, number):
+    assert numbers(["2024-02-29"], **rule) == [number]
+
+
+@pytest.mark.parametrize(
+    ("order", "text"),
+    [
+        ("ymd", "2024-02-29T13:00:00"),
+        ("ymd", "2024/2/29"),
+        ("dmy", "29.02.2024"),
+        ("dmy", "29/2/2024"),
+        ("mdy", "2/29/2024 1 pm"),
+    ],
+)
+def test_the_order_of_day_month_and_year_is_declared(order, text):
+    assert numbers([text], order=order, part="days") == [19782]
+
+
+@pytest.mark.parametrize(
+    "text", ["2023-02-29", "29.02.24", "2024", "2024-13-01", "20240229", "x", ""] + ["2024-02-29x", "٢٠٢٤-02-29", "0000-01-01"]
+)
+def test_what_is_no_date_is_no_number(text):
+    assert np.isnan(numbers([text])).all()
+
+
+SCHEMA = Schema(
+    (DateFeature("when", 2010, 2020, missing_as=2010), DateFeature("day", 0, 400, part="days", since="2015-01-01", order="dmy")),
+    ClassTarget("y", ("n", "p")),
+    n_public=200,
+)
+ROWS = "".join(f"{2008 + k % 15}-0{1 + k % 9}-11,{1 + k % 28}.{1 + k % 12}.2015,{'np'[k % 15 > 7]}\n" for k in range(200))
+
+
+def test_rows_with_dates_are_encoded_clipped_and_trained_on():
+    data = dpviz.encode(dpviz.read_csv(f"when,day,y\n{ROWS},1.1.2015,n\n2012-01-01,soon,n\n".encode()), SCHEMA)
+    assert (data.n_rows, data.report.dropped_unknown) == (201, (("day", 1),))
+    assert (data.columns[0].min(), data.columns[0].max(), data.columns[0].dtype.kind) == (2010, 2020, "i")
+    assert data.columns[0][-1] == 2010, "missing"
+    result = dpviz.fit("pf-tree", data, epsilon=5, max_depth=1, seed=0)
+    frame = pd.DataFrame({"when": pd.to_datetime(["2009-01-01", "2019-12-31"]), "day": ["1.1.2015", "2.1.2015"]})
+    assert result.predict(frame).tolist() == ["n", "p"]
+
+
+def test_a_schema_with_dates_is_read_back_and_one_without_is_as_it_was():
+    assert schema_from_json(SCHEMA.to_json()) == SCHEMA
+    plain = Schema((NumericFeature("a", 0, 1),), SCHEMA.target)
+    assert set(json.loads(plain.to_json())["features"][0]) == {
+        "kind",
+        "name",
+        "low",
+        "high",
+        "unit",
+        "whole",
+        "missing_as",
+        "read_from_data",
+    }
+
+
+@pytest.mark.parametrize("rule", [{"part": "hour"}, {"since": "2020-02-30"}, {"order": "ydm"}, {"part": "days", "since": 3}])
+def test_a_rule_that_is_none_is_refused(rule):
+    with pytest.raises(SchemaError) as caught:
+        DateFeature("when", 0, 1, **rule)
+    assert caught.value.remedy
+    document = SCHEMA.to_dict()
+    document["features"][0] |= rule
+    with pytest.raises(DpvizError):
+        schema_from_json(json.dumps(document))
+
+
+def test_forms_that_cannot_read_dates_are_refused():
+    data = dpviz.encode(dpviz.read_csv(f"when,day,y\n{ROWS}".encode()), SCHEMA)
+    given = Exportable(dpviz.fit("pf-tree", data, epsilon=5, max_depth=1, seed=0).to_json())
+    for name in ("python", "sqlite"):
+        with pytest.raises(NotExported, match="cannot read dates"):
+            export(registry()[name], given)
+    assert export(registry()["json"], given).n_rows > 10

@@ -1,0 +1,163 @@
+"""The claim about persons: one person more or less changes at most that person's rows, and no more of them than are kept."""
+
+import json
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.errors import DocumentError, ParameterError, SchemaError
+from dpviz.io.exports.statement import facts, statement_of
+from dpviz.io.results import result_from_json
+from dpviz.randomness import generator
+from dpviz.table import persons as module
+from dpviz.table.persons import chosen_rows
+from dpviz.table.raw import RawColumn, RawTable
+from dpviz.table.schema import ClassTarget, NumericFeature, Schema
+
+SCHEMA = Schema((NumericFeature("x", 0, 99, missing_as=0),), ClassTarget("y", ("n", "p")), n_public=100)
+
+
+def column(name: str, cells: list) -> RawColumn:
+    texts = tuple(dict.fromkeys(cell for cell in cells if cell is not None))
+    return RawColumn(name, texts, np.array([-1 if cell is None else texts.index(cell) for cell in cells], dtype=np.int32))
+
+
+def used(rows: list[tuple], most: int, monkeypatch) -> list[tuple]:
+    """What reaches the first mechanism; each row is (person, x, y, its coin)."""
+    usable = [row for row in rows if row[0] is not None and row[2] in ("n", "p")]
+    monkeypatch.setattr(module, "secure_uniforms", lambda size: np.array([row[3] for row in usable], dtype=float)[:size])
+    columns = (
+        column("who", [row[0] for row in rows]),
+        column("x", [row[1] for row in rows]),
+        column("y", [row[2] for row in rows]),
+    )
+    data = dpviz.encode(RawTable(columns), SCHEMA, person="who", rows_per_person=most)
+    assert data.rows_per_person == most
+    return list(zip(data.columns[0].tolist(), data.target.tolist(), strict=True))
+
+
+def is_without(shorter: list, longer: list, most: int) -> bool:
+    """True when taking at most `most` rows out of `longer` leaves `shorter`, in order."""
+    rest = iter(longer)
+    return len(longer) - len(shorter) <= most and all(row in rest for row in shorter)
+
+
+def broken_cases(count: int, seed: int, monkeypatch) -> list:
+    rng, found = generator(seed), []
+    for _ in range(count):
+        names = [None, "a", "b", "c", "new"]
+        rows = [
+            (names[rng.integers(5)], str(rng.integers(100)), ("n", "p", "?x")[rng.integers(3)], rng.random())
+            for _ in range(rng.integers(1, 16))
+        ]
+        most = int(rng.integers(1, 4))
+        with_person, without = used(rows, most, monkeypatch), used([row for row in rows if row[0] != "new"], most, monkeypatch)
+        if not is_without(without, with_person, most):
+            found.append((rows, most))
+    return found
+
+
+def test_a_person_more_or_less_changes_at_most_that_many_rows_all_of_that_person(monkeypatch):
+    assert broken_cases(300, 1, monkeypatch) == []
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    [
+        lambda persons, most: np.arange(len(persons)) < most * len(np.unique(persons)),  # a limit over all rows
+        lambda persons, most: np.ones(len(persons), dtype=bool),  # no limit
+        lambda persons, most: np.random.Generator(np.random.Philox(len(persons))).random(len(persons)) < 0.5,  # shared coins
+    ],
+    ids=["over all rows", "no limit", "coins that depend on how many rows there are"],
+)
+def test_the_test_finds_choices_that_look_at_other_persons(mutant, monkeypatch):
+    monkeypatch.setattr("dpviz.table.encode.chosen_rows", mutant)
+    assert broken_cases(300, 1, monkeypatch)
+
+
+def test_a_row_more_of_a_person_changes_rows_of_that_person_alone(monkeypatch):
+    rng = generator(2)
+    for _ in range(200):
+        rows = [(str(rng.integers(3)), str(place), "n", rng.random()) for place in range(9)]
+        changed = [("0", "99", "n", rng.random()), *rows]
+        others = [place for place, row in enumerate(rows) if row[0] != "0"]
+        kept, now = (dict(used(some, 2, monkeypatch)) for some in (rows, changed))
+        assert {place for place in others if place in kept} == {place for place in others if place in now}
+
+
+def test_every_choice_of_a_person_s_rows_is_equally_likely(monkeypatch):
+    rng = generator(3)
+    monkeypatch.setattr(module, "secure_uniforms", lambda size: rng.random(size))
+    persons = np.array([1, 0, 1, 1, 0, 1])
+    counts = Counter(tuple(np.flatnonzero(chosen_rows(persons, 2))) for _ in range(6000))
+    assert set(counts) == {tuple(sorted((*pair, 1, 4))) for pair in combinations((0, 2, 3, 5), 2)}
+    assert max(abs(count - 1000) for count in counts.values()) < 5 * np.sqrt(1000 * 5 / 6)
+
+
+def test_a_coin_of_a_release_comes_from_the_operating_system():
+    chosen = {tuple(chosen_rows(np.zeros(200, dtype=int), 100)) for _ in range(3)}
+    assert len(chosen) == 3
+
+
+ROWS = b"who,x,y\n" + b"".join(b"%d,%d,%s\n" % (k // 5, k % 90, (b"n", b"p")[k % 90 > 40]) for k in range(500))
+
+
+def encoded(most: int | None = 2):
+    table = dpviz.read_csv(ROWS + b",1,n\n")
+    return dpviz.encode(table, SCHEMA, person=None if most is None else "who", rows_per_person=most)
+
+
+def test_the_report_counts_what_is_left_out_for_the_owner():
+    report = encoded().report
+    assert (report.rows_read, report.rows_kept, report.over_limit, report.dropped_missing) == (501, 200, 300, (("who", 1),))
+
+
+def test_the_register_knows_the_rows_whichever_the_coins_chose():
+    one, other = encoded(), encoded()
+    assert one.fingerprint != other.fingerprint
+    assert one.identity == other.identity
+    assert encoded(None).identity == encoded(None).fingerprint
+
+
+def test_parts_and_splits_stay_bound_to_persons():
+    assert {part.rows_per_person for part in (*encoded().parts(0.3), *encoded().split(seed=0))} == {2}
+
+
+def test_a_result_says_what_it_costs_a_person_and_is_read_back():
+    result = dpviz.fit("pf-tree", encoded(), epsilon=0.5, max_depth=1, seed=0)
+    assert result.per_person == PrivacyLoss(1.0)
+    again = result_from_json(result.to_json())
+    assert again.per_person == PrivacyLoss(1.0)
+    document = json.loads(result.to_json())
+    assert document["privacy"]["per_person"] == {"rows": 2, "epsilon": 1.0, "delta": 0.0}
+    assert "At most 2 rows of each person were used; for one person: epsilon = 1." in facts(document, "y")
+    assert '"who"' not in result.to_json()
+    document["privacy"]["per_person"]["epsilon"] = 0.5
+    with pytest.raises(DocumentError, match="does not follow"):
+        statement_of(document)
+    assert dpviz.fit("pf-tree", encoded(None), epsilon=0.5, max_depth=1, seed=0).per_person is None
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"person": "who"}, ParameterError),
+        ({"rows_per_person": 2}, ParameterError),
+        ({"person": "who", "rows_per_person": 0}, ParameterError),
+        ({"person": "who", "rows_per_person": True}, ParameterError),
+        ({"person": "x", "rows_per_person": 2}, SchemaError),
+        ({"person": "nobody", "rows_per_person": 2}, SchemaError),
+    ],
+)
+def test_what_is_asked_about_persons_is_checked(given, error):
+    with pytest.raises(error):
+        dpviz.encode(dpviz.read_csv(ROWS), SCHEMA, **given)
+
+
+def test_nobody_and_everybody_are_read():
+    assert dpviz.encode(dpviz.read_csv(b"who,x,y\n"), SCHEMA, person="who", rows_per_person=1).n_rows == 0
+    assert encoded(1000).n_rows == 500

@@ -1,0 +1,82 @@
+"""Growing: each fit has the distribution of its mechanisms, and fits with one seed share their luck."""
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.stats import chi2_contingency
+
+import dpviz
+from dpviz.models.tree import Branch
+from dpviz.privacy.source import Simulation
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
+from tests.contract.tables import schema_of, table
+
+BINARY = tuple(CategoricalFeature(name, ("no", "yes")) for name in ("p", "q", "r"))
+SMALL = table(Schema(BINARY, ClassTarget("y", ("a", "b")), n_public=40), 40)
+DATA = table(schema_of("mixed"), 300)
+EPSILONS = np.geomspace(0.05, 3, 12)
+
+
+class InTurn(Simulation):
+    """Noise that is drawn one after another, wherever it is used."""
+
+    def enter(self, place: int) -> None:
+        pass
+
+
+class SameEverywhere(Simulation):
+    """A fault: all places of a tree share their noise."""
+
+    def enter(self, place: int) -> None:
+        super().enter(1)
+
+
+def trees(seed: int | None = None, **asked):
+    """One tree per epsilon, with one seed or a new one each."""
+    seeds = range(1000, 1012) if seed is None else [seed] * len(EPSILONS)
+    return [
+        dpviz.fit("pf-tree", DATA, epsilon=epsilon, depth=3, seed=each, **asked).model
+        for epsilon, each in zip(EPSILONS, seeds, strict=True)
+    ]
+
+
+def changed(models) -> float:
+    """Share of the places that hold another question than one epsilon before."""
+    rules = [{placed.path: placed.node.rule for placed in model.nodes() if isinstance(placed.node, Branch)} for model in models]
+    pairs = pairwise(rules)
+    return float(np.mean([now.get(path) != before.get(path) for before, now in pairs for path in before.keys() | now.keys()]))
+
+
+def test_a_small_step_of_epsilon_changes_few_nodes():
+    shared = np.mean([changed(trees(seed)) for seed in range(5)])
+    assert shared < 0.5 * changed(trees())
+
+
+def pairs_of_questions(sources) -> Counter:
+    """How often each pair of features is asked at the root and at its left child."""
+    found: Counter = Counter()
+    for source in sources:
+        root = dpviz.fit("pf-tree", SMALL, epsilon=0.5, depth=2, source=source).model.root
+        below = root.left if isinstance(root, Branch) else root
+        found[tuple(node.rule.feature if isinstance(node, Branch) else -1 for node in (root, below))] += 1
+    return found
+
+
+def p_value(one: Counter, other: Counter) -> float:
+    """Of the hypothesis that both have one distribution."""
+    questions = [pair for pair, times in (one + other).items() if times >= 10]
+    assert len(questions) >= 5
+    return chi2_contingency([[counted[pair] for pair in questions] for counted in (one, other)]).pvalue
+
+
+def test_over_all_seeds_a_tree_has_the_distribution_of_noise_drawn_one_after_another():
+    assert p_value(pairs_of_questions(map(Simulation, range(250))), pairs_of_questions(map(InTurn, range(500, 750)))) > 1e-4
+
+
+@pytest.mark.slow
+def test_the_test_finds_noise_that_two_places_share():
+    in_turn = pairs_of_questions(map(InTurn, range(5_000, 7_000)))
+    assert p_value(pairs_of_questions(map(Simulation, range(2_000))), in_turn) > 1e-4
+    assert p_value(pairs_of_questions(map(SameEverywhere, range(2_000))), in_turn) < 1e-4
