@@ -19,12 +19,14 @@ if from_file is not None:
     st.stop()
 asked = controls.ask_settings()
 
-trained = tree_parts.tree_on_page(asked, loaded)
+with st.container():  # what is said of a tree that still grows moves nothing below it
+    trained = tree_parts.tree_on_page(asked, loaded)
 
 if trained is not None:
     result = trained.result
     tree_parts.verdict_box(result)
-    tree_screen.tree_screen(trained, loaded)
+    with st.container():
+        tree_screen.tree_screen(trained, loaded)
     person_screen(result.model, trained.tree)
     st.divider()
     measured, taken = st.columns(2, gap="large")

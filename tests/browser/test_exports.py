@@ -23,8 +23,8 @@ def _open_tree(page: Any, app: str) -> None:
 
 
 def _choose(page: Any, form: str) -> None:
-    box = page.get_by_role("combobox", name="Form")
-    box.click()
+    idle(page)
+    page.get_by_role("combobox", name="Form").click()
     page.get_by_role("option", name=form).first.click()
 
 

@@ -112,6 +112,7 @@ def test_a_teachers_link_is_built_followed_and_kept(page: Any, app: str) -> None
     _title(page, LESSONS[0])
     page.get_by_role("button", name="Make a teacher's link").click()
     for box, option in (("Lock", "epsilon"), ("Hide", "answer")):
+        idle(page)
         page.get_by_role("combobox", name=box).click()
         page.get_by_role("option", name=option, exact=True).click()
         page.get_by_text(re.compile(f"{box.lower()}={option}")).wait_for()

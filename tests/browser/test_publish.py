@@ -133,11 +133,13 @@ def test_two_sessions_together_stay_under_the_cap(visit: Any, app: str, patients
             declare(page, "two sessions", "1")
         set_epsilon(page, "0.7")
         page.get_by_text("One tree by PF-tree, ε = 0.7").wait_for()
-    for page in pages:
+    buttons = [page.get_by_role("button", name="Release", exact=True) for page in pages]
+    for page, button in zip(pages, buttons, strict=True):
         page.get_by_text("for good, whatever becomes of the file").click()
+        button.and_(page.locator(":enabled")).wait_for()  # both may release before either does
         idle(page)
-    for page in pages:
-        page.get_by_role("button", name="Release", exact=True).click()
+    for button in buttons:
+        button.click()
     for page in pages:
         page.get_by_text("epsilon = 0.3 is left of the cap of 1").first.wait_for()
     assert [entry.loss.epsilon for entry in ReleaseRegister().releases("two sessions")] == [0.7]

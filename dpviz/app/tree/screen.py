@@ -51,8 +51,9 @@ def tree_screen(trained: Trained, loaded: Loaded) -> None:
     drawn = redraws_now(trained.asked, loaded)
     climbing = ladder_now(trained.asked, loaded, fold=fold)
     path = _picture(trained, shown, drawn, trace, fold=fold, ladder=climbing[1] if climbing else "")
-    if climbing:
-        watch(climbing[0], "Drawing the tree at other ε, to drag through")
+    with st.container():
+        if climbing:
+            watch(climbing[0], "Drawing the tree at other ε, to drag through")
     _legend(trained, loaded, drawn, may_show_rows=trace is not None)
     node_card(trained, loaded, shown, path, trace)
     _text_twin(trained, complete, shown)

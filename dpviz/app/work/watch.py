@@ -1,4 +1,8 @@
-"""Work under way, on its page: progress with the time left, Cancel, and what became of it. This is the app's only poller."""
+"""Work under way, on its page: progress with the time left, Cancel, and what became of it. This is the app's only poller.
+
+What is said of work stands in a container that is there without any, too: Streamlit makes everything below anew when an element
+more or less stands above it, which would close an open list under the user's hand.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ def watch(task: Task, words: str, *, unit: str = "", draw: Callable[[Status], No
     may_stop : bool
         False: no Cancel.
     """
-    before = poll(task)
+    before, place = poll(task), st.container()
     if before.job is None:
         return
 
@@ -48,7 +52,8 @@ def watch(task: Task, words: str, *, unit: str = "", draw: Callable[[Status], No
         if draw is not None and status.values:
             draw(status)
 
-    again()
+    with place:
+        again()
 
 
 def _progress_text(status: Status, unit: str) -> str:
@@ -76,14 +81,15 @@ def offer(task: Task, label: str, icon: str, *, on_click: Callable[[Task], None]
 def report(task: Task, words: str, *, stale: str = _STALE) -> Status:
     """Watch the work on a task; without any, say why there is no answer, or that the one shown is for other settings."""
     status = poll(task)
-    watch(task, words)
     is_stale = status.shown is not None and not status.is_current
-    for problem in status.problems:
-        error(problem, kept="What is shown is the answer before." if is_stale else "")
-    if status.was_stopped and status.n_missing:
-        _say_stopped(status, is_stale)
-    elif is_stale and status.job is None and not status.problems and stale:
-        st.info(stale, icon=":material/history:")
+    with st.container():
+        watch(task, words)
+        for problem in status.problems:
+            error(problem, kept="What is shown is the answer before." if is_stale else "")
+        if status.was_stopped and status.n_missing:
+            _say_stopped(status, is_stale)
+        elif is_stale and status.job is None and not status.problems and stale:
+            st.info(stale, icon=":material/history:")
     return status
 
 
