@@ -10,6 +10,7 @@ from dpviz.app.tree import fresh, ladder
 from dpviz.app.trees import canonical_key
 from dpviz.errors import SchemaError
 from dpviz.learners import fit
+from dpviz.privacy.subsampling import PoissonSample
 from dpviz.table.role import DataRole
 from tests.pages.opened import after_work, in_use, opened, said_in_boxes, slot_of, texts, tree_on_screen
 
@@ -183,3 +184,14 @@ def test_what_redraws_cannot_do_is_said_on_the_card(monkeypatch):
     monkeypatch.setattr(fresh, "redraws", refuse)
     test = opened("tree", depth="1")
     assert "No draws today" in texts(after_work(test, fresh.SLOT))
+
+
+def test_trees_of_private_rows_never_share_noise_by_place():
+    def drawn(*places):
+        source = trees.UnseenSimulation(5)
+        for place in places:
+            source.enter(place)
+            yield source.draw(PoissonSample(0.5), 64).tobytes()
+
+    assert list(drawn(3, 3)) == list(drawn(7, 9))  # a stream that goes on, wherever it is
+    assert len({*drawn(3, 3)}) == 2

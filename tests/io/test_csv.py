@@ -3,6 +3,7 @@
 import gzip
 import io
 import tracemalloc
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,18 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.errors import DpvizError, TableError
+from dpviz.errors import DpvizError
 from dpviz.io import csv as module
 from dpviz.io.csv import read_csv
 from tests.examples import examples
+from tests.io.outcomes import cells, problem_of
 
 ADULT = Path(__file__).resolve().parents[3] / "shared/data/adult.csv.gz"
-
-
-def cells(table):
-    """Rows as they can be read back; None for missing."""
-    columns = [[column.texts[code] if code >= 0 else None for code in column.codes] for column in table.columns]
-    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def outcome_of(make, *given):
@@ -32,12 +28,7 @@ def outcome_of(make, *given):
         return error
 
 
-def problem(source, **limits) -> TableError:
-    with pytest.raises(TableError) as caught:
-        read_csv(source, **limits)
-    assert caught.value.what
-    assert caught.value.remedy
-    return caught.value
+problem = partial(problem_of, read_csv)
 
 
 def test_a_plain_file_becomes_dictionary_encoded_columns():

@@ -2,26 +2,16 @@
 
 import gzip
 import io
+from functools import partial
 
 import pytest
 
-from dpviz.errors import DpvizError, TableError
+from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
 from dpviz.io.text import ENCODINGS
+from tests.io.outcomes import cells, problem_of
 
-
-def cells(table):
-    """Rows as they can be read back; None for missing."""
-    columns = [[column.texts[code] if code >= 0 else None for code in column.codes] for column in table.columns]
-    return [list(row) for row in zip(*columns, strict=True)]
-
-
-def problem(source, **limits) -> TableError:
-    with pytest.raises(TableError) as caught:
-        read_csv(source, **limits)
-    assert caught.value.what
-    assert caught.value.remedy
-    return caught.value
+problem = partial(problem_of, read_csv)
 
 
 # Sources

@@ -6,6 +6,7 @@ import gzip
 import io
 import tracemalloc
 import zipfile
+from functools import partial
 
 import openpyxl
 import pandas as pd
@@ -17,22 +18,13 @@ from pyarrow import parquet
 import dpviz
 from dpviz.errors import DpvizError, MissingExtra, TableError
 from dpviz.io.tables.read import has_header_line, read_table
+from tests.io.outcomes import cells, problem_of
 from tests.io.tables.writing import WRITERS, csv_bytes, drawn_rows, excel_bytes, parquet_bytes, zip_bytes, zstd_bytes
 
 ROWS = drawn_rows(0, 5)
 
 
-def cells(table) -> list[list[str | None]]:
-    columns = [[column.texts[code] if code >= 0 else None for code in column.codes] for column in table.columns]
-    return [list(row) for row in zip(*columns, strict=True)]
-
-
-def problem(source, **asked) -> TableError:
-    with pytest.raises(TableError) as caught:
-        read_table(source, **asked)
-    assert caught.value.what
-    assert caught.value.remedy
-    return caught.value
+problem = partial(problem_of, read_table)
 
 
 def workbook(*rows, **sheets) -> bytes:
