@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.audit import results
@@ -17,7 +19,7 @@ from dpviz.app.parts import error
 from dpviz.app.widgets import learner_title, linked
 from dpviz.app.work.session import poll
 from dpviz.app.work.watch import watch
-from dpviz.figures.audit.html import verdict_table
+from dpviz.figures.audit.axis import audit_axis
 from dpviz.figures.guarantee_text import number_text
 from dpviz.learners import get_learner, learner_names
 from dpviz.training.params import controls_of
@@ -27,20 +29,26 @@ _FIRST = "_audit_first"
 _EVERYWHERE = "everywhere"
 
 
-def ask(what: Known) -> Search:
-    """All learners, a click on a line chooses it; below, what to search again."""
-    above = st.container()
-    search = _ask_search(what)
-    lines = results.audit_lines(what, search.epsilon)
-    near = number_text(min(stored_epsilons(what) or {1.0}, key=lambda epsilon: abs(epsilon - search.epsilon)))
-    caption = (
-        f"At ε = {near} ({NEIGHBOURS}). Proved: for one number, one category and 10,000 rows; searched and attacked: on small "
-        "tables. Choose a line to see its evidence."
-    )
-    with above:
-        markup = verdict_table(lines, selected=search.subject, caption=caption)
-        audit_view(markup, key=_TABLE, on_choice=partial(_choose, what))
+def ask(what: Known, learners: DeltaGenerator, more: DeltaGenerator) -> Search:
+    """All learners at one epsilon, a click on a line chooses it; in `more`, what to search again."""
+    with learners:
+        epsilon, lines = _ask_epsilon(what), st.container()
+    with more.expander("Search again, or with other settings", icon=":material/search:"):
+        search = _ask_search(what, epsilon)
+    with lines:
+        _show_lines(what, search)
     return search
+
+
+def _show_lines(what: Known, search: Search) -> None:
+    near = min(stored_epsilons(what) or {search.epsilon}, key=lambda epsilon: abs(math.log(epsilon / search.epsilon)))
+    caption = (
+        f"Stored at ε = {number_text(near)}. Proofs: for one number, one category and 10,000 rows; searches and attacks: on "
+        "small tables. Choose an algorithm to see its evidence."
+    )
+    lines = results.audit_lines(what, search.epsilon)
+    markup = audit_axis(lines, epsilon=near, selected=search.subject, caption=caption)
+    audit_view(markup, key=_TABLE, on_choice=partial(_choose, what))
 
 
 def _choose(what: Known) -> None:
@@ -80,23 +88,22 @@ def _first_learner(what: Known) -> int:
     return learner_names().index(st.session_state[_FIRST])
 
 
-def _ask_search(what: Known) -> Search:
-    """Learner, its flags, epsilon and universe, and the button that searches again."""
-    with st.container(border=True):
-        left, right = st.columns(2, gap="large")
-        with left:
-            learner, params = _ask_learner(what)
-        with right:
-            epsilon, place = _ask_epsilon(what), _ask_place()
-        search = Search(learner, params, epsilon, place)
-        st.button("Search again", icon=":material/search:", on_click=results.start, args=(search,))
-        _status()
+def _ask_search(what: Known, epsilon: float) -> Search:
+    """Learner, its flags and universe, and the button that searches again."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        learner, params = _ask_learner(what)
+    with right:
+        place = _ask_place()
+    search = Search(learner, params, epsilon, place)
+    st.button("Search again", icon=":material/search:", on_click=results.start, args=(search,))
+    _status()
     return search
 
 
 def _ask_learner(what: Known) -> tuple[str, dict[str, Any]]:
     options = {"format_func": learner_title, **linked(_LEARNER)}
-    learner = st.selectbox("Learner", learner_names(), _first_learner(what), **options)
+    learner = st.selectbox("Algorithm", learner_names(), _first_learner(what), **options)
     given = {name: _ask_flag(learner, name, default) for name, default in _flags(learner).items()}
     return learner, {name: value for name, value in given.items() if value != _flags(learner)[name]}
 

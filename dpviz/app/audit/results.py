@@ -28,7 +28,6 @@ from dpviz.training.params import controls_of
 PLACES = (*UNIVERSES, *NAMED_PAIRS)
 SLOT = "audit"
 _ASKED = "_audit_asked"
-NOT_STORED = "Not in the stored run: search it below."
 Results = tuple[AuditResult, ...]
 
 
@@ -124,16 +123,14 @@ def _line(what: Known, key: str, epsilon: float) -> AuditLine:
     facts, now = what.facts(key, epsilon), what.worst(key, epsilon) if what.now.get(key) else None
     note = f"searched now, ε = {number_text(now.epsilon)}" if now is not None else ""
     if facts is None:
-        return AuditLine(key, *title_of(key), because=NOT_STORED, found=now, note=note)
+        return AuditLine(key, *title_of(key), found=now, note=note)
     return AuditLine(
         key,
         *title_of(key),
         verdict=facts.claim.verdict,
-        because=facts.claim.because,
-        evidence=facts.claim.evidence,
         claimed=facts.claim.epsilon,
         composed=facts.composed.epsilon,
-        found=now or facts.searched,
+        found=now if now is not None and now.epsilon == facts.epsilon else facts.searched,
         attacked=facts.attacked,
         note=note,
     )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import NEIGHBOURS
@@ -60,7 +59,7 @@ def lead(what: Known, epsilon: float) -> None:
     """The three facts about all learners in a few words, and whose run it is."""
     st.header(lead_sentence(results.audit_lines(what, epsilon)), anchor=False)
     stored = what.stored
-    now = f"{len(what.now)} of the lines searched now, in this session. " if what.now else ""
+    now = f"{len(what.now)} of the settings searched now, in this session. " if what.now else ""
     st.caption(f"{_run_in_words(stored) if stored else ''}{now}None of your rows are used on this page.")
 
 
@@ -71,10 +70,18 @@ def _run_in_words(stored: StoredRun) -> str:
     return f"Stored run of dpviz {plain(versions)} on {plain(days)}, {minutes} processor minutes. "
 
 
+def places() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
+    """Where the learners stand, beside them what is known of the chosen one, and below them what unfolds."""
+    left, evidence = st.columns([1.3, 1], gap="medium")
+    with left:
+        learners, more = st.container(), st.container()
+    return learners, evidence, more
+
+
 def verdict(search: Search, what: Known) -> AuditResult | None:
     """The three facts about the chosen learner; returns the worst that was found, None where nothing was searched."""
     facts, result = what.facts(search.subject, search.epsilon), what.worst(search.subject, search.epsilon)
-    st.header("What is known: " + ", ".join(filter(None, results.title_of(search.subject))), anchor=False)
+    st.subheader(", ".join(filter(None, results.title_of(search.subject))), anchor=False)
     if facts is not None:
         _proved(facts.claim)
     if result is not None:
@@ -113,25 +120,19 @@ def _searched(search: Search, what: Known, result: AuditResult) -> None:
 
 
 def worst_pair(result: AuditResult) -> None:
-    """Both data sets, the tree that tells them apart, and two charts; nothing where no difference was certified."""
+    """Both data sets, the tree that tells them apart, and how likely it is; nothing where no difference was certified."""
     if result.worst_pair is None:
         return
     st.subheader("The worst pair that was found", anchor=False)
-    data, output = st.columns(2, gap="large")
-    with data:
-        st.markdown("**Two data sets, one row apart**")
-        audit_view(pair_tables(result.worst_pair), key="audit-pair")
-    with output:
-        st.markdown("**The tree that tells them apart**")
-        _output(result)
-    left, right = st.columns(2, gap="large")
-    with left:
-        st.markdown("**How likely is this tree?**")
-        rows, note = pair.probability_rows(result), pair.limit_note(result)
-        _chart(pair.probability_figure(result), pair.probability_sentence(result), rows, "chances", note)
-    with right:
-        st.markdown("**Found against promised**")
-        _chart(pair.ratio_figure(result), pair.ratio_sentence(result), pair.ratio_rows(result), "ratio")
+    st.markdown("**Two data sets, one row apart**")
+    audit_view(pair_tables(result.worst_pair), key="audit-pair")
+    st.markdown("**The tree that tells them apart**")
+    _output(result)
+    st.markdown("**How likely is this tree?**")
+    words = pair.probability_sentence(result)
+    chart(pair.probability_figure(result), words, key="audit-chances")
+    st.caption(pair.limit_note(result))
+    table(pair.probability_rows(result), words)
 
 
 def _output(result: AuditResult) -> None:
@@ -143,13 +144,6 @@ def _output(result: AuditResult) -> None:
     else:
         with st.expander(f"All {tree.n_leaves} leaves in words", icon=":material/notes:"):
             st.markdown(plain(words))
-
-
-def _chart(figure: Any, sentence: str, rows: list[dict[str, str]], key: str, note: str = "") -> None:
-    chart(figure, sentence, key=f"audit-{key}")
-    if note:
-        st.caption(note)
-    table(rows, sentence)
 
 
 def everything(search: Search, what: Known) -> None:
@@ -173,7 +167,7 @@ def rules(what: Known) -> None:
     """Rules inside learners, each searched by itself; nothing without a stored run."""
     found = what.stored.mechanisms if what.stored else ()
     if found:
-        with st.expander(f"Rules inside learners, searched by themselves ({len(found)})", icon=":material/extension:"):
+        with st.expander(f"Rules inside algorithms, searched by themselves ({len(found)})", icon=":material/extension:"):
             rows = [{"rule": result.learner, **_rule_row(result), "reason": result.because} for result in found]
             st.dataframe(rows, hide_index=True, alt="Every rule that was searched by itself, with what was found.")
 
@@ -186,7 +180,6 @@ def _rule_row(found: AuditResult) -> dict[str, str]:
 
 def meaning() -> None:
     """What the words on this page mean."""
-    st.header("How to read this", anchor=False)
-    for column, section in zip(st.columns(3, gap="large"), ("neighbours", "facts", "composed"), strict=True):
-        column.markdown(prose(TEXTS, section))
-    st.caption(prose(TEXTS, "searching"))
+    with st.expander("How to read this page", icon=":material/help:"):
+        for section in ("neighbours", "facts", "composed", "searching"):
+            st.markdown(prose(TEXTS, section))

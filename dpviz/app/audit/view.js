@@ -5,7 +5,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (element.dataset.shown !== data.markup) {
     const root = parentElement.getRootNode();
     const focused = (root.activeElement || document.activeElement)?.dataset?.key;
+    const open = [...element.querySelectorAll("details[open]")].map((details) => details.dataset.name);
     element.innerHTML = data.markup;
+    for (const details of element.querySelectorAll("details")) details.open ||= open.includes(details.dataset.name);
     element.dataset.shown = data.markup;
     if (focused) element.querySelector(`button[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   }

@@ -23,8 +23,8 @@ def why(result: AuditResult) -> None:
     section = _section_of(result)
     if section is None:
         return
-    with st.container(border=True):
-        st.markdown("**Why this claim fails**" if result.verdict == "violated" else "**Why this claim is unproven**")
+    title = "Why this claim fails" if result.verdict == "violated" else "Why this claim is unproven"
+    with st.expander(title, icon=":material/lightbulb:"):
         st.markdown(prose(TEXTS, section, **_numbers(result)))
         st.caption(f"About: {plain(_source_of(result))}.")
 

@@ -1,84 +1,22 @@
-"""The audit's tables as HTML: all learners with their verdicts, and two neighbouring data sets with the extra row marked.
+"""The worst pair as HTML: two neighbouring data sets with the extra row marked, and a drawing that scrolls.
 
 Complete, escaped fragments. Classes start with `dpa-`; their style sheet is the dashboard's (`dpviz/app/audit/view.css`).
-Roles are written out, because a table laid out as cards on a telephone would otherwise stop being one for screen readers.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 
 from dpviz.evaluation.audit.findings import WorstPair
 from dpviz.figures.audit.separating_output import short_value
-from dpviz.figures.audit.text import ATTACKED, BADGES, SEARCHED, AuditLine, Badge, at_least_text
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.wording import counted
 
-#: Column -> what it says to someone who does not know it.
-COLUMNS = {
-    "Proved": "whether a proof or a counterexample is known for this plan",
-    "Searched": "found on every small data set; the true ε is at least this",
-    "Attacked": "shown by many draws, with 95 % confidence; the true ε is at least this",
-    "claimed ε": "what the paper promises",
-    "composed ε": "what the steps add up to, at most",
-}
 #: With more rows than this, equal ones are written once with their number.
 MOST_ROWS = 6
 Row = tuple[str, ...]
-
-
-def verdict_table(lines: Iterable[AuditLine], *, selected: str, caption: str) -> str:
-    """All learners, one button per line; `selected` is the key of the pressed one."""
-    heads = "".join(f'<th scope="col" role="columnheader" title="{escape(about)}">{name}</th>' for name, about in COLUMNS.items())
-    body = "".join(_line(line, line.key == selected) for line in lines)
-    return (
-        f'<table class="dpa-table" role="table"><caption>{escape(caption)}</caption><thead role="rowgroup"><tr role="row">'
-        f'<th scope="col" role="columnheader">Learner</th>{heads}'
-        f'<th scope="col" role="columnheader">Reason</th></tr></thead><tbody role="rowgroup">{body}</tbody></table>'
-    )
-
-
-def _line(line: AuditLine, pressed: bool) -> str:
-    facts = (
-        badge_html(BADGES[line.verdict]),
-        _bound(SEARCHED[line.search], line.found.log_ratio if line.found is not None else None),
-        _bound(ATTACKED[line.attack], line.attacked.bound if line.attacked is not None else None),
-    )
-    cells = "".join(_cell(name, html, "dpa-fact") for name, html in zip(COLUMNS, facts, strict=False))
-    cells += "".join(
-        _cell(name, _number(value), "dpa-number") for name, value in (("claimed ε", line.claimed), ("composed ε", line.composed))
-    )
-    under = "".join(f'<span class="dpa-under">{escape(text)}</span>' for text in (line.setting, line.note) if text)
-    stands = f'<span class="dpa-under">{escape(line.evidence)}</span>' if line.evidence else ""
-    key = escape(line.key)
-    return (
-        f'<tr role="row" data-key="{key}" class="{"dpa-on" if pressed else ""}"><th scope="row" role="rowheader">'
-        f'<button type="button" data-key="{key}" aria-pressed="{str(pressed).lower()}">{escape(line.title)}</button>{under}</th>'
-        f"{cells}{_cell('Reason', escape(line.because) + stands, 'dpa-why')}</tr>"
-    )
-
-
-def _cell(name: str, html: str, kind: str) -> str:
-    return f'<td role="cell" data-label="{name}" class="{kind}">{html}</td>'
-
-
-def badge_html(badge: Badge) -> str:
-    """Icon and word in the badge's colour."""
-    return f'<span class="dpa-badge dpa-{badge.tone}"><span aria-hidden="true">{badge.icon}</span> {badge.word}</span>'
-
-
-def _bound(badge: Badge, bound: float | None) -> str:
-    """A badge, and the lower bound of epsilon under it."""
-    if bound is None:
-        return badge_html(badge)
-    return f'{badge_html(badge)}<span class="dpa-under dpa-number">{at_least_text(bound)}</span>'
-
-
-def _number(value: float | None) -> str:
-    return '<span class="dpa-none" aria-label="not stored">–</span>' if value is None else number_text(value)
 
 
 def drawing(svg: str) -> str:

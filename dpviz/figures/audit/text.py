@@ -65,7 +65,7 @@ class AuditLine:
     title, setting : str
         The learner, and the settings that are not its default, in words ("" for none).
     verdict : str
-        *Proved*: a key of `BADGES`, with the reason (`because`) and where it can be read (`evidence`).
+        *Proved*: a key of `BADGES`.
     claimed, composed : float or None
         Epsilon of the paper and of the steps; None where nothing is stored.
     found : AuditResult or None
@@ -80,8 +80,6 @@ class AuditLine:
     title: str
     setting: str
     verdict: str = ""
-    because: str = ""
-    evidence: str = ""
     claimed: float | None = None
     composed: float | None = None
     found: AuditResult | None = None
@@ -116,7 +114,7 @@ def lead_sentence(lines: Iterable[AuditLine]) -> str:
     counts = Counter(line.verdict for line in asked)
     rest = ", ".join(f"{counts[name]} {name}" for name in ("unproven", "violated") if counts[name])
     more = f": {rest}" if rest else ""
-    proved = f"{counts['holds']} of {len(asked)} private learners are proved to keep the ε they claim{more}."
+    proved = f"{counts['holds']} of {len(asked)} private algorithms are proved to keep the ε they claim{more}."
     words = [_found_words(word, [line.search if word == "searched" else line.attack for line in asked]) for word in _LOWER_BOUNDS]
     bug = " A ledger is violated: that is a bug in dpviz." if any("bug" in (line.search, line.attack) for line in asked) else ""
     return f"{proved} {' '.join(words)}{bug}"

@@ -1,22 +1,19 @@
-"""The worst pair in two charts: how likely each data set makes the output, and how far that is from what ε allows.
+"""The worst pair as a chart: how likely each data set makes the output, and the most that ε allows.
 
-What is infinite is an open, hatched bar with ∞ and words; too much is hatched as well as coloured.
+Too much is hatched as well as coloured.
 """
 
 from __future__ import annotations
 
 import math
 
-from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.audit.findings import AuditResult
-from dpviz.figures.audit.text import WITH, WITHOUT, chance_text, found_epsilon, is_beyond, pair_sentence, times, times_text
-from dpviz.figures.charts import NAMES, Figure, Rows, Style, bar, chart, filled, longest, open_ended
-from dpviz.figures.guarantee_text import number_text
-from dpviz.figures.theme import BLUE, NEUTRAL, SOUND, UNSOUND
+from dpviz.figures.audit.text import WITH, WITHOUT, chance_text, is_beyond, times
+from dpviz.figures.charts import NAMES, Figure, Rows, bar, chart, filled
+from dpviz.figures.theme import BLUE, SOUND, UNSOUND
 
 #: Below this, ticks would be rows of zeros; the bars carry their numbers anyway.
 SMALLEST_TICK = 1e-3
-AXIS = f"ε ({NEIGHBOURS})"
 
 
 def probability_figure(result: AuditResult) -> Figure:
@@ -25,10 +22,12 @@ def probability_figure(result: AuditResult) -> Figure:
     likelier = max(chances, key=chances.__getitem__)
     top = chances[likelier]
     axis = {"title": "probability of this tree", "tickformat": ".3~p", "range": [0, 1.45 * top], "nticks": 5}
-    figure = _bars(170, axis | {"showticklabels": top >= SMALLEST_TICK})
+    axis |= {"showticklabels": top >= SMALLEST_TICK}
+    figure = chart(170, bargap=0.35, showlegend=False, xaxis=axis, yaxis=NAMES)
     for name, chance in chances.items():
         style = filled(UNSOUND, "/") if beyond and chance == top else filled(BLUE)
-        _add_bar(figure, name, chance, chance_text(chance), style)
+        words = chance_text(chance)
+        figure.add_bar(**bar(name, chance, f" {words} ", style), hovertemplate=f"{name}: {words}<extra></extra>")
     limit = allowed_chance(result)
     if limit is not None:
         mark = {"symbol": "line-ns", "size": 46, "line": {"width": 3, "color": SOUND}}
@@ -49,7 +48,7 @@ def allowed_chance(result: AuditResult) -> float | None:
 
 
 def probability_sentence(result: AuditResult) -> str:
-    """The first chart in words."""
+    """The chart in words."""
     words = ", ".join(f"{name}: {chance_text(chance)}" for name, chance in _chances(result).items())
     limit = allowed_chance(result)
     allowed = "" if limit is None else f" The claim allows at most {_limit_text(limit)} on the likelier side."
@@ -57,7 +56,7 @@ def probability_sentence(result: AuditResult) -> str:
 
 
 def limit_note(result: AuditResult) -> str:
-    """What the mark in the first chart means; empty where there is none."""
+    """What the mark in the chart means; empty where there is none."""
     limit = allowed_chance(result)
     return "" if limit is None else f"Upright line: the most that the claim allows on the likelier side, {_limit_text(limit)}."
 
@@ -67,57 +66,5 @@ def _limit_text(limit: float) -> str:
 
 
 def probability_rows(result: AuditResult) -> Rows:
-    """The first chart as a table."""
+    """The chart as a table."""
     return [{"data set": name, "probability of this tree": chance_text(chance)} for name, chance in _chances(result).items()]
-
-
-def ratio_figure(result: AuditResult) -> Figure:
-    """Three bars on the scale of ε: what was found, what is claimed, what the steps compose to; each with its exp(ε)."""
-    values, beyond = _epsilons(result), is_beyond(result)
-    most = longest(values.values())
-    figure = _bars(210, {"title": AXIS, "range": [0, 2.2 * most], "nticks": 6})
-    colours = {"found": UNSOUND if beyond else BLUE, "claimed": SOUND, "composed": NEUTRAL}
-    for name, epsilon in values.items():
-        hatch = "/" if name == "found" and beyond else ""
-        style = open_ended(colours[name]) if math.isinf(epsilon) else filled(colours[name], hatch)
-        _add_bar(figure, name, min(epsilon, 1.25 * most), ratio_words(name, epsilon), style)
-    return figure
-
-
-def _epsilons(result: AuditResult) -> dict[str, float]:
-    return {"found": found_epsilon(result), "claimed": result.claimed, "composed": result.composed}
-
-
-def _bars(height: int, axis: Style) -> Figure:
-    return chart(height, bargap=0.35, showlegend=False, xaxis=axis, yaxis=NAMES)
-
-
-def _add_bar(figure: Figure, name: str, length: float, words: str, style: Style) -> None:
-    figure.add_bar(**bar(name, length, f" {words} ", style), hovertemplate=f"{name}: {words}<extra></extra>")
-
-
-def ratio_words(name: str, epsilon: float) -> str:
-    """The words at the end of a bar: "1.25: 3.5 times"; infinite ones say what that means."""
-    if math.isinf(epsilon):
-        endless = {"found": "possible here,<br>impossible there", "claimed": "nothing is claimed", "composed": "no bound"}
-        return f"∞: {endless[name]}"
-    return f"{number_text(epsilon)}: {times_text(epsilon)}"
-
-
-def ratio_sentence(result: AuditResult) -> str:
-    """The second chart in words."""
-    numbers = ", ".join(f"{name} {ratio_words(name, value)}" for name, value in _epsilons(result).items()).replace("<br>", " ")
-    return f"{AXIS} and its exp(ε): {numbers}. {pair_sentence(result)}"
-
-
-def ratio_rows(result: AuditResult) -> Rows:
-    """The second chart as a table."""
-    meaning = {
-        "found": "largest log ratio between neighbouring data sets",
-        "claimed": "what the paper promises",
-        "composed": "what the steps add up to, at most",
-    }
-    return [
-        {"": name, AXIS: number_text(value), "exp(ε)": times_text(value), "meaning": meaning[name]}
-        for name, value in _epsilons(result).items()
-    ]
