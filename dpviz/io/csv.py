@@ -32,6 +32,7 @@ def read_csv(
     delimiter: str | None = None,
     encoding: str | None = None,
     row_wise: bool = True,
+    rename_duplicates: bool = False,
     max_bytes: int = MAX_BYTES,
     max_rows: int = MAX_ROWS,
     max_columns: int = MAX_COLUMNS,
@@ -53,6 +54,8 @@ def read_csv(
     row_wise : bool
         False lets a cell in quotes span lines and accepts UTF-16, so that one row can change others: only for rows that are
         not private. Nothing can be released from such a table.
+    rename_duplicates : bool
+        True tells columns of the same name apart ("age", "age (2)") instead of refusing them. Only the header line counts.
     max_bytes, max_rows, max_columns : int
         Limits, checked before memory is spent; `max_bytes` holds before and after unpacking, `max_rows` counts lines.
 
@@ -64,7 +67,10 @@ def read_csv(
     text = read_text(source, header=names is None, encoding=encoding, row_wise=row_wise, max_bytes=max_bytes)
     text.require_rows_at_most(max_rows + (names is None))
     lines = text.lines()
-    header = Header.of(lines, delimiter, max_columns) if names is None else Header.given(names, delimiter, max_columns)
+    if names is None:
+        header = Header.of(lines, delimiter, max_columns, rename=rename_duplicates)
+    else:
+        header = Header.given(names, delimiter, max_columns)
     records = _records(lines, header.delimiter, row_wise)
     reason = "" if row_wise else "its reader let cells in quotes span lines"
     return table_of_records(records, header.names, name_of(source, name), (*text.notes, *header.notes), reason)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
@@ -30,8 +32,8 @@ class Header:
         return cls(list(names), _checked_delimiter(delimiter) or ",")
 
     @classmethod
-    def of(cls, lines: Iterator[str], delimiter: str | None, max_columns: int) -> Header:
-        """Names and delimiter from the first line alone."""
+    def of(cls, lines: Iterator[str], delimiter: str | None, max_columns: int, *, rename: bool = False) -> Header:
+        """Names and delimiter from the first line alone; `rename` gives repeated names a number."""
         line = next(lines, "")
         if not line.strip():
             remedy = "Choose a CSV file with one line of column names and then the data."
@@ -45,8 +47,10 @@ class Header:
             raise TableError("no-header", what, row=1, remedy="Put the column names into the first line.")
         names = [cell.strip() for cell in header]
         check_header(names)
+        notes = tuple(_header_notes(names, header, chosen))
+        names = told_apart(names) if rename else names
         _check_names(names, max_columns)
-        return cls(names, chosen, tuple(_header_notes(names, header, chosen)))
+        return cls(names, chosen, notes)
 
     @property
     def width(self) -> int:
@@ -111,8 +115,21 @@ def _check_each_name(names: list[str]) -> None:
             raise TableError("blank-name", f"Column {place} has no name.", row=1, remedy=remedy)
         if name in seen:
             what = f"Columns {seen[name]} and {place} have the same name."
-            raise TableError("duplicate-name", what, row=1, remedy="Give every column its own name.")
+            remedy = "Give every column its own name, or read the file with rename_duplicates=True."
+            raise TableError("duplicate-name", what, row=1, remedy=remedy)
         seen[name] = place
+
+
+def told_apart(names: list[str]) -> list[str]:
+    """The names, each once: the second "age" becomes "age (2)". Depends on the names alone; blank ones stay as they are."""
+    taken, numbers, found = set(names), defaultdict[str, Iterator[int]](lambda: count(2)), set[str]()
+    told: list[str] = []
+    for name in names:
+        if name and name in found:
+            name = next(new for number in numbers[name] if (new := f"{name} ({number})") not in taken)
+        found.add(name)
+        told.append(name)
+    return told
 
 
 def cells_of(lines: list[str], delimiter: str) -> list[list[str] | None]:

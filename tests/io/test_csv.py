@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from dpviz.errors import DpvizError
 from dpviz.io import csv as module
 from dpviz.io.csv import read_csv
+from dpviz.io.csv_lines import told_apart
 from tests.examples import examples
 from tests.io.outcomes import cells, problem_of
 
@@ -96,6 +97,20 @@ def test_names_may_be_given_for_a_file_without_a_header():
     assert read_csv(b"1,2\n3,4\n", names=["a", "b"]).names == ("a", "b")
     assert cells(read_csv(b"1;2\n", names=["a", "b"], delimiter=";")) == [["1", "2"]]
     assert problem(b"1,2\n", names=["a", "a"]).code == "duplicate-name"
+
+
+def test_columns_of_one_name_are_told_apart_where_the_caller_wants_it():
+    table = read_csv(b"a,b,a,a (2),a,b\n1,2,3,4,5,6\n", rename_duplicates=True)
+    assert table.names == ("a", "b", "a (3)", "a (2)", "a (4)", "b (2)")
+    assert cells(table) == [["1", "2", "3", "4", "5", "6"]]
+    assert problem(b"a,,a\n1,2,3\n", rename_duplicates=True).code == "blank-name"
+    assert problem(b"1,2\n", names=["a", "a"], rename_duplicates=True).code == "duplicate-name"
+
+
+def test_a_header_of_one_name_many_times_is_told_apart_in_time_that_grows_with_it():
+    names = told_apart(["n"] * 16_384)
+    assert len(set(names)) == 16_384
+    assert names[-1] == "n (16384)"
 
 
 def test_a_delimiter_may_be_given():

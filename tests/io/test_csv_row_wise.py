@@ -100,6 +100,14 @@ def class_counts(text: bytes) -> list[int]:
     return encode(read_csv(text), schema).class_counts().tolist()
 
 
+def test_a_line_changes_one_row_at_most_where_names_are_told_apart():
+    rng, header = generator(4), b"age,town,ok,age"
+    for _ in range(200):
+        lines = [drawn_line(rng) + b",age" for _ in range(5)]
+        rows = rows_of(header, lines, rename_duplicates=True)
+        assert differs_by_one_row(rows, rows_of(header, lines[1:], rename_duplicates=True))
+
+
 def test_a_stray_quote_reaches_no_other_row():
     rows = "Sao,ok,yes\n" * 3_000 + 'Rio,"fine",no\n'
     assert class_counts(f"town,note,ok\n{rows}".encode().replace(b"Sao", "São".encode())) == [1, 3_000]

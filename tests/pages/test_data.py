@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
 from dpviz.table.schema_json import schema_from_json
 from tests.conftest import ROOT
-from tests.io.tables.writing import drawn_rows, excel_bytes, parquet_bytes
+from tests.io.tables.writing import COLUMNS, drawn_rows, excel_bytes, feather_bytes, parquet_bytes, spss_bytes, stata_bytes
 
 HOSTILE = ("<b>age</b>", '"quoted"', "**[x](y)**", "$a$ and $b$", ":red[b] :material/home:", "😀 city", "n" * 200)
 CSV = b"age,city,y\n" + b"".join(
@@ -52,6 +53,10 @@ def _filled(at: AppTest) -> AppTest:
     _button(at, "Fill in from the data").click().run()
     assert not at.exception
     return at
+
+
+def _declare_row_count(at: AppTest) -> None:
+    at.number_input(key=f"n-public-{_work(at).revision}").set_value(100).run()
 
 
 def _work(at: AppTest) -> Prepared:
@@ -269,6 +274,7 @@ def test_private_data_can_be_declared_by_hand_and_their_counts_are_not_shown() -
     at.selectbox(key=f"target-{revision}").set_value("y").run()
     at.radio(key=f"goal-{revision}-2").set_value(Use.CATEGORIES).run()
     next(area for area in at.text_area if area.label.startswith("Classes")).set_value("n\ny").run()
+    _declare_row_count(at)
     _edit(at, "kinds", {0: {"use": "number"}, 1: {"use": "leave out"}})
     assert "Still missing: low and high for `age`." in _texts(at)
     _edit(at, "numbers", {0: {"low": 18.0, "high": 50.0, "whole": True}})
@@ -287,6 +293,7 @@ def test_only_of_private_rows_nobody_is_told_that_none_fits(role: str) -> None:
     at.selectbox(key=f"target-{revision}").set_value("y").run()
     at.radio(key=f"goal-{revision}-2").set_value(Use.CATEGORIES).run()
     next(area for area in at.text_area if area.label.startswith("Classes")).set_value("never\nseen").run()
+    _declare_row_count(at)
     _edit(at, "kinds", {0: {"use": "number"}, 1: {"use": "leave out"}})
     _edit(at, "numbers", {0: {"low": 18.0, "high": 50.0}})
     _button(at, "Use this data").click().run()
@@ -430,6 +437,10 @@ def test_a_private_number_to_predict_is_declared_by_hand() -> None:
     at.number_input(key=f"goal-low-{revision}-3").set_value(0.0).run()
     at.number_input(key=f"goal-high-{revision}-3").set_value(40.0).run()
     _edit(at, "kinds", {0: {"use": "leave out"}, 1: {"use": "number"}, 2: {"use": "number"}})
+    assert "Still missing: about how many rows there are" in _texts(
+        _edit(at, "numbers", {0: {"low": 0, "high": 1}, 1: {"low": 0, "high": 1}})
+    )
+    _declare_row_count(at)
     _edit(at, "numbers", {0: {"low": 0.0, "high": 1.0}, 1: {"low": 0.0, "high": 3.0}})
     _button(at, "Use this data").click().run()
     now = at.session_state["loaded"]
@@ -471,10 +482,44 @@ def test_a_codebook_fills_the_draft_as_far_as_it_goes_and_its_template_is_offere
     at.file_uploader[1].set_value(("codebook.csv", book, "text/csv")).run()
     assert not at.exception
     draft = _draft(at)
-    assert draft.gaps() == (("how to use it", "town"),)
+    assert draft.gaps() == (("how to use it", "town"), ("row count", ""))
     assert draft.column("age").missing_codes == ("999", "k.A.")
     _edit(at, "kinds", {2: {"use": "leave out", "missing_codes": "-; ?x"}})
     assert _draft(at).column("town").missing_codes == ("-", "?x")
     schema = _draft(at).schema()
     assert not schema.read_fields()
     assert schema.feature_names == ("age",)
+
+
+def test_columns_of_one_name_are_renamed_when_the_owner_accepts_the_offer() -> None:
+    at = _upload(_page(), b"age,y,age\n31,n,4\n47,y,5\n", role="private")
+    assert "Columns 1 and 3 have the same name" in _texts(at)
+    _button(at, "Rename them").click().run()
+    assert not at.exception
+    assert not at.error
+    assert _draft(at) == SchemaDraft.blank(("age", "y", "age (2)"))
+    assert all(uploader.value is None for uploader in at.file_uploader)
+
+
+def test_of_private_rows_columns_are_renamed_only_where_the_first_line_holds_names() -> None:
+    at = _page()
+    at.radio(key="role").set_value("private").run()
+    at.file_uploader[0].set_value(("rows.csv", b"45,HIV+,45\n31,none,2\n", "text/csv")).run()
+    assert "Say first what the first line holds" in _texts(at)
+    assert not [button for button in at.button if button.label == "Rename them"]
+    assert "HIV" not in _texts(at)
+    assert _work(at).table is None or _work(at).table.names[0] != "45"
+
+
+@pytest.mark.parametrize("kind", ["dta", "sav", "parquet", "feather"])
+def test_labels_inside_a_private_file_fill_nothing_in(kind: str, tmp_path: Path) -> None:
+    rows = drawn_rows(0, 40)
+    write = {"dta": stata_bytes, "sav": spss_bytes, "parquet": lambda rows, _: parquet_bytes(rows)}
+    content = write.get(kind, lambda rows, _: feather_bytes(rows))(rows, tmp_path)
+    at = _page()
+    at.radio(key="role").set_value("private").run()
+    at.file_uploader[0].set_value((f"t.{kind}", content, "application/octet-stream")).run()
+    assert not at.exception
+    assert _draft(at) == SchemaDraft.blank(tuple(COLUMNS))
+    shown = _texts(at) + "".join(frame.value.to_csv() for frame in (*at.data_editor, *at.dataframe))
+    assert not [label for label in ("maybe", "São", "Rio") if label in shown]

@@ -20,6 +20,10 @@ from dpviz.table.role import DataRole
 
 MOST_MEGABYTES = MAX_BYTES // 1_000_000
 _SAMPLE, _FILE, _OPENML = "A sample", "A file", "OpenML, by name"
+#: Problems of a file that its owner can answer, so that it stays at hand.
+_NO_SHEET, _REPEATED = frozenset({"several-sheets", "no-sheet"}), "duplicate-name"
+_ASKS = _NO_SHEET | {_REPEATED}
+_TRIED = "file-tried"
 _WAYS = {
     DataRole.SIMULATED: (_SAMPLE, _FILE),
     DataRole.PUBLIC: (_SAMPLE, _FILE, _OPENML),
@@ -109,28 +113,35 @@ def _ask_file(work: Prepared) -> None:
     if file is None:
         return
     reading = reading if has_header_line(file.name) else {}
-    sheet = _ask_sheet(work, file.file_id)
-    if reading is not None and sheet != "":
+    if reading is None:
+        return
+    of_file, tried = st.session_state.get(_TRIED, ("", {}))
+    if of_file == file.file_id:
+        reading = reading | _ask_about(work.problem, file.file_id, tried)
+    if (of_file, tried) != (file.file_id, reading):
         with st.spinner("Reading the file …"):
-            _read_upload(work, file, reading | {"sheet": sheet})
-        if _lacks_sheet(work):
-            st.session_state["sheet-tried"] = (file.file_id, sheet or "")
-        else:
+            _read_upload(work, file, reading)
+        st.session_state[_TRIED] = (file.file_id, reading)
+        if _code(work.problem) not in _ASKS:
             st.session_state["upload-count"] += 1
         st.rerun()
 
 
-def _lacks_sheet(work: Prepared) -> bool:
-    return isinstance(work.problem, TableError) and work.problem.code in {"several-sheets", "no-sheet"}
+def _code(problem: DpvizError | None) -> str:
+    return problem.code if isinstance(problem, TableError) else ""
 
 
-def _ask_sheet(work: Prepared, file_id: str) -> str | None:
-    """Which sheet of this file to read: None as long as nobody has to say it; empty while the answer is the one before."""
-    of_file, tried = st.session_state.get("sheet-tried", ("", ""))
-    if not _lacks_sheet(work) or of_file != file_id:
-        return None
-    asked = st.text_input("Which sheet? Its name, or its place: 1, 2, …", key=f"sheet-{file_id}").strip()
-    return "" if asked == tried else asked
+def _ask_about(problem: DpvizError | None, file_id: str, tried: dict[str, Any]) -> dict[str, Any]:
+    """What the problem of this file asks its owner for, beside what was answered before: arguments of `read_table`."""
+    answers: dict[str, Any] = {name: tried[name] for name in ("sheet", "rename_duplicates") if name in tried}
+    if _code(problem) in _NO_SHEET:
+        sheet = st.text_input("Which sheet? Its name, or its place: 1, 2, …", key=f"sheet-{file_id}").strip()
+        answers |= {"sheet": sheet} if sheet else {}
+    if _code(problem) == _REPEATED and "names" not in tried:
+        st.caption("The names stand in the first line. Renamed, the second “age” becomes “age (2)”, and so on.")
+        if st.button("Rename them", key=f"rename-{file_id}", icon=":material/edit:"):
+            answers["rename_duplicates"] = True
+    return answers
 
 
 _WHEN_READ = (

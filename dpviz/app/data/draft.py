@@ -119,6 +119,7 @@ class SchemaDraft:
         found = [(goal.lacks(least_categories=2).replace("categories", "classes"), goal.name)]
         found += [(column.lacks(), column.name) for column in self.features]
         found += [] if any(column.use is not Use.LEFT_OUT for column in self.features) else [("feature", "")]
+        found += [("row count", "")] if self.n_public is None else []
         return tuple((what, name) for what, name in found if what)
 
     def schema(self) -> Schema:

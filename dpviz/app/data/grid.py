@@ -94,10 +94,8 @@ class Grid:
 
 
 def source_text(column: ColumnDraft) -> str:
-    """Where the values of a column come from; empty as long as there are none."""
-    if column.use is None:
-        return ""
-    return column.source.value
+    """Where the values of a column come from; empty as long as some are lacking."""
+    return "" if column.lacks() else column.source.value
 
 
 def _edits(key: str) -> dict[int, Cells]:

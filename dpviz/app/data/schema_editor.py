@@ -106,7 +106,7 @@ def _ask_row_count(draft: SchemaDraft, revision: int) -> SchemaDraft:
         value=draft.n_public,
         key=f"n-public-{revision}",
         placeholder="not declared",
-        help="About how many rows there are, if that may be known; better rounded. Some depth rules and learners need it.",
+        help="About how many rows there are, as known without them; better rounded. Depth rules and learners use it.",
     )
     draft = draft.with_row_count(count)
     if draft.n_public is not None:
@@ -278,6 +278,6 @@ def missing_text(draft: SchemaDraft) -> str:
     by_gap: dict[str, list[str]] = {}
     for what, name in draft.gaps():
         by_gap.setdefault(what, []).append(name)
-    special = {"target": "the column to predict", "feature": "at least one feature"}
+    special = {"target": "the column to predict", "feature": "at least one feature", "row count": "about how many rows there are"}
     texts = [special.get(what) or f"{what} for {parts.names_text(names)}" for what, names in by_gap.items()]
     return f"Still missing: {'; '.join(texts)}." if texts else ""

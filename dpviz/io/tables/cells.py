@@ -25,7 +25,7 @@ from dpviz.io.text import too_big
 class Asked:
     """What to read of a file, and how much of it at most.
 
-    `names`, `delimiter` and `encoding` are for files of text, `sheet` and `names` for workbooks.
+    `names`, `rename`, `delimiter` and `encoding` are for files of text, `sheet`, `rename` and `names` for workbooks.
     """
 
     title: str
@@ -36,6 +36,7 @@ class Asked:
     delimiter: str | None = None
     encoding: str | None = None
     sheet: str | int | None = None
+    rename: bool = False
 
     def require_rows(self, n_rows: int) -> None:
         """Raise TableError where there are more rows than may be read."""

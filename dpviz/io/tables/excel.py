@@ -16,7 +16,7 @@ from typing import Any
 
 from dpviz.errors import TableError
 from dpviz.installation import require_extra
-from dpviz.io.csv_lines import check_header, check_names
+from dpviz.io.csv_lines import check_header, check_names, told_apart
 from dpviz.io.records import table_of_records
 from dpviz.io.tables.cells import Asked, in_our_words, text_of
 from dpviz.io.text import too_big
@@ -42,7 +42,7 @@ def read_excel(raw: bytes, asked: Asked) -> RawTable:
         warnings.simplefilter("ignore")  # they may quote a cell
         _check_size(raw, asked.max_bytes)
         rows = _rows(_sheet(raw, asked.sheet), asked)
-        names = list(asked.names) if asked.names is not None else _header(rows)
+        names = list(asked.names) if asked.names is not None else _header(rows, rename=asked.rename)
         _check_names(names, asked)
         return table_of_records(_chunks(rows, len(names)), names, asked.title, ())
 
@@ -92,14 +92,14 @@ def _text(cell: Any) -> str:
     return "" if text in _ERRORS else text
 
 
-def _header(rows: Iterator[Row]) -> list[str]:
+def _header(rows: Iterator[Row], *, rename: bool) -> list[str]:
     names = [cell.strip() for cell in next(rows, [])]
     while names and not names[-1]:
         names.pop()
     if not names:
         raise TableError("empty", "The sheet is empty.", remedy="Choose a sheet with one row of column names and then the data.")
     check_header(names)
-    return names
+    return told_apart(names) if rename else names
 
 
 def _check_names(names: list[str], asked: Asked) -> None:

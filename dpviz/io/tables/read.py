@@ -37,6 +37,7 @@ def read_table(
     delimiter: str | None = None,
     encoding: str | None = None,
     sheet: str | int | None = None,
+    rename_duplicates: bool = False,
     max_bytes: int = MAX_BYTES,
     max_rows: int = MAX_ROWS,
     max_columns: int = MAX_COLUMNS,
@@ -57,6 +58,8 @@ def read_table(
         Of text; see `read_csv`.
     sheet : str or int, optional
         Name or place (from 1) of the sheet; needed where a workbook shows several.
+    rename_duplicates : bool
+        True tells columns of text or of a sheet that have the same name apart: "age", "age (2)".
     max_bytes, max_rows, max_columns : int
         Limits, checked before memory is spent; `max_bytes` holds before and after unpacking.
 
@@ -70,7 +73,7 @@ def read_table(
     """
     raw = read_bytes(source, max_bytes)
     given = None if names is None else tuple(names)
-    asked = Asked(name_of(source, name), max_bytes, max_rows, max_columns, given, delimiter, encoding, sheet)
+    asked = Asked(name_of(source, name), max_bytes, max_rows, max_columns, given, delimiter, encoding, sheet, rename_duplicates)
     file_name = name_of(source, None)
     packing = packing_of(file_name, raw, by_name=names is not None)
     if packing and not _is_office(raw):
@@ -120,6 +123,7 @@ def _read_text_of(file_name: str) -> Callable[[bytes, Asked], RawTable]:
             names=asked.names,
             delimiter=delimiter,
             encoding=asked.encoding,
+            rename_duplicates=asked.rename,
             max_bytes=asked.max_bytes,
             max_rows=asked.max_rows,
             max_columns=asked.max_columns,

@@ -69,12 +69,13 @@ def test_gaps_name_what_and_where() -> None:
         ColumnDraft("y", Use.CATEGORIES, categories=("only",)),
     )
     gaps = SchemaDraft(columns, "y").gaps()
-    assert gaps == (("classes", "y"), ("how to use it", "a"), ("high", "b"), ("categories", "c"), ("low and high", "d"))
+    of_columns = (("classes", "y"), ("how to use it", "a"), ("high", "b"), ("categories", "c"), ("low and high", "d"))
+    assert gaps == (*of_columns, ("row count", ""))
 
 
 def test_a_draft_without_features_says_so() -> None:
     columns = (ColumnDraft("a", Use.LEFT_OUT), ColumnDraft("y", Use.CATEGORIES, categories=("n", "y")))
-    assert SchemaDraft(columns, "y").gaps() == (("feature", ""),)
+    assert SchemaDraft(columns, "y", 100).gaps() == (("feature", ""),)
 
 
 def test_editing_declares_the_field_and_the_kind_but_not_the_rest() -> None:

@@ -210,6 +210,13 @@ def test_a_sheet_is_asked_for_where_there_are_several():
         assert problem(book, sheet=sheet).code == "no-sheet"
 
 
+def test_columns_of_one_name_are_told_apart_on_a_sheet_as_in_text():
+    sheet = workbook(["a", "b", "a"], [1, 2, 3])
+    for file in (sheet, b"a,b,a\n1,2,3\n"):
+        table = read_table(file, rename_duplicates=True)
+        assert (table.names, cells(table)) == (("a", "b", "a (2)"), [["1", "2", "3"]])
+
+
 def test_a_hidden_sheet_is_not_asked_about():
     book = openpyxl.load_workbook(io.BytesIO(workbook(["a", "b"], [1, 2], lists=[["x"]])))
     book["lists"].sheet_state = "hidden"
