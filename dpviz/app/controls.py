@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from time import monotonic
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.app.epsilon_slider import epsilon_slider, take_epsilon
 from dpviz.app.state import loaded
 from dpviz.app.widgets import learner_title, linked
 from dpviz.figures.guarantee_text import number_text, odds_text
@@ -30,9 +31,7 @@ FIRST_LEARNERS = ("pf-tree", "privatree-corrected", "diffprivlib-tree", "cart")
 #: Depth "auto" never goes deeper than this.
 AUTO_CAP = 4
 PRIVATE_DRAW = "_private_draw"
-_SLIDER, _BEFORE = "_epsilon_slider", "_slider_before"
-#: Seconds within which a browser may still report the step before.
-LATE = 4.0
+_SLIDER = "_epsilon_slider"
 _SHOWN = "_shown_settings"
 _MOST_REMEMBERED = 50
 
@@ -93,16 +92,13 @@ def _ask_learner() -> str:
 
 
 def _ask_epsilon() -> float:
-    """A slider over rounded steps and a box for any value; the box is what counts, and the slider follows it."""
-    above = st.container(gap=None)
+    """A box for any value, which holds it, and above it a slider over rounded steps."""
+    above = st.container()
     options = {"step": 0.01, "format": "%g", "help": f"Privacy loss under {NEIGHBOURS}.", **linked("epsilon")}
     epsilon = st.number_input("ε, exactly", 1e-4, 100.0, 1.0, **options)
-    _tell_slider(nearest_step(epsilon))
     with above:
-        st.select_slider(f"ε ({NEIGHBOURS})", EPSILONS, format_func=number_text, key=_SLIDER, on_change=_take_from_slider)
-        with st.container(horizontal=True, horizontal_alignment="distribute"):
-            st.caption("← more private", width="content")
-            st.caption("more accurate →", width="content")
+        at = EPSILONS.index(nearest_step(epsilon))
+        epsilon_slider(epsilon, EPSILONS, at, key=_SLIDER, on_epsilon=partial(take_epsilon, _SLIDER))
     st.caption(f"Where ε = {number_text(epsilon)} holds: {_lower_first(odds_text(PrivacyLoss(epsilon)))}")
     return _noted("epsilon", epsilon)
 
@@ -110,26 +106,6 @@ def _ask_epsilon() -> float:
 def nearest_step(epsilon: float) -> float:
     """The slider's step closest to `epsilon` on a log scale."""
     return min(EPSILONS, key=lambda step: abs(math.log(step / epsilon)))
-
-
-def _tell_slider(step: float) -> None:
-    """Move the slider to a step, and remember which one the browser may still report."""
-    before = st.session_state.get(_SLIDER, step)
-    if before != step:
-        st.session_state[_BEFORE] = before, monotonic()
-    st.session_state[_SLIDER] = step
-
-
-def _take_from_slider() -> None:
-    """The box takes a step that somebody chose.
-
-    A poll that is on its way while an epsilon is typed still reports the step before, and the next one that just given, as
-    changes: neither is a wish for another epsilon.
-    """
-    step, (before, since) = st.session_state[_SLIDER], st.session_state.get(_BEFORE, (None, 0.0))
-    is_late = step == before and monotonic() - since < LATE
-    if not is_late and step != nearest_step(st.session_state["epsilon"]):
-        st.session_state["epsilon"] = step
 
 
 def _lower_first(text: str) -> str:

@@ -1,11 +1,14 @@
+import json
 import math
 from collections import Counter
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app import controls
+from dpviz.app import epsilon_slider
 from dpviz.app.controls import EPSILONS, last_other, nearest_step
+from dpviz.app.epsilon_slider import take_epsilon
 from dpviz.learners import get_learner
 from dpviz.training.params import controls_of
 from tests.pages.opened import LEARNERS
@@ -37,8 +40,16 @@ def ran(test: AppTest) -> AppTest:
     return test
 
 
-def slider(test):
-    return test.select_slider(key="_epsilon_slider")
+def slider(test) -> tuple[float, str]:
+    """The step of the slider, and the value written beside it."""
+    (found,) = test.get("bidi_component")
+    sent = json.loads(found.proto.json)
+    return sent["steps"][sent["at"]], sent["said"]
+
+
+def ask_epsilon(test, epsilon):
+    test.number_input(key="epsilon").set_value(epsilon)
+    ran(test)
 
 
 def button(test, label):
@@ -62,40 +73,23 @@ def test_the_nearest_step_is_nearest_on_a_log_scale(epsilon, step):
     assert all(abs(math.log(step / epsilon)) <= abs(math.log(other / epsilon)) for other in EPSILONS)
 
 
-def test_the_box_follows_the_slider_in_one_rerun():
-    test = opened()
-    runs = test.session_state["runs"]
-    slider(test).set_value(0.02)
-    ran(test)
-    assert test.number_input(key="epsilon").value == 0.02
-    assert test.session_state["asked"].settings["epsilon"] == 0.02
-    assert test.session_state["runs"] == runs + 1
-    assert url(test)["epsilon"] == "0.02"
-
-
-def test_steps_that_a_browser_reports_late_are_no_wish_for_them(monkeypatch):
-    """While somebody types, a poll on its way reports the step before, and the next poll the one just given."""
-    state, clock = {"epsilon": 2.5, "_epsilon_slider": 1.0}, [100.0]
-    monkeypatch.setattr(controls.st, "session_state", state)
-    monkeypatch.setattr(controls, "monotonic", lambda: clock[0])
-    controls._tell_slider(3.0)
-    for reported in (1.0, 3.0):
-        state["_epsilon_slider"] = reported
-        controls._take_from_slider()
+def test_a_step_chosen_on_a_slider_goes_into_the_box_and_nothing_else_does(monkeypatch):
+    """Browsers report 3 for 3.0, and the box holds floats; a view that reports nothing changes nothing."""
+    state = {"epsilon": 2.5, "view": {"epsilon": 3}, "other": {"epsilon": None}}
+    monkeypatch.setattr(st, "session_state", state)
+    for key in ("other", "none"):
+        take_epsilon(key)
         assert state["epsilon"] == 2.5
-    for seconds, reported in ((0, 0.3), (controls.LATE, 1.0)):
-        clock[0] += seconds
-        state["_epsilon_slider"] = reported
-        controls._take_from_slider()
-        assert state["epsilon"] == reported
+    take_epsilon("view")
+    assert state["epsilon"] == 3.0
+    assert isinstance(state["epsilon"], float)
 
 
 def test_the_slider_follows_the_box_in_one_rerun_and_the_box_keeps_its_exact_value():
     test = opened()
     runs = test.session_state["runs"]
-    test.number_input(key="epsilon").set_value(0.37)
-    ran(test)
-    assert slider(test).value == 0.3
+    ask_epsilon(test, 0.37)
+    assert slider(test) == (0.3, "0.37")
     assert test.session_state["asked"].settings["epsilon"] == 0.37
     assert test.session_state["runs"] == runs + 1
     assert ran(test).session_state["asked"].settings["epsilon"] == 0.37
@@ -108,13 +102,13 @@ def test_a_link_sets_everything_it_holds():
     assert (asked.learner, asked.draw) == ("privatree", 9)
     assert asked.settings == {"epsilon": 0.05, "max_depth": 3, "depth": 3}
     assert asked.params == {"bins": 7, "grow_complete": True}
-    assert slider(test).value == 0.05
+    assert slider(test) == (0.05, "0.05")
 
 
 def test_defaults_leave_the_link_empty():
     test = opened()
-    slider(test).set_value(0.5)
-    assert url(ran(test)) == {"epsilon": "0.5"}
+    button(test, "Draw again").click()
+    assert url(ran(test)) == {"draw": "2"}
     button(test, "Reset to last tree").click()
     assert url(ran(test)) == {}
 
@@ -161,8 +155,7 @@ def test_reset_brings_back_all_settings_of_the_tree_before():
 def test_reset_goes_back_further_each_time():
     test = opened()
     for step in (0.5, 0.3, 0.2):
-        slider(test).set_value(step)
-        ran(test)
+        ask_epsilon(test, step)
     seen = []
     for _ in range(3):
         button(ran(test), "Reset to last tree").click()
@@ -173,8 +166,7 @@ def test_reset_goes_back_further_each_time():
 def test_settings_whose_tree_was_never_shown_are_left_for_the_tree_on_screen():
     test = opened(epsilon="0.2")
     test.session_state["never shown"] = True
-    slider(test).set_value(5.0)
-    ran(test)
+    ask_epsilon(test, 5.0)
     button(test, "Reset to last tree").click()
     assert ran(test).session_state["asked"].settings["epsilon"] == 0.2
 
@@ -198,5 +190,6 @@ def test_the_last_other_settings_skip_those_that_are_there_already():
 
 def test_every_epsilon_comes_with_its_neighbours_and_its_odds():
     test = opened(epsilon="1")
-    assert slider(test).label == "ε (add/remove one row)"
+    assert "ε (add/remove one row)" in epsilon_slider._HTML
+    assert slider(test) == (1.0, "1")
     assert any("73 of 100 fair guesses about one row" in text.value for text in test.caption)

@@ -105,17 +105,30 @@ def test_moving_the_slider_is_one_rerun_and_the_tree_follows(page: Any, app: str
     page.goto(app)
     page.get_by_text("Guaranteed: ε = 1 (add/remove one row)").wait_for()
     idle(page)
-    thumb = page.get_by_role("slider", name="ε (add/remove one row)")
-    thumb.hover(position={"x": 1, "y": 8}, force=True)  # the thumb is where the box begins, its drawing lies above it
-    box = thumb.bounding_box()
+    slider = page.get_by_test_id("stSidebar").get_by_role("slider", name="ε (add/remove one row)")
+    box = slider.bounding_box()
+    across, height = box["x"] + box["width"] * 0.75, box["y"] + box["height"] / 2
     sent.clear()
+    page.mouse.move(across, height)
     page.mouse.down()
-    page.mouse.move(box["x"] - 60, box["y"] + box["height"] / 2, steps=12)
+    page.mouse.move(across - 60, height, steps=12)
     page.mouse.up()
     page.get_by_text("Guaranteed: ε = 1 (add/remove one row)").wait_for(state="detached")
     idle(page)
     whole_page = [message for message in sent if message.HasField("rerun_script") and not message.rerun_script.fragment_id]
     assert len(whole_page) == 1  # the others ask how far background work is
+    chosen = float(page.get_by_role("spinbutton", name="ε, exactly").input_value())
+    assert 0.01 <= chosen < 1
+    assert slider.get_attribute("aria-valuetext") == f"{chosen:g}"
+    # while work is polled, a value that is typed and then one that is chosen both stay
+    exact = page.get_by_role("spinbutton", name="ε, exactly")
+    exact.fill("0.37")
+    exact.press("Enter")
+    page.get_by_text("Guaranteed: ε = 0.37 (add/remove one row)").wait_for()
+    slider.press("ArrowRight")
+    page.get_by_text("Guaranteed: ε = 0.5 (add/remove one row)").wait_for()
+    settled(page)
+    assert exact.input_value() == "0.5"
 
 
 def test_a_permalink_brings_back_the_settings_and_holds_no_data(page: Any, app: str) -> None:

@@ -47,7 +47,7 @@ def test_the_first_curves_of_rows_anyone_may_see_come_by_themselves():
     test = filled()
     assert len(frame_of(test)) == 2 * 3 + 1
     assert len(test.get("plotly_chart")) == 2
-    assert len(test.get("bidi_component")) == 1
+    assert len(test.main.get("bidi_component")) == 1
     assert len(test.dataframe) == 3
     assert not [found for found in test.button if found.label.startswith("Compute")]
 

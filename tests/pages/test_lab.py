@@ -51,7 +51,7 @@ def test_the_map_is_drawn_with_words_and_a_table():
     test = pressed(lab(depth="1"), "Draw the map")
     ((_, found),) = values_in(test, lab_screen.MAP)
     assert found.n_draws == 3
-    assert len(test.get("bidi_component")) == 1
+    assert len(test.main.get("bidi_component")) == 1
     assert any(len(table.value) == 36 for table in test.dataframe)
     assert "mean of 3 draws" in texts(test)
 
@@ -86,7 +86,7 @@ def test_the_shares_in_use_do_not_make_the_map_stale_another_epsilon_does_and_it
     assert not any("stale" in text for _, text in said_in_boxes(test))
     test.number_input(key="epsilon").set_value(0.5).run()
     assert any("stale" in text for _, text in said_in_boxes(test))
-    assert len(test.get("bidi_component")) == 1
+    assert len(test.main.get("bidi_component")) == 1
     assert "Try one step more" not in " ".join(button.label for button in test.button)
 
 
@@ -106,7 +106,7 @@ def test_few_and_many_rows_stand_side_by_side(monkeypatch):
     assert "The good share for leaves" in said
     assert "with 784 rows" in said.replace("\\", "")
     assert "with 20,000 rows" in said.replace("\\", "")
-    assert len(test.get("bidi_component")) == 2
+    assert len(test.main.get("bidi_component")) == 2
 
 
 def test_private_rows_get_a_reason_and_no_button():

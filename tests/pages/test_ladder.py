@@ -14,7 +14,7 @@ from tests.pages.opened import after_work, in_use, opened, tree_on_screen
 
 
 def steps_of(test) -> list[dict]:
-    (view,) = [found for found in test.get("bidi_component") if found.key == "tree-view"]
+    (view,) = [found for found in test.main.get("bidi_component") if found.key == "tree-view"]
     packed = json.loads(view.proto.json)["ladder"]
     return json.loads(gzip.decompress(base64.b64decode(packed))) if packed else []
 

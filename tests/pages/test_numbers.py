@@ -71,7 +71,7 @@ def test_every_learner_of_numbers_is_drawn(name, role):
         return
     trained = trained_of(test)
     assert trained.result.learner == name
-    assert test.get("bidi_component")
+    assert test.main.get("bidi_component")
     assert (trained.held_out is None) == (role is DataRole.PRIVATE)
     assert ("R² is 1 at best" in said) == (role is not DataRole.PRIVATE)
     assert "most frequent" not in said

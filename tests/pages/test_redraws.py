@@ -20,7 +20,7 @@ def test_fresh_draws_show_roots_features_regions_and_a_player():
     charts = test.get("plotly_chart")
     assert len(charts) == 1
     assert all(chart.proto.alt for chart in charts)
-    assert len(test.get("bidi_component")) == 2  # the tree and the player
+    assert len(test.main.get("bidi_component")) == 2  # the tree and the player
     assert len(test.dataframe) == 5  # the tree, what changes, and every measure with the confusion matrix
 
 

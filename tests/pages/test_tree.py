@@ -50,7 +50,7 @@ def test_every_learner_is_drawn_in_every_role(name, role):
         return
     assert result.learner == name
     is_drawn = tree_on_screen(test).tree is not None or bool(getattr(result.model, "trees", ()))
-    assert bool(test.get("bidi_component")) == is_drawn
+    assert bool(test.main.get("bidi_component")) == is_drawn
     assert ("not a single tree" in said) != is_drawn
     assert BOX_OF[result.claim.verdict] in [kind for kind, _ in said_in_boxes(test)]
     assert ("add/remove one row" in said) == result.claim.is_private
@@ -194,7 +194,7 @@ def test_a_missing_row_count_is_explained_and_the_last_tree_stays():
     assert "What to do" in problem
     assert "The tree below is still the one for the settings before." in problem
     assert tree_on_screen(test).result is good
-    assert len(test.get("bidi_component")) == 1
+    assert len(test.main.get("bidi_component")) == 1
 
 
 def test_a_problem_before_the_first_tree_leaves_no_old_one_on_screen():
@@ -202,7 +202,7 @@ def test_a_problem_before_the_first_tree_leaves_no_old_one_on_screen():
     test = opened("tree", schema=schema)
     (problem,) = [text for kind, text in said_in_boxes(test) if kind == "error"]
     assert "still the one" not in problem
-    assert not test.get("bidi_component")
+    assert not test.main.get("bidi_component")
 
 
 def test_a_tree_of_other_rows_is_never_shown():

@@ -25,14 +25,14 @@ def go(test: AppTest, page: str) -> AppTest:
 def test_a_newcomer_sees_a_trained_tree_at_once():
     test = walked()
     assert test.title[0].value == "Tree"
-    assert len(test.get("bidi_component")) == 1
+    assert len(test.main.get("bidi_component")) == 1
     assert "Guaranteed" in test.success[0].value
 
 
 def test_settings_survive_a_walk_through_the_pages():
     test = walked()
-    # By the slider: its callback writes the link, which a browser does for every other widget and AppTest for none.
-    test.select_slider(key="_epsilon_slider").set_value(0.3).run()
+    test.session_state["epsilon"] = 0.3  # as the slider does: that writes the link, which AppTest does for no other widget
+    test.run()
     go(test, "budget")
     assert "ε = 0.3 " in test.success[0].value
     go(go(test, "data"), "tree")
@@ -40,14 +40,14 @@ def test_settings_survive_a_walk_through_the_pages():
     assert "ε = 0.3 " in test.success[0].value
 
 
-def test_one_move_of_the_slider_runs_the_script_once(monkeypatch):
+def test_one_change_of_epsilon_runs_the_script_once(monkeypatch):
     from dpviz.app import controls
 
     runs = []
     asked = controls.ask_settings
     test = walked()
     monkeypatch.setattr(controls, "ask_settings", lambda: runs.append(1) or asked())
-    test.select_slider(key="_epsilon_slider").set_value(0.1).run()
+    test.number_input(key="epsilon").set_value(0.1).run()
     assert not test.exception
     assert len(runs) == 1
     assert "ε = 0.1 " in test.success[0].value

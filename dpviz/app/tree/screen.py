@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.component import event_in
+from dpviz.app.epsilon_slider import take_epsilon
 from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
@@ -98,15 +99,8 @@ def _picture(trained: Trained, shown: Tree, drawn: Redraws | None, trace: ExactT
         style |= {"came_back": drawn.coming_back(shown), "n_draws": drawn.n_done, "fold": fold}
     wide, narrow = (tree_svg(shown, narrow=narrow, **style) for narrow in (False, True))
     epsilon = trained.asked.settings["epsilon"]
-    tree_view(wide, narrow, selected=chosen, key=VIEW, ladder=ladder, epsilon=epsilon, on_epsilon=_take_epsilon)
+    tree_view(wide, narrow, selected=chosen, key=VIEW, ladder=ladder, epsilon=epsilon, on_epsilon=partial(take_epsilon, VIEW))
     return ids[chosen]
-
-
-def _take_epsilon() -> None:
-    """The sidebar takes the epsilon that was dragged to."""
-    dragged_to = event_in(VIEW, "epsilon")
-    if dragged_to is not None:
-        st.session_state["epsilon"] = dragged_to
 
 
 def nearest_kept(node_id: str, ids: Mapping[str, str]) -> str:
