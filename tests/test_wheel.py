@@ -125,7 +125,8 @@ def test_its_tables_are_those_of_the_clone(run: Run, tmp_path: Path, command: st
 
 def test_a_tree_is_released_and_booked(run: Run) -> None:
     rows = [bundled("data/clinic.csv.gz"), "--schema", bundled("data/clinic.schema.json")]
-    assert run("dpviz", "register", "declare", "stays", "--epsilon-cap", "1", "--register", "own.db").returncode == 0
+    unit = ("--unit", "one patient", "--rows-per-unit", "1")
+    assert run("dpviz", "register", "declare", "stays", "--epsilon-cap", "1", *unit, "--register", "own.db").returncode == 0
     words = [*rows, "--epsilon", "0.5", "--data-set", "stays", "--assign", "--register", "own.db", "--out", "release.json"]
     done = run("dpviz", "train", *words)
     assert done.returncode == 0, done.stderr

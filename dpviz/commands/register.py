@@ -1,44 +1,58 @@
 """The release register: what was spent for good on which rows, and what is left.
 
 `list` shows everything, or writes it to a CSV or JSON file. `declare` names a data set that shares no rows with any other, and
-sets its cap; `cap` changes a cap. Releases are booked by `dpviz train --data-set NAME` or on the Publish page. Every epsilon is
-for adding or removing one row.
+sets its cap; `cap` changes a cap. `check` finds a register that was changed, truncated or put back from an old copy; `restored`
+goes on with an old copy where there is no newer one, with nothing left to spend. Releases are booked by `dpviz train --data-set
+NAME` or on the Publish page. Every epsilon is for adding or removing one row.
 """
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss, for_unit
 from dpviz.commands import console
 from dpviz.commands.arguments import whole
 from dpviz.commands.files import check_output, write_whole
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, RefusedRelease
 from dpviz.figures.publish.summary import loss_text
 from dpviz.io.csv_text import csv_text
+from dpviz.release.checking import current_head, findings, restored, seal_in
 from dpviz.release.export import COLUMNS, register_json, register_lines
-from dpviz.release.records import Balance
+from dpviz.release.records import Balance, CapChange
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
 
 _WRITERS = {".csv": lambda register: csv_text(COLUMNS, register_lines(register)), ".json": register_json}
 
+#: Exit code of `check`.
+NOT_AS_WRITTEN = 1
+
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Three topics: list, declare, cap."""
+    """Topics: list, declare, cap, check, restored."""
     topics = parser.add_subparsers(metavar="TOPIC", required=True, title="topics")
     listing = topics.add_parser("list", help="show data sets, releases and explorations, or write them to a file")
     listing.add_argument("--out", type=Path, metavar="FILE", help="write a .csv or .json file, without fingerprints and paths")
     listing.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
     declare = topics.add_parser("declare", help="name a data set that shares no rows with any other, and set its cap")
     _add_caps(declare)
-    declare.add_argument("--unit", default="one row", metavar="TEXT", help="whom it protects (default: one row)")
-    declare.add_argument("--rows-per-unit", type=whole(), default=1, metavar="K", help="most rows of one unit (default: 1)")
+    declare.add_argument("--unit", required=True, metavar="TEXT", help="whom it protects, such as 'one patient'")
+    declare.add_argument("--rows-per-unit", required=True, type=whole(), metavar="K", help="most rows of one of them")
     declare.add_argument("--role", choices=[str(role) for role in DataRole], default="private", help="default: private")
     cap = topics.add_parser("cap", help="change the cap of a data set; what was spent stays spent")
     _add_caps(cap)
-    for topic, do in ((listing, _list), (declare, _declare), (cap, _cap)):
+    _add_decision(cap, required=False)
+    cap.add_argument("--again", type=float, metavar="E", help="the raised cap on epsilon once more")
+    check = topics.add_parser("check", help="is it as it was written? Exit code 1 when it is not")
+    check.add_argument("--head", action="append", default=[], metavar="HEX", help="a head that was noted elsewhere")
+    check.add_argument("files", nargs="*", type=Path, metavar="RELEASE.json", help="released files that are kept elsewhere")
+    back = topics.add_parser("restored", help="go on with an old copy; what was left counts as spent")
+    _add_decision(back, required=True)
+    every = ((listing, _list), (declare, _declare), (cap, _cap), (check, _check), (back, _restored))
+    for topic, do in every:
         add_register_argument(topic)
         topic.set_defaults(topic=do)
 
@@ -54,12 +68,17 @@ def _add_caps(parser: ArgumentParser) -> None:
     parser.add_argument("--delta-cap", type=float, default=0.0, metavar="D", help="most delta that may be spent (default: 0)")
 
 
+def _add_decision(parser: ArgumentParser, *, required: bool) -> None:
+    parser.add_argument("--reason", required=required, default="", metavar="TEXT", help="why; stays in the history")
+    parser.add_argument("--by", required=required, default="", metavar="NAME", help="who decides; stays in the history")
+
+
 def run(args: Namespace) -> int:
     """Do what the topic says."""
     register = ReleaseRegister(args.register)
-    register.settle()
-    args.topic(args, register)
-    return 0
+    if args.topic not in (_check, _restored):  # these two are for a register that may be an old copy
+        register.settle()
+    return args.topic(args, register) or 0
 
 
 def _declare(args: Namespace, register: ReleaseRegister) -> None:
@@ -70,8 +89,32 @@ def _declare(args: Namespace, register: ReleaseRegister) -> None:
 
 
 def _cap(args: Namespace, register: ReleaseRegister) -> None:
-    register.change_caps(args.name, epsilon_cap=args.epsilon_cap, delta_cap=args.delta_cap)
+    known = register.data_set(args.name)
+    if args.epsilon_cap > known.epsilon_cap and args.again != args.epsilon_cap:
+        what = f"This raises the cap from epsilon = {known.epsilon_cap:g} to {args.epsilon_cap:g} ({NEIGHBOURS})."
+        raise RefusedRelease(what, where=args.name, remedy="Give the new cap once more with --again, if it is meant.")
+    decided = {"reason": args.reason, "made_by": args.by}
+    register.change_caps(args.name, epsilon_cap=args.epsilon_cap, delta_cap=args.delta_cap, **decided)
     console.show_pairs(balance_pairs(register.balance(args.name)))
+
+
+def _check(args: Namespace, register: ReleaseRegister) -> int:
+    unreadable = [path for path in args.files if seal_in(path) is None]
+    if unreadable:
+        remedy = "Give files that dpviz released from a register."
+        raise DpvizError("This file names no register.", where=str(unreadable[0]), remedy=remedy)
+    found = findings(register, heads=args.head, files=args.files)
+    about = [("Register", str(register.path)), ("Head", current_head(register))]
+    console.show_pairs([*about, ("Checked", "as it was written" if not found else f"{len(found)} findings")])
+    for line in found:
+        console.warn(line)
+    return NOT_AS_WRITTEN if found else 0
+
+
+def _restored(args: Namespace, register: ReleaseRegister) -> None:
+    restored(register, reason=args.reason, made_by=args.by)
+    for found in register.data_sets():
+        console.show_pairs(balance_pairs(register.balance(found.name)))
 
 
 def _list(args: Namespace, register: ReleaseRegister) -> None:
@@ -98,8 +141,18 @@ def _show(register: ReleaseRegister) -> None:
         balance = register.balance(found.name)
         console.show_title(found.name)
         console.show_pairs(balance_pairs(balance))
+        _show_caps(register.cap_changes(found.name))
         _show_releases(balance)
     _show_explorations(register)
+    for line in findings(register):
+        console.warn(line)
+
+
+def _show_caps(changes: Sequence[CapChange]) -> None:
+    """The history of a cap that was changed."""
+    if len(changes) > 1:
+        lines = [(it.at, loss_text(PrivacyLoss(it.epsilon_cap, it.delta_cap)), it.made_by, it.reason) for it in changes]
+        console.show_table(("SINCE", "CAP", "SET BY", "REASON"), lines)
 
 
 def _show_releases(balance: Balance) -> None:

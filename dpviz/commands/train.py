@@ -77,7 +77,8 @@ def _release(args: Namespace, table: RawTable, data: EncodedDataset, request: Re
     """Assign the rows if asked to, release, and say what is left."""
     register = ReleaseRegister(args.register)
     if args.assign:
-        register.assign(data.identity, args.data_set)
+        _warn_of_others(register, table, args.data_set)
+        register.assign(data.identity, args.data_set, columns=table.names)
     elif register.data_set(args.data_set) != register.data_set_of(data.identity):
         raise DpvizError(
             f"These rows are not assigned to {args.data_set!r} yet.",
@@ -96,6 +97,13 @@ def _release(args: Namespace, table: RawTable, data: EncodedDataset, request: Re
     about = [("Release", f"number {entry.number}, {loss_text(entry.loss)}"), ("SHA-256", entry.sha256), ("File", entry.file)]
     console.show_pairs([*about, *balance_pairs(register.balance(args.data_set))])
     return 0
+
+
+def _warn_of_others(register: ReleaseRegister, table: RawTable, name: str) -> None:
+    """The same people may be in a data set with the same columns: then its cap counts."""
+    others = [found.name for found in register.alike(table.names) if found.name != name]
+    if others:
+        console.warn(f"{others[0]!r} has mostly the same columns. Nobody in these rows may be in it, too.")
 
 
 def _report(args: Namespace, table: RawTable, data: EncodedDataset) -> None:

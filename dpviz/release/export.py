@@ -46,7 +46,10 @@ def _of_balance(register: ReleaseRegister, balance: Balance) -> dict[str, Any]:
     changes = register.cap_changes(balance.data_set.name)
     return {
         **asdict(balance.data_set),
-        "caps": [{"at": at, "epsilon": epsilon, "delta": delta} for at, epsilon, delta in changes],
+        "caps": [
+            {"at": it.at, "epsilon": it.epsilon_cap, "delta": it.delta_cap, "reason": it.reason, "made_by": it.made_by}
+            for it in changes
+        ],
         "spent": asdict(balance.spent),
         "left": asdict(balance.left),
     }

@@ -21,7 +21,7 @@ from dpviz.privacy.source import ExactNoise
 from dpviz.randomness import random_128_bits
 from dpviz.release.assumptions import Assumption, assumptions
 from dpviz.release.files import discard, move_into_place, write_part
-from dpviz.release.records import Entry, State
+from dpviz.release.records import Entry, Seal, State
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
@@ -160,7 +160,7 @@ def publish(
     result = fit(request.learner, data, source=ExactNoise(), **request.asked)
     _require_as_promised(result, promised)
     tell(0.9)
-    return _write(register, token, target, released_document(result, promised))
+    return _write(register, token, target, released_document(result, promised, register.seal_of(token)))
 
 
 def _nobody(share: float) -> None:
@@ -196,12 +196,16 @@ def _require_as_promised(result: FitResult, promised: Promise) -> None:
         )
 
 
-def released_document(result: FitResult, promised: Promise) -> str:
-    """The `dpviz-tree/1` document with its assumptions. How often the rows were explored is private and stays out."""
+def released_document(result: FitResult, promised: Promise, seal: Seal) -> str:
+    """The `dpviz-tree/1` document with its assumptions and its place in the register.
+
+    How often the rows were explored is private and stays out, and so does the number of the entry, which would tell.
+    """
     document = json.loads(result.to_json())
     public = [item for item in promised.assumptions if item.kind != "tuning"]
     document["assumptions"] = [item.to_dict() for item in public]
     document["promised"] = asdict(promised.loss)
+    document["register"] = asdict(seal)
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import astuple, fields
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from dpviz.errors import DocumentError, RegisterError, UnknownName
-from dpviz.release.records import Balance, DataSet, Entry, Exploration
+from dpviz.release.records import Balance, CapChange, DataSet, Entry, Exploration
 from dpviz.table.strict_json import parse_json, read
 
 T = TypeVar("T")
@@ -18,9 +19,17 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def note_caps(connection: sqlite3.Connection, name: str, epsilon_cap: float, delta_cap: float) -> None:
+def note_caps(connection: sqlite3.Connection, change: CapChange) -> None:
     """Keep that these caps hold from now on."""
-    connection.execute("INSERT INTO cap_change VALUES (?, ?, ?, ?)", (name, now(), float(epsilon_cap), float(delta_cap)))
+    sql = "INSERT INTO cap_change (data_set, at, epsilon_cap, delta_cap, reason, made_by) VALUES (?, ?, ?, ?, ?, ?)"
+    connection.execute(sql, astuple(change))
+
+
+def cap_changes(connection: sqlite3.Connection, name: str) -> tuple[CapChange, ...]:
+    """Every cap a data set has had, oldest first."""
+    columns = ", ".join(field.name for field in fields(CapChange))
+    sql = f"SELECT {columns} FROM cap_change WHERE data_set = ? ORDER BY number"
+    return _records(connection, CapChange, sql, (name,))
 
 
 def data_sets(connection: sqlite3.Connection, where: str = "", *values: str) -> tuple[DataSet, ...]:
@@ -45,6 +54,14 @@ def data_set_of_rows(connection: sqlite3.Connection, fingerprint: str) -> DataSe
     """The data set these rows are assigned to; None when they are not assigned yet."""
     where = "WHERE name = (SELECT data_set FROM fingerprint WHERE fingerprint = ?)"
     return next(iter(data_sets(connection, where, fingerprint)), None)
+
+
+def columns_of(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
+    """Data set -> every name of a column of the rows assigned to it."""
+    found: dict[str, dict[str, None]] = {}
+    for name, columns in connection.execute("SELECT data_set, columns FROM fingerprint ORDER BY rowid"):
+        found.setdefault(name, {}).update(dict.fromkeys(read(tuple[str, ...], parse_json(columns))))
+    return {name: tuple(columns) for name, columns in found.items()}
 
 
 def entries(connection: sqlite3.Connection, where: str = "", *values: str) -> tuple[Entry, ...]:

@@ -55,6 +55,18 @@ class DataSet:
 
 
 @dataclass(frozen=True, slots=True)
+class CapChange:
+    """A cap that held from `at` on (ISO 8601 in UTC), with the reason and the name that were given; empty where none was."""
+
+    data_set: str
+    at: str
+    epsilon_cap: float
+    delta_cap: float
+    reason: str = ""
+    made_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One release, from the moment its cost is spent.
 
@@ -96,8 +108,19 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class Seal:
+    """What a released file says about the register: `of` tells registers apart, `head` is the hash of the release's entry."""
+
+    of: str
+    head: str
+
+
+@dataclass(frozen=True, slots=True)
 class Exploration:
-    """Fits on private rows that no guarantee covers: `times` of one kind with the same settings, the last one at `at`."""
+    """Fits on private rows that no guarantee covers: `times` of one kind with the same settings, the last one at `at`.
+
+    `fingerprint` is keyed, as the register holds it.
+    """
 
     fingerprint: str
     data_set: str

@@ -1,7 +1,8 @@
 """The release register: which rows belong to which data set, what may be spent on them, and what was spent.
 
 A release is two commits: its cost is booked (*started*) before a row is touched, and it is *released* once its file is in
-place. Whatever happens in between, what was spent stays spent, and no file is in place without an entry here.
+place. Whatever happens in between, what was spent stays spent, and no file is in place without an entry here. Every change is an
+entry of a chain (`dpviz.release.chain`); `dpviz.release.checking` says what it finds.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from typing import Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.errors import OverCap, ParameterError, RefusedRelease, UnknownName
-from dpviz.release import queries
+from dpviz.release import chain, queries
 from dpviz.release.files import is_file_with, sha256_of
-from dpviz.release.records import Balance, DataSet, Entry, Exploration, State
-from dpviz.release.store import Store, default_path
+from dpviz.release.records import Balance, CapChange, DataSet, Entry, Exploration, Seal, State
+from dpviz.release.store import Store, default_path, refusal
 from dpviz.table.role import DataRole
 
 LONGEST_NAME = 80
+#: Tables are alike when this share of all their column names is in both.
+ALIKE = 0.5
 _TOKEN = re.compile("[0-9A-Za-z]{1,64}")
 
 
@@ -37,7 +40,7 @@ class ReleaseRegister:
 
     def __init__(self, path: str | Path | None = None) -> None:
         self.path = Path(path) if path is not None else default_path()
-        self._store = Store(self.path)
+        self.store = Store(self.path)
 
     @property
     def folder(self) -> Path:
@@ -57,61 +60,82 @@ class ReleaseRegister:
         role: DataRole = DataRole.PRIVATE,
     ) -> DataSet:
         """A new data set, disjoint from all others: nobody may be in two. Raises RefusedRelease when the name is taken."""
-        name, unit = _named("name", name), _named("unit", unit)
+        name, unit = named_line("name", name), named_line("unit", unit)
         _check_caps(epsilon_cap, delta_cap, rows_per_unit)
         values = (name, str(role), unit, int(rows_per_unit), float(epsilon_cap), float(delta_cap), queries.now())
-        with self._store.writing() as connection:
+        with self.store.writing() as connection:
             if queries.find_data_set(connection, name) is not None:
                 remedy = "Assign these rows to it, or choose another name."
                 raise RefusedRelease("There is already a data set of this name.", where=name, remedy=remedy)
             connection.execute("INSERT INTO data_set VALUES (?, ?, ?, ?, ?, ?, ?)", values)
-            queries.note_caps(connection, name, epsilon_cap, delta_cap)
+            queries.note_caps(connection, CapChange(name, values[-1], *values[4:6]))
         return self.data_set(name)
 
-    def change_caps(self, name: str, *, epsilon_cap: float, delta_cap: float = 0.0) -> DataSet:
-        """Set other caps. The change is recorded; what was spent stays spent, even above the new cap."""
+    def change_caps(
+        self, name: str, *, epsilon_cap: float, delta_cap: float = 0.0, reason: str = "", made_by: str = ""
+    ) -> DataSet:
+        """Set other caps. The change is recorded; what was spent stays spent, even above the new cap.
+
+        Raises RefusedRelease when a cap is raised without a reason and a name.
+        """
         _check_caps(epsilon_cap, delta_cap, 1)
-        with self._store.writing() as connection:
-            queries.data_set(connection, name)
+        given = tuple(named_line(what, text) if text.strip() else "" for what, text in (("reason", reason), ("name", made_by)))
+        with self.store.writing() as connection:
+            before = queries.data_set(connection, name)
+            if (epsilon_cap > before.epsilon_cap or delta_cap > before.delta_cap) and not all(given):
+                remedy = "Say why, and who decides. Both stay in the history of the cap."
+                raise RefusedRelease("A cap is raised only with a reason and a name.", where=name, remedy=remedy)
             sql = "UPDATE data_set SET epsilon_cap = ?, delta_cap = ? WHERE name = ?"
             connection.execute(sql, (float(epsilon_cap), float(delta_cap), name))
-            queries.note_caps(connection, name, epsilon_cap, delta_cap)
+            queries.note_caps(connection, CapChange(name, queries.now(), float(epsilon_cap), float(delta_cap), *given))
         return self.data_set(name)
 
     def data_set(self, name: str) -> DataSet:
         """The data set called `name`; raises UnknownName."""
-        with self._store.reading() as connection:
+        with self.store.reading() as connection:
             return queries.data_set(connection, name)
 
     def data_sets(self) -> tuple[DataSet, ...]:
         """All data sets, by name."""
-        with self._store.reading() as connection:
+        with self.store.reading() as connection:
             return queries.data_sets(connection)
 
-    def cap_changes(self, name: str) -> tuple[tuple[str, float, float], ...]:
-        """(when, cap on epsilon, cap on delta), oldest first."""
-        with self._store.reading() as connection:
-            sql = "SELECT at, epsilon_cap, delta_cap FROM cap_change WHERE data_set = ? ORDER BY rowid"
-            return tuple(connection.execute(sql, (name,)))
+    def cap_changes(self, name: str) -> tuple[CapChange, ...]:
+        """Every cap this data set has had, oldest first."""
+        with self.store.reading() as connection:
+            return queries.cap_changes(connection, name)
 
     # --- which rows belong to which
 
-    def assign(self, fingerprint: str, name: str) -> DataSet:
-        """Assign these rows to the data set `name`, for good. Repeating it changes nothing."""
-        with self._store.writing() as connection:
-            found = queries.data_set(connection, name)
-            before = queries.data_set_of_rows(connection, fingerprint)
+    def assign(self, fingerprint: str, name: str, *, columns: Iterable[str] = ()) -> DataSet:
+        """Assign these rows to the data set `name`, for good. Repeating it changes nothing.
+
+        `columns` are the names of the table's columns, which are public: by them other rows of the data set are recognised.
+        """
+        with self.store.writing() as connection:
+            found, known = queries.data_set(connection, name), self.store.keyed(fingerprint)
+            before = queries.data_set_of_rows(connection, known)
             if before is not None and before.name != name:
                 what = f"These rows are already assigned to {before.name!r}."
                 raise RefusedRelease(what, where=name, remedy=f"Release them under {before.name!r}.")
             if before is None:
-                connection.execute("INSERT INTO fingerprint VALUES (?, ?, ?)", (fingerprint, name, queries.now()))
+                values = (known, name, queries.now(), json.dumps(list(columns)))
+                connection.execute("INSERT INTO fingerprint VALUES (?, ?, ?, ?)", values)
         return found
 
     def data_set_of(self, fingerprint: str) -> DataSet | None:
         """The data set these rows are assigned to; None when they are not assigned yet."""
-        with self._store.reading() as connection:
-            return queries.data_set_of_rows(connection, fingerprint)
+        with self.store.reading() as connection:
+            return queries.data_set_of_rows(connection, self.store.keyed(fingerprint))
+
+    def alike(self, columns: Iterable[str]) -> tuple[DataSet, ...]:
+        """Data sets whose rows have mostly the same columns (at least half of all names), the most alike first."""
+        names = set(columns)
+        with self.store.reading() as connection:
+            known = queries.columns_of(connection)
+            shares = {name: len(names & set(theirs)) / len(names | set(theirs)) for name, theirs in known.items() if theirs}
+            likely = sorted((name for name, share in shares.items() if share >= ALIKE), key=lambda name: -shares[name])
+            return tuple(queries.data_set(connection, name) for name in likely)
 
     # --- releases
 
@@ -138,8 +162,10 @@ class ReleaseRegister:
         if not _TOKEN.fullmatch(token):  # it names a file
             raise ParameterError("a release", "token", token, "1 to 64 letters and digits")
         texts = (json.dumps(settings, sort_keys=True), json.dumps(list(disclosures)))
-        with self._store.writing() as connection:
-            balance = self._balance_of_rows(connection, fingerprint)
+        with self.store.writing() as connection:
+            if next(chain.faults(connection), None) is not None:
+                raise refusal("changed", self.path)
+            balance = self._balance_of_rows(connection, self.store.keyed(fingerprint))
             if queries.find_entry(connection, token) is not None:
                 raise RefusedRelease("This release was started before.", where=token, remedy="Start a new one.")
             require_room(balance, loss)
@@ -156,14 +182,19 @@ class ReleaseRegister:
 
     def sealed(self, token: str, file: Path) -> None:
         """Record the hash of the finished file before it is moved to its place, so that it is recognised after a crash."""
-        with self._store.writing() as connection:
+        with self.store.writing() as connection:
             connection.execute("UPDATE release SET sha256 = ? WHERE token = ?", (sha256_of(file), token))
 
     def finish(self, token: str) -> Entry:
         """The file is in its place: *released*. Repeating it changes nothing."""
-        with self._store.writing() as connection:
+        with self.store.writing() as connection:
             queries.finish(connection, token)
         return self.entry(token)
+
+    def seal_of(self, token: str) -> Seal:
+        """What a release with this token prints: whose register it is in, and the head of the entry that started it."""
+        with self.store.reading() as connection:
+            return Seal(chain.identity(connection), chain.head_of_release(connection, token))
 
     def settle(self) -> tuple[Entry, ...]:
         """After a crash: mark as released every release whose complete file is in its place, and return those that changed.
@@ -183,25 +214,26 @@ class ReleaseRegister:
 
     def find(self, token: str) -> Entry | None:
         """The release with this token, if it was started."""
-        with self._store.reading() as connection:
+        with self.store.reading() as connection:
             return queries.find_entry(connection, token)
 
     def releases(self, name: str | None = None) -> tuple[Entry, ...]:
         """All releases, or those of one data set, in the order they were started."""
-        with self._store.reading() as connection:
+        with self.store.reading() as connection:
             return queries.entries(connection) if name is None else queries.entries(connection, "WHERE data_set = ?", name)
 
     def balance(self, name: str) -> Balance:
         """What was spent on a data set and what is left; raises UnknownName."""
-        with self._store.reading() as connection:
+        with self.store.reading() as connection:
             return queries.balance(connection, queries.data_set(connection, name))
 
     # --- explorations
 
     def note_exploration(self, fingerprint: str, *, what: str, learner: str, settings: dict[str, Any], times: int = 1) -> None:
         """Record that private rows were explored. Exploring the same thing again raises its count."""
-        values = (fingerprint, what, learner, json.dumps(settings, sort_keys=True), times, queries.now())
-        with self._store.writing() as connection:
+        about = (what, learner, json.dumps(settings, sort_keys=True), times, queries.now())
+        with self.store.writing() as connection:
+            values = (self.store.keyed(fingerprint), *about)
             connection.execute(
                 "INSERT INTO exploration (fingerprint, what, learner, settings, times, at) VALUES (?, ?, ?, ?, ?, ?) "
                 "ON CONFLICT DO UPDATE SET times = times + excluded.times, at = excluded.at",
@@ -210,13 +242,13 @@ class ReleaseRegister:
 
     def explorations(self, fingerprint: str | None = None) -> tuple[Exploration, ...]:
         """All, or those of the data set these rows are assigned to (of these very rows while they are not); latest first."""
-        with self._store.reading() as connection:
+        with self.store.reading() as connection:
             every = queries.explorations(connection)
-            known = None if fingerprint is None else queries.data_set_of_rows(connection, fingerprint)
-        if fingerprint is None:
-            return every
-        name = known.name if known else None
-        return tuple(item for item in every if item.fingerprint == fingerprint or (name and item.data_set == name))
+            if fingerprint is None:
+                return every
+            own = self.store.keyed(fingerprint)
+            known = queries.data_set_of_rows(connection, own)
+        return tuple(item for item in every if item.fingerprint == own or (known and item.data_set == known.name))
 
 
 def require_room(balance: Balance, loss: PrivacyLoss) -> None:
@@ -245,7 +277,7 @@ def _check_caps(epsilon_cap: float, delta_cap: float, rows_per_unit: int) -> Non
         raise ParameterError("the register", "rows_per_unit", rows_per_unit, "a whole number of at least 1")
 
 
-def _named(what: str, text: str) -> str:
+def named_line(what: str, text: str) -> str:
     """`text` without surrounding blanks, one printable line of at most LONGEST_NAME characters."""
     flat = text.strip()
     if not flat or len(flat) > LONGEST_NAME or not flat.isprintable():

@@ -1,7 +1,8 @@
 """The register's file: SQLite with a write-ahead log, one writer at a time, migrations, and typed errors.
 
-Every operation opens the file and closes it again, so that threads and processes share no connection. The file holds
-fingerprints of private rows: only its owner may read it.
+Every operation opens the file and closes it again, so that threads and processes share no connection. The file holds keyed
+fingerprints of private rows; only its owner may read it. Beside it stand the key and the head (`dpviz.release.beside`). What is
+written on a register whose kept head is not in its chain is refused: it is an old copy, or another register.
 """
 
 from __future__ import annotations
@@ -9,11 +10,16 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
+from typing import TypeVar
 
 from dpviz.errors import RegisterError
+from dpviz.release import beside, chain
+from dpviz.release.migrations import MIGRATIONS
+
+T = TypeVar("T")
 
 #: The environment variable that names the register's file.
 VARIABLE = "DPVIZ_REGISTER"
@@ -22,62 +28,6 @@ APPLICATION = 0x6470767A
 #: Seconds to wait for another writer.
 PATIENCE = 20.0
 _PAUSE = 0.005
-
-_FIRST = """
-CREATE TABLE data_set (
-    name TEXT PRIMARY KEY NOT NULL,
-    role TEXT NOT NULL,
-    unit TEXT NOT NULL,
-    rows_per_unit INTEGER NOT NULL CHECK (rows_per_unit >= 1),
-    epsilon_cap REAL NOT NULL CHECK (epsilon_cap > 0),
-    delta_cap REAL NOT NULL CHECK (delta_cap >= 0 AND delta_cap < 1),
-    declared TEXT NOT NULL
-);
-CREATE TABLE cap_change (
-    data_set TEXT NOT NULL REFERENCES data_set (name),
-    at TEXT NOT NULL,
-    epsilon_cap REAL NOT NULL,
-    delta_cap REAL NOT NULL
-);
-CREATE TABLE fingerprint (
-    fingerprint TEXT PRIMARY KEY NOT NULL,
-    data_set TEXT NOT NULL REFERENCES data_set (name),
-    assigned TEXT NOT NULL
-);
-CREATE TABLE release (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
-    token TEXT NOT NULL UNIQUE,
-    data_set TEXT NOT NULL REFERENCES data_set (name),
-    state TEXT NOT NULL CHECK (state IN ('started', 'released')),
-    started TEXT NOT NULL,
-    finished TEXT NOT NULL DEFAULT '',
-    learner TEXT NOT NULL,
-    settings TEXT NOT NULL,
-    epsilon REAL NOT NULL CHECK (epsilon >= 0),
-    delta REAL NOT NULL CHECK (delta >= 0 AND delta < 1),
-    disclosures TEXT NOT NULL,
-    file TEXT NOT NULL,
-    sha256 TEXT NOT NULL DEFAULT ''
-);
-CREATE TABLE exploration (
-    fingerprint TEXT NOT NULL,
-    what TEXT NOT NULL,
-    learner TEXT NOT NULL,
-    settings TEXT NOT NULL,
-    times INTEGER NOT NULL,
-    at TEXT NOT NULL,
-    PRIMARY KEY (fingerprint, what, learner, settings)
-);
-CREATE TRIGGER release_is_for_good BEFORE DELETE ON release BEGIN SELECT RAISE (ABORT, 'a release is never undone'); END;
-CREATE TRIGGER fingerprint_stays BEFORE DELETE ON fingerprint BEGIN SELECT RAISE (ABORT, 'an assignment is never undone'); END;
-CREATE TRIGGER fingerprint_keeps BEFORE UPDATE ON fingerprint BEGIN SELECT RAISE (ABORT, 'an assignment is never undone'); END;
-CREATE TRIGGER cost_stays BEFORE UPDATE OF number, token, data_set, epsilon, delta ON release
-BEGIN SELECT RAISE (ABORT, 'what was spent stays spent'); END;
-CREATE TRIGGER released_stays BEFORE UPDATE ON release WHEN OLD.state = 'released'
-BEGIN SELECT RAISE (ABORT, 'a release is never undone'); END;
-"""
-#: Script number k brings a file of version k to version k + 1. Old scripts are never edited.
-MIGRATIONS: tuple[str, ...] = (_FIRST,)
 
 _KINDS = {
     sqlite3.SQLITE_BUSY: "locked",
@@ -94,6 +44,18 @@ _WORDS = {
         f"Check the permissions of its folder, or set {VARIABLE}.",
     ),
     "newer": ("The release register was made by a newer version of dpviz.", "Update dpviz."),
+    "key": (
+        "The key of the release register is missing, or is another one's.",
+        "Put back the file that ends in .key. Without it the rows of earlier releases cannot be recognised.",
+    ),
+    "behind": (
+        "The release register does not hold its latest entry: it was truncated, or is an old copy.",
+        "Put back the latest copy. Where there is none, `dpviz register restored` books all that was left as spent.",
+    ),
+    "changed": (
+        "The release register was changed outside dpviz.",
+        "`dpviz register check` says where. Put back a copy; what was spent stays spent.",
+    ),
 }
 
 
@@ -114,6 +76,11 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._key = b""
+
+    def keyed(self, fingerprint: str) -> str:
+        """A fingerprint as the register holds it. Only inside `reading` or `writing`."""
+        return beside.keyed(self._key, fingerprint)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -124,10 +91,26 @@ class Store:
             connection.execute("COMMIT")
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """The only writer: its changes are committed and synced together, or not at all."""
-        with self._opened() as connection, _immediately(connection):
-            yield connection
+    def writing(self, *, on_old_copy: bool = False) -> Iterator[sqlite3.Connection]:
+        """The only writer: its changes are committed and synced together, or not at all; then the head is kept.
+
+        A kill in between leaves the kept head behind, never ahead. Refuses a register whose kept head is not in its chain, but
+        for `on_old_copy`.
+        """
+        with self._opened() as connection:
+            with _immediately(connection):
+                known = self._beside(lambda: beside.read_head(self.path))
+                if known and not on_old_copy and not chain.holds(connection, known):
+                    raise refusal("behind", self.path)
+                yield connection
+                head = chain.head(connection)
+            self._beside(lambda: beside.keep_head(self.path, head))
+
+    def _beside(self, step: Callable[[], T]) -> T:
+        try:
+            return step()
+        except OSError as error:
+            raise refusal("unreadable", self.path) from error
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
@@ -151,15 +134,27 @@ class Store:
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Refuse a file that is not ours; migrate an old one."""
-        if _number(connection, "user_version") == len(MIGRATIONS) and _number(connection, "application_id") == APPLICATION:
-            return
+        is_ours = _number(connection, "application_id") == APPLICATION
+        if not (is_ours and _number(connection, "user_version") == len(MIGRATIONS)):
+            self._migrate(connection)
+        self._key = self._beside(lambda: beside.read_key(self.path)) or b""
+        first = connection.execute("SELECT item, content FROM entry WHERE number = 1").fetchone()
+        if first is None or self.keyed(first[0]) != first[1]:
+            raise refusal("key", self.path)
+
+    def _migrate(self, connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA secure_delete = ON")  # nothing of fingerprints without a key stays in free pages
         with _immediately(connection):
             version = self._version(connection)
+            key = self._beside(lambda: beside.read_key(self.path) or beside.make_key(self.path))
+            connection.create_function("keyed", 1, lambda text: beside.keyed(key, text))
             for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
                 _run(connection, script)
                 connection.execute(f"PRAGMA user_version = {number}")
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        with suppress(sqlite3.OperationalError):  # somebody reads: then it is done when they have ended
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _version(self, connection: sqlite3.Connection) -> int:
         is_empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -174,6 +169,8 @@ class Store:
 def _connection(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
     try:
+        connection.create_function("digest", -1, chain.digest, deterministic=True)
+        connection.execute("PRAGMA trusted_schema = ON")  # the triggers use our function
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")  # a commit is on disk before anything is released
     except sqlite3.DatabaseError:

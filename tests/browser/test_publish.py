@@ -76,7 +76,19 @@ def declare(page: Any, name: str, cap: str) -> None:
     new = page.get_by_text("a new data set: nobody in it is in any other")
     if new.count():
         new.click()
+        others, name_box = (
+            page.get_by_text("Nobody in these rows is in"),
+            page.get_by_role("textbox", name="Name of the data set"),
+        )
+        others.or_(name_box).first.wait_for()
+        idle(page)
+        if others.count():
+            others.click()
+            name_box.wait_for()
+            idle(page)
     page.get_by_role("textbox", name="Name of the data set").fill(name)
+    page.get_by_role("textbox", name="Whom it protects").fill("one patient")
+    page.get_by_role("spinbutton", name="Rows per person at most").fill("1")
     page.get_by_role("spinbutton", name="Cap on ε (add/remove one row)").fill(cap)
     page.get_by_role("button", name="Declare it, disjoint from all others").click()
     page.get_by_text("Nothing was released yet").wait_for()

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -85,10 +87,42 @@ def test_a_schema_read_from_the_data_is_not_released(refused, table, declared, r
     assert ReleaseRegister(register).releases() == ()
 
 
-def test_a_cap_can_be_changed(run, declared, register):
-    code, said, _ = run("register", "cap", "survey", "--epsilon-cap", "2", "--register", register)
+def test_a_cap_is_raised_with_a_reason_a_name_and_the_number_once_more(run, refused, declared, register):
+    words = ("register", "cap", "survey", "--epsilon-cap", "2", "--register", register)
+    assert "This raises the cap from epsilon = 1 to 2" in refused(*words)
+    assert "This raises the cap" in refused(*words, "--again", "20")
+    assert "only with a reason and a name" in refused(*words, "--again", "2")
+    code, said, _ = run(*words, "--again", "2", "--reason", "a second study", "--by", "the owner")
     assert code == 0
     assert "Cap       epsilon = 2 (add/remove one row)\n" in said
+    _, listed, _ = run("register", "list", "--register", register)
+    assert "epsilon = 2 (add/remove one row)  the owner  a second study\n" in listed
+    assert run("register", "cap", "survey", "--epsilon-cap", "1.5", "--register", register)[0] == 0
+
+
+def test_a_register_is_checked_against_its_releases_and_an_old_copy_is_restored_with_nothing_left(
+    run, refused, release, declared, register, tmp_path
+):
+    run(*release("one.json", "--assign", epsilon="0.25"))
+    kept = tmp_path / "kept.db"
+    with closing(sqlite3.connect(register)) as now, closing(sqlite3.connect(kept)) as copy:
+        now.backup(copy)
+    run(*release("two.json", epsilon="0.25"))
+    code, said, _ = run("register", "check", tmp_path / "one.json", tmp_path / "two.json", "--register", register)
+    assert (code, "as it was written" in said) == (0, True)
+    for end in ("-wal", "-shm"):
+        register.with_name(register.name + end).unlink(missing_ok=True)
+    kept.replace(register)
+    code, _, warned = run("register", "check", tmp_path / "two.json", "--register", register)
+    assert code == 1
+    assert "Warning: The release two.json is not in the register" in warned
+    assert "was truncated, or is an old copy" in refused(*release("three.json", epsilon="0.25"))
+    code, said, _ = run("register", "restored", "--reason", "the disk broke", "--by", "the owner", "--register", register)
+    assert (code, "Left      epsilon = 0 (add/remove one row)\n" in said) == (0, True)
+
+
+def test_a_file_that_names_no_register_cannot_be_checked(refused, declared, register, table):
+    assert "names no register" in refused("register", "check", table, "--register", register)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "json"])

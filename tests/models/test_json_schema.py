@@ -15,6 +15,7 @@ from dpviz.io.exports.statement import Statement, statement_of
 from dpviz.learners import fit
 from dpviz.models.document import _READERS, JSON_SCHEMA, model_from_json
 from dpviz.release.publish import ReleaseRequest, promise, released_document
+from dpviz.release.records import Seal
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from tests.golden.documents import FOLDER
@@ -93,8 +94,9 @@ def test_the_page_beside_it_shows_a_document_that_is_valid_and_can_be_read():
 def test_a_release_from_the_register_is_valid():
     request = ReleaseRequest("pf-tree", {"epsilon": 1.0, "max_depth": 2, "depth": 2, "delta": 0.0}, {})
     data = rows_of(schema_with_stand_ins())
-    document = json.loads(released_document(fit("pf-tree", data, epsilon=1.0, depth=2), promise(data.schema, request)))
-    assert {"assumptions", "promised"} <= set(document)
+    seal = Seal("0" * 16, "0" * 64)
+    document = json.loads(released_document(fit("pf-tree", data, epsilon=1.0, depth=2), promise(data.schema, request), seal))
+    assert {"assumptions", "promised", "register"} <= set(document)
     VALIDATOR.validate(document)
 
 

@@ -62,19 +62,31 @@ def test_a_new_table_is_asked_whose_it_is_before_anything_else():
 def test_declaring_a_data_set_assigns_the_rows(register):
     test = opened("publish", DataRole.PRIVATE)
     test.text_input(key="publish-new-name").set_value(NAME)
+    test.text_input(key="publish-unit").set_value("one patient")
+    test.number_input(key="publish-rows").set_value(3)
     test.number_input(key="publish-cap").set_value(1.5)
     button(test, "Declare it, disjoint from all others").click().run()
     assert "cap ε = 1.5 (add/remove one row)" in texts(test)
     found = register.data_set_of(in_use(DataRole.PRIVATE).data.fingerprint)
     assert (found.name, found.epsilon_cap, found.role) == (NAME, 1.5, DataRole.PRIVATE)
+    assert (found.unit, found.rows_per_unit) == ("one patient", 3)
 
 
-@pytest.mark.parametrize(("name", "cap", "reason"), [("", 1.0, "must be one line"), (NAME, None, "There is no cap")])
-def test_what_is_missing_is_said_and_nothing_is_declared(register, name, cap, reason):
+@pytest.mark.parametrize(
+    ("name", "unit", "rows", "cap", "reason"),
+    [
+        ("", "one patient", 1, 1.0, "must be one line"),
+        (NAME, "", 1, 1.0, "There is nobody it protects"),
+        (NAME, "one patient", None, 1.0, "There is no number of rows"),
+        (NAME, "one patient", 1, None, "There is no cap"),
+    ],
+)
+def test_nothing_is_filled_in_and_what_is_missing_is_said(register, name, unit, rows, cap, reason):
     test = opened("publish", DataRole.PRIVATE)
     test.text_input(key="publish-new-name").set_value(name)
-    if cap:
-        test.number_input(key="publish-cap").set_value(cap)
+    test.text_input(key="publish-unit").set_value(unit)
+    test.number_input(key="publish-rows").set_value(rows)
+    test.number_input(key="publish-cap").set_value(cap)
     button(test, "Declare it, disjoint from all others").click().run()
     assert reason in texts(test).replace("\\", "").replace("\u2060", "")
     assert register.data_sets() == ()
@@ -88,6 +100,18 @@ def test_an_unseen_table_is_never_guessed_to_be_new(assigned):
     test.selectbox(key="publish-name").set_value(NAME).run()
     button(test, "They belong to it, for good").click().run()
     assert "cap ε = 1 (add/remove one row)" in texts(test)
+
+
+def test_rows_with_the_columns_of_a_known_data_set_are_new_only_when_somebody_says_so(register):
+    register.declare(NAME, epsilon_cap=1.0)
+    table, schema = sample_of(DataRole.PRIVATE)
+    register.assign(in_use(DataRole.PRIVATE).data.identity, NAME, columns=table.names)
+    test = opened("publish", DataRole.PRIVATE, schema=schema.declare("age", low=0, high=120))
+    test.radio(key="publish-kind").set_value("a new data set: nobody in it is in any other").run()
+    assert f"`{NAME}` has mostly the same columns" in texts(test)
+    assert "publish-new-name" not in test.session_state
+    test.checkbox(key="publish-others").check().run()
+    assert test.text_input(key="publish-new-name").value == ""
 
 
 def test_private_rows_are_released_once_and_shown_with_their_file(assigned):
@@ -237,12 +261,26 @@ def test_a_released_file_that_was_changed_is_not_handed_out(assigned):
     assert "publish-forms" not in test.session_state
 
 
-def test_a_cap_can_be_changed_and_the_change_is_kept(assigned):
+def test_a_cap_is_raised_with_a_reason_a_name_and_the_number_once_more(assigned):
     test = opened("publish", DataRole.PRIVATE)
-    test.number_input(key=f"publish-cap-of-{NAME}-1.0-0.0").set_value(2.0).run()
+    key = f"{NAME}-1.0-0.0"
+    test.number_input(key=f"publish-cap-of-{key}").set_value(50.0).run()
+    assert button(test, "Set this cap").disabled
+    for box, text in (("why", "a second study"), ("who", "the owner"), ("again", "5")):
+        test.text_input(key=f"publish-{box}-{key}").set_value(text).run()
+        assert button(test, "Set this cap").disabled
+    test.text_input(key=f"publish-again-{key}").set_value("50").run()
     button(test, "Set this cap").click().run()
-    assert "cap ε = 2 (add/remove one row)" in texts(test)
-    assert [cap for _, cap, _ in assigned.cap_changes(NAME)] == [1.0, 2.0]
+    assert "cap ε = 50 (add/remove one row)" in texts(test)
+    changes = [(it.epsilon_cap, it.made_by, it.reason) for it in assigned.cap_changes(NAME)]
+    assert changes == [(1.0, "", ""), (50.0, "the owner", "a second study")]
+
+
+def test_a_cap_is_lowered_without_further_ado(assigned):
+    test = opened("publish", DataRole.PRIVATE)
+    test.number_input(key=f"publish-cap-of-{NAME}-1.0-0.0").set_value(0.5).run()
+    button(test, "Set this cap").click().run()
+    assert "cap ε = 0.5 (add/remove one row)" in texts(test)
 
 
 def test_few_rows_used_must_be_accepted_before_the_button_works_and_no_count_is_shown(register):

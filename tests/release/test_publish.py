@@ -14,7 +14,7 @@ from dpviz.learners import get_learner
 from dpviz.release import publish as module
 from dpviz.release.files import is_file_with
 from dpviz.release.publish import ReleaseRequest, promise, publish, released_document
-from dpviz.release.records import State
+from dpviz.release.records import Seal, State
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.schema import Schema
 from tests.release.rows import SCHEMA, requested, small_numbers, small_rows
@@ -109,7 +109,7 @@ def test_only_a_learner_whose_claim_holds_and_whose_noise_is_exact_is_released(r
         register.assign(data.fingerprint, "rows")
         result = dpviz.fit(name, data, seed=0, **asked.asked)
     if result.claim.is_sound and result.claim.is_private and get_learner(name).exact:
-        register.change_caps("rows", epsilon_cap=1.0, delta_cap=1e-6)
+        register.change_caps("rows", epsilon_cap=1.0, delta_cap=1e-6, reason="delta is needed", made_by="owner")
         entry = publish(register, data, asked)
         assert result.ledger.guarantee.epsilon <= entry.loss.epsilon == 0.5
         assert result.ledger.guarantee.delta <= entry.loss.delta <= 1e-6
@@ -168,7 +168,7 @@ def test_more_delta_than_was_promised_leaves_no_file(register, monkeypatch):
 def test_the_file_does_not_say_how_often_the_rows_were_explored():
     request = requested(0.5)
     result = dpviz.fit("pf-tree", small_rows(), seed=None, **request.asked)
-    text = released_document(result, promise(SCHEMA, request, explored=7))
+    text = released_document(result, promise(SCHEMA, request, explored=7), Seal("0" * 16, "0" * 64))
     assert "tuning" not in text
     assert "look" not in text
 

@@ -7,9 +7,12 @@ import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import OverCap, ParameterError, RefusedRelease, UnknownName
+from dpviz.release import chain
 from dpviz.release.records import State
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
+
+DECIDED = {"reason": "a second study", "made_by": "the data protection officer"}
 
 
 @pytest.fixture
@@ -129,7 +132,7 @@ def test_delta_has_a_cap_too(register):
     with pytest.raises(OverCap) as refused:
         start(register, epsilon=0.1, delta=1e-9)
     assert refused.value.left_delta == 0.0
-    register.change_caps("patients", epsilon_cap=1.0, delta_cap=1e-6)
+    register.change_caps("patients", epsilon_cap=1.0, delta_cap=1e-6, **DECIDED)
     start(register, epsilon=0.1, delta=1e-6)
     with pytest.raises(OverCap):
         start(register, token="t2", epsilon=0.1, delta=1e-12)
@@ -146,7 +149,29 @@ def test_a_lower_cap_undoes_nothing_and_allows_nothing(register):
     register.change_caps("patients", epsilon_cap=0.3)
     assert register.balance("patients").spent.epsilon == 0.5
     assert register.balance("patients").left.epsilon == 0.0
-    assert [cap for _, cap, _ in register.cap_changes("patients")] == [1.0, 0.3]
+    assert [change.epsilon_cap for change in register.cap_changes("patients")] == [1.0, 0.3]
+
+
+@pytest.mark.parametrize("given", [{}, {"reason": "why"}, {"made_by": "who"}, {"reason": " ", "made_by": "who"}])
+@pytest.mark.parametrize("caps", [{"epsilon_cap": 1.5}, {"epsilon_cap": 0.5, "delta_cap": 1e-9}])
+def test_a_cap_is_raised_only_with_a_reason_and_a_name(register, given, caps):
+    with pytest.raises(RefusedRelease, match="only with a reason and a name"):
+        register.change_caps("patients", **caps, **given)
+    assert register.data_set("patients").epsilon_cap == 1.0
+
+
+def test_who_raised_a_cap_and_why_stays_in_its_history(register):
+    register.change_caps("patients", epsilon_cap=1.5, **DECIDED)
+    declared, raised = register.cap_changes("patients")
+    assert (declared.epsilon_cap, declared.reason, declared.made_by) == (1.0, "", "")
+    assert (raised.epsilon_cap, raised.reason, raised.made_by) == (1.5, DECIDED["reason"], DECIDED["made_by"])
+
+
+def test_rows_with_mostly_the_same_columns_are_recognised(register):
+    register.assign("f2", "patients", columns=("age", "ward", "stays"))
+    assert [found.name for found in register.alike(("age", "ward", "stays"))] == ["patients"]
+    assert [found.name for found in register.alike(("age", "ward", "stays", "doctor"))] == ["patients"]
+    assert register.alike(("age", "height", "weight")) == ()
 
 
 @pytest.mark.parametrize(
@@ -157,6 +182,11 @@ def test_a_lower_cap_undoes_nothing_and_allows_nothing(register):
         ("UPDATE release SET data_set = 'others'", "what was spent stays spent"),
         ("DELETE FROM fingerprint", "an assignment is never undone"),
         ("UPDATE fingerprint SET data_set = 'others'", "an assignment is never undone"),
+        ("UPDATE cap_change SET epsilon_cap = 9", "the history of a cap stays"),
+        ("DELETE FROM cap_change", "the history of a cap stays"),
+        ("DELETE FROM data_set", "a data set is never undone"),
+        ("DELETE FROM entry", "an entry is never undone"),
+        ("UPDATE entry SET head = ''", "an entry is never undone"),
     ],
 )
 def test_the_file_itself_refuses_to_forget(register, sql, reason):
@@ -164,6 +194,7 @@ def test_the_file_itself_refuses_to_forget(register, sql, reason):
 
     start(register)
     connection = sqlite3.connect(register.path)
+    connection.create_function("digest", -1, chain.digest)  # without it SQLite refuses any change
     try:
         with pytest.raises(sqlite3.IntegrityError, match=reason):
             connection.execute(sql)
@@ -183,7 +214,7 @@ def test_looks_at_private_rows_are_kept_apart_and_counted(register):
     assert register.balance("patients").spent.epsilon == 0.0
     register.assign("f1-reordered", "patients")
     assert len(register.explorations("f1-reordered")) == 2
-    assert [item.fingerprint for item in register.explorations("stranger")] == ["stranger"]
+    assert [(item.data_set, item.what) for item in register.explorations("stranger")] == [("", "tree")]
 
 
 def test_unknown_names_are_said_with_those_there_are(register):

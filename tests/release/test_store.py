@@ -10,7 +10,8 @@ import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import OverCap, RegisterError
-from dpviz.release import store
+from dpviz.release import beside, chain, store
+from dpviz.release.checking import findings
 from dpviz.release.register import ReleaseRegister
 
 
@@ -70,6 +71,7 @@ def test_an_entry_that_makes_no_sense_is_damage(tmp_path):
     path = tmp_path / "releases.db"
     ReleaseRegister(path).declare("rows", epsilon_cap=1)
     with closing(sqlite3.connect(path)) as other:
+        other.create_function("digest", -1, chain.digest)
         other.execute("UPDATE data_set SET role = 'nonsense'")
         other.commit()
     with pytest.raises(RegisterError) as problem:
@@ -120,8 +122,32 @@ def test_a_register_of_the_first_version_opens_with_all_it_has_spent(of_version_
     assert register.balance("clinic").left == PrivacyLoss(0.25)
     survey = register.data_set("survey")
     assert (survey.unit, survey.rows_per_unit, survey.epsilon_cap, survey.delta_cap) == ("one household", 3, 1.0, 1e-6)
-    assert [cap for _, cap, _ in register.cap_changes("clinic")] == [0.3, 0.5]
+    assert [change.epsilon_cap for change in register.cap_changes("clinic")] == [0.3, 0.5]
     assert [(item.data_set, item.times) for item in register.explorations()] == [("", 1), ("survey", 7)]
+
+
+def test_no_fingerprint_without_its_key_stays_in_a_register_of_the_first_version(of_version_1):
+    plain = hashlib.sha256(b"clinic").hexdigest()
+    assert plain.encode() in of_version_1.path.read_bytes()
+    assert of_version_1.data_set_of(plain).name == "clinic"
+    files = [path for path in of_version_1.path.parent.iterdir() if path.is_file()]
+    assert of_version_1.path in files
+    assert not [path.name for path in files if plain.encode() in path.read_bytes()]
+    assert findings(of_version_1) == ()
+
+
+def test_a_register_without_its_key_or_with_another_one_is_refused(tmp_path):
+    path = tmp_path / "releases.db"
+    ReleaseRegister(path).declare("rows", epsilon_cap=1)
+    assert beside.key_path(path).stat().st_mode & 0o077 == 0
+    kept = beside.key_path(path).read_text()
+    beside.key_path(path).unlink()
+    assert refused(path).code == "key"
+    assert not beside.key_path(path).exists()
+    beside.make_key(path)
+    assert refused(path).code == "key"
+    beside.key_path(path).write_text(kept)
+    assert [found.name for found in ReleaseRegister(path).data_sets()] == ["rows"]
 
 
 def test_what_a_register_of_the_first_version_has_spent_counts_from_now_on(of_version_1):

@@ -157,7 +157,7 @@ MUTANTS = (
     ),
     Mutant(
         "what was spent can be changed",
-        "dpviz/release/store.py",
+        "dpviz/release/migrations.py",
         "BEFORE UPDATE OF number, token, data_set, epsilon, delta ON release",
         "BEFORE UPDATE OF number, token ON release",
         (
@@ -166,8 +166,43 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        "a release can be deleted",
+        "fingerprints are kept without a key",
+        "dpviz/release/migrations.py",
+        "UPDATE fingerprint SET fingerprint = keyed(fingerprint);",
+        "",
+        ("tests/release/test_store.py::test_no_fingerprint_without_its_key_stays_in_a_register_of_the_first_version",),
+    ),
+    Mutant(
+        "a cap is raised without a reason",
+        "dpviz/release/register.py",
+        " and not all(given):",
+        " and not any(given):",
+        ("tests/release/test_register.py::test_a_cap_is_raised_only_with_a_reason_and_a_name",),
+    ),
+    Mutant(
+        "an old copy of the register is spent from",
         "dpviz/release/store.py",
+        "if known and not on_old_copy and not chain.holds(connection, known):",
+        "if False:",
+        ("tests/release/test_checking.py::test_an_old_copy_refunds_nothing",),
+    ),
+    Mutant(
+        "a changed register is spent from",
+        "dpviz/release/register.py",
+        "if next(chain.faults(connection), None) is not None:",
+        "if False:",
+        ("tests/release/test_checking.py::test_nothing_is_spent_from_a_register_that_was_changed",),
+    ),
+    Mutant(
+        "a restored copy gives back what was spent since",
+        "dpviz/release/checking.py",
+        "if left.epsilon or left.delta:",
+        "if False:",
+        ("tests/release/test_checking.py::test_an_old_copy_refunds_nothing",),
+    ),
+    Mutant(
+        "a release can be deleted",
+        "dpviz/release/migrations.py",
         "BEGIN SELECT RAISE (ABORT, 'a release is never undone'); END;\nCREATE TRIGGER fingerprint_stays",
         "BEGIN SELECT 1; END;\nCREATE TRIGGER fingerprint_stays",
         (

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.parts import error, literal, role_badge
+from dpviz.app.parts import error, literal, names_text, role_badge
+from dpviz.app.publish.cap import DELTA, DELTA_HELP, ask_cap
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
 from dpviz.figures.guarantee_text import number_text
@@ -13,11 +16,11 @@ from dpviz.release.records import Balance, DataSet
 from dpviz.release.register import LONGEST_NAME, ReleaseRegister
 from dpviz.table.role import DataRole
 
+T = TypeVar("T")
+
 _NEW = "a new data set: nobody in it is in any other"
 _OLD = "a data set named before"
 _PROBLEM = "_publish_data_problem"
-_DELTA = "The most δ all releases may add up to"
-_DELTA_HELP = "0 allows learners only whose ε never fails. Some learners need a δ, a small chance that ε fails; far below 1/rows."
 WHAT_IT_IS = {
     DataRole.SIMULATED: "These rows are simulated: nobody needs protection, so a release is an exercise, booked all the same.",
     DataRole.PUBLIC: "These rows are public: anyone may see them, so a private tree protects nobody. It is booked all the same.",
@@ -48,7 +51,7 @@ def ask_data_set(book: ReleaseRegister, loaded: Loaded) -> Balance | None:
         _ask_which(book, loaded)
         return None
     _say(known)
-    _ask_cap(book, known)
+    ask_cap(book, known)
     return book.balance(known.name)
 
 
@@ -65,8 +68,9 @@ def _say(known: DataSet) -> None:
 
 
 def _ask_which(book: ReleaseRegister, loaded: Loaded) -> None:
-    """An unseen table: it belongs to a data set there is, or to a new one. Nothing is guessed."""
-    names = [found.name for found in book.data_sets()]
+    """An unseen table: it belongs to a data set there is, or to a new one. Nothing is guessed; what is alike is shown first."""
+    alike = [found.name for found in book.alike(loaded.table.names)]
+    names = [*alike, *(found.name for found in book.data_sets() if found.name not in alike)]
     st.markdown(
         "These rows are new here. A cap belongs to people, not to a file: the same rows in another order, with a row more or "
         "under another schema belong to the data set they were always in."
@@ -77,8 +81,18 @@ def _ask_which(book: ReleaseRegister, loaded: Loaded) -> None:
         kind = st.radio("These rows belong to", options, index=None, key="publish-kind")
     if kind == _OLD:
         _ask_old(names, loaded)
-    elif kind == _NEW:
+    elif kind == _NEW and _are_others(alike):
         _ask_new(loaded)
+
+
+def _are_others(alike: list[str]) -> bool:
+    """Whether somebody has said that nobody in these rows is in a data set with the same columns."""
+    if not alike:
+        return True
+    known = names_text(alike)
+    words = f"**{known} has mostly the same columns.** If somebody is in both, these rows belong to it, and its cap counts."
+    st.warning(words, icon=":material/group:")
+    return st.checkbox(f"Nobody in these rows is in {known}", key="publish-others")
 
 
 def _ask_old(names: list[str], loaded: Loaded) -> None:
@@ -95,19 +109,25 @@ def _ask_new(loaded: Loaded) -> None:
         bound = loaded.data.rows_per_person
         right.text_input(
             "Whom it protects",
-            "one person" if bound else "one row",
             max_chars=LONGEST_NAME,
             key="publish-unit",
-            help="Such as: one patient.",
+            placeholder="such as: one patient",
         )
         words = "Rows one of them has at most. Every guarantee counts one row; somebody with several loses as many times as much."
         left.number_input(
-            "Rows per person at most", 1, 1_000_000, bound or 1, key="publish-rows", help=words, disabled=bound is not None
+            "Rows per person at most",
+            1,
+            1_000_000,
+            bound,
+            key="publish-rows",
+            help=words,
+            placeholder="you know",
+            disabled=bound is not None,
         )
         cap = {"format": "%g", "step": 0.1, "help": "The most that all releases of these rows may cost together."}
         right.number_input(f"Cap on ε ({NEIGHBOURS})", 0.001, 1000.0, None, key="publish-cap", placeholder="you decide", **cap)
         with left.expander("Cap on δ", icon=":material/tune:"):
-            st.number_input(_DELTA, 0.0, 0.1, 0.0, key="publish-delta", format="%g", step=1e-7, help=_DELTA_HELP)
+            st.number_input(DELTA, 0.0, 0.1, 0.0, key="publish-delta", format="%g", step=1e-7, help=DELTA_HELP)
         st.form_submit_button("Declare it, disjoint from all others", icon=":material/add:", on_click=_declare, args=(loaded,))
 
 
@@ -115,48 +135,24 @@ def _declare(loaded: Loaded) -> None:
     asked = {name: st.session_state[f"publish-{name}"] for name in ("new-name", "unit", "rows", "cap", "delta")}
     book = ReleaseRegister()
     try:
-        unit = {"unit": asked["unit"], "rows_per_unit": int(asked["rows"]), "role": loaded.role}
-        found = book.declare(asked["new-name"], epsilon_cap=_given(asked["cap"]), delta_cap=float(asked["delta"]), **unit)
-        book.assign(loaded.data.identity, found.name)
+        unit: dict[str, Any] = {"unit": _given(asked["unit"], "nobody it protects"), "role": loaded.role}
+        unit["rows_per_unit"] = int(_given(asked["rows"], "no number of rows that one of them has at most"))
+        found = book.declare(
+            asked["new-name"], epsilon_cap=_given(asked["cap"], "no cap"), delta_cap=float(asked["delta"]), **unit
+        )
+        book.assign(loaded.data.identity, found.name, columns=loaded.table.names)
     except DpvizError as problem:
         st.session_state[_PROBLEM] = problem
 
 
-def _given(cap: float | None) -> float:
-    if cap is None:
-        raise DpvizError("There is no cap.", remedy="Decide how much all releases of these rows may cost together.")
-    return float(cap)
+def _given(value: T | None, lacks: str) -> T:
+    if value in (None, ""):
+        raise DpvizError(f"There is {lacks}.", remedy="All of it has to be said, by somebody who knows it.")
+    return value
 
 
 def _assign(name: str, loaded: Loaded) -> None:
     try:
-        ReleaseRegister().assign(loaded.data.identity, name)
-    except DpvizError as problem:
-        st.session_state[_PROBLEM] = problem
-
-
-def _ask_cap(book: ReleaseRegister, known: DataSet) -> None:
-    """Other caps; every change is kept and shown."""
-    with st.expander("Change the cap", icon=":material/tune:"):
-        key = f"{known.name}-{known.epsilon_cap}-{known.delta_cap}"
-        left, right = st.columns(2)
-        new = left.number_input(
-            f"New cap on ε ({NEIGHBOURS})", 0.001, 1000.0, known.epsilon_cap, format="%g", key=f"publish-cap-of-{key}"
-        )
-        options = {"format": "%g", "step": 1e-7, "help": _DELTA_HELP, "key": f"publish-delta-of-{key}"}
-        delta = right.number_input(_DELTA, 0.0, 0.1, known.delta_cap, **options)
-        is_same = (new, delta) == (known.epsilon_cap, known.delta_cap)
-        st.button("Set this cap", disabled=is_same, on_click=_change_cap, args=(known, new, delta), icon=":material/check:")
-        changes = book.cap_changes(known.name)
-        lines = [
-            {"when (UTC)": at[:19].replace("T", " "), "cap on ε": number_text(cap), "cap on δ": number_text(delta)}
-            for at, cap, delta in changes
-        ]
-        st.dataframe(lines, hide_index=True, alt="Every cap this data set has had.")
-
-
-def _change_cap(known: DataSet, epsilon: float, delta: float) -> None:
-    try:
-        ReleaseRegister().change_caps(known.name, epsilon_cap=epsilon, delta_cap=delta)
+        ReleaseRegister().assign(loaded.data.identity, name, columns=loaded.table.names)
     except DpvizError as problem:
         st.session_state[_PROBLEM] = problem

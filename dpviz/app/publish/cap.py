@@ -1,0 +1,76 @@
+"""Another cap for a data set: raising it takes a reason, a name and the number once more, and all three stay in its history."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app.parts import error, why_disabled
+from dpviz.errors import DpvizError
+from dpviz.figures.publish.account import cap_rows
+from dpviz.release.records import DataSet
+from dpviz.release.register import LONGEST_NAME, ReleaseRegister
+
+DELTA = "The most δ all releases may add up to"
+DELTA_HELP = "0 allows learners only whose ε never fails. Some learners need a δ, a small chance that ε fails; far below 1/rows."
+_PROBLEM = "_cap_problem"
+
+
+def ask_cap(book: ReleaseRegister, known: DataSet) -> None:
+    """Other caps, and every cap there was."""
+    problem = st.session_state.pop(_PROBLEM, None)
+    if problem is not None:
+        error(problem, kept="The cap is as it was.")
+    with st.expander("Change the cap", icon=":material/tune:"):
+        key = f"{known.name}-{known.epsilon_cap}-{known.delta_cap}"
+        left, right = st.columns(2)
+        new = left.number_input(
+            f"New cap on ε ({NEIGHBOURS})", 0.001, 1000.0, known.epsilon_cap, format="%g", key=f"publish-cap-of-{key}"
+        )
+        options = {"format": "%g", "step": 1e-7, "help": DELTA_HELP, "key": f"publish-delta-of-{key}"}
+        delta = right.number_input(DELTA, 0.0, 0.1, known.delta_cap, **options)
+        decided = _ask_decision(known, new, delta, key)
+        why_not = _why_not(known, new, delta, decided)
+        asked = (known, new, delta, decided)
+        st.button("Set this cap", disabled=bool(why_not), on_click=_change, args=asked, icon=":material/check:")
+        why_disabled(why_not)
+        st.dataframe(cap_rows(book.cap_changes(known.name)), hide_index=True, alt="Every cap this data set has had.")
+
+
+def _ask_decision(known: DataSet, new: float, delta: float, key: str) -> tuple[str, str, str]:
+    """(reason, name, the number once more); asked only for a cap that is raised."""
+    if new <= known.epsilon_cap and delta <= known.delta_cap:
+        return "", "", ""
+    st.warning("**This weakens the protection of everybody in this data set.** It stays in its history.", icon=":material/gavel:")
+    reason = st.text_input("Why", max_chars=LONGEST_NAME, key=f"publish-why-{key}")
+    left, right = st.columns(2)
+    name = left.text_input("Who decides", max_chars=LONGEST_NAME, key=f"publish-who-{key}")
+    return reason, name, right.text_input("The new cap on ε once more", key=f"publish-again-{key}")
+
+
+def _why_not(known: DataSet, new: float, delta: float, decided: tuple[str, str, str]) -> str:
+    if (new, delta) == (known.epsilon_cap, known.delta_cap):
+        return "This is the cap there is."
+    if new <= known.epsilon_cap and delta <= known.delta_cap:
+        return ""
+    reason, name, again = decided
+    if not (reason.strip() and name.strip()):
+        return "Raising it takes a reason and a name."
+    return "" if _number(again) == new else "Type the new cap on ε once more."
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text.strip().replace(",", "."))
+    except ValueError:
+        return None
+
+
+def _change(known: DataSet, epsilon: float, delta: float, decided: tuple[str, str, str]) -> None:
+    if _why_not(known, epsilon, delta, decided):
+        return
+    reason, name, _ = decided
+    try:
+        ReleaseRegister().change_caps(known.name, epsilon_cap=epsilon, delta_cap=delta, reason=reason, made_by=name)
+    except DpvizError as problem:
+        st.session_state[_PROBLEM] = problem

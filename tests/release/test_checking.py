@@ -1,0 +1,183 @@
+"""A register that was changed, truncated, reordered, or put back from an old copy is found, and gives nothing back."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.errors import OverCap, ParameterError, RefusedRelease, RegisterError
+from dpviz.release import beside, chain
+from dpviz.release.checking import current_head, findings, restored, seal_in
+from dpviz.release.publish import publish
+from dpviz.release.register import ReleaseRegister
+from tests.release.rows import requested, small_rows
+
+DECIDED = {"reason": "the disk broke", "made_by": "the data protection officer"}
+
+
+@pytest.fixture
+def register(tmp_path):
+    found = ReleaseRegister(tmp_path / "releases.db")
+    found.declare("rows", epsilon_cap=1.0)
+    found.assign(small_rows().fingerprint, "rows")
+    publish(found, small_rows(), requested(0.25))
+    found.note_exploration(small_rows().fingerprint, what="tree", learner="pf-tree", settings={})
+    return found
+
+
+def start(register, token, epsilon=0.1):
+    how = {"learner": "pf-tree", "settings": {}, "loss": PrivacyLoss(epsilon), "file": Path("/nowhere/x.json")}
+    return register.start(token=token, fingerprint=small_rows().fingerprint, **how)
+
+
+def changed(register: ReleaseRegister, *statements: str) -> None:
+    """What somebody does who knows SQLite, and the triggers."""
+    with closing(sqlite3.connect(register.path)) as other:
+        other.create_function("digest", -1, chain.digest)
+        for (name,) in other.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            other.execute(f"DROP TRIGGER {name}")
+        for statement in statements:
+            other.execute(statement)
+        other.commit()
+
+
+def copied(register: ReleaseRegister, folder: Path) -> Path:
+    with closing(sqlite3.connect(register.path)) as one, closing(sqlite3.connect(folder / "copy.db")) as other:
+        one.backup(other)
+    return folder / "copy.db"
+
+
+def put_back(copy: Path, register: ReleaseRegister) -> None:
+    for end in ("-wal", "-shm"):
+        register.path.with_name(register.path.name + end).unlink(missing_ok=True)
+    shutil.copyfile(copy, register.path)
+
+
+def test_a_register_that_nobody_touched_has_no_findings(register):
+    assert findings(register, heads=[current_head(register)]) == ()
+
+
+def test_a_released_file_prints_the_head_of_its_entry(register):
+    (entry,) = register.releases()
+    seal = seal_in(Path(entry.file))
+    assert seal == register.seal_of(entry.token)
+    assert findings(register, heads=[seal.head]) == ()
+    assert findings(register, heads=["0" * 64]) == ("The head 000000000000... is not in the register.",)
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("UPDATE release SET epsilon = 0.01", "A release was changed outside the chain."),
+        ("DELETE FROM release", "A release that the chain knows is gone."),
+        ("UPDATE data_set SET epsilon_cap = 50", "A data set was changed outside the chain."),
+        ("UPDATE cap_change SET reason = 'agreed'", "A change of a cap was changed outside the chain."),
+        ("INSERT INTO data_set VALUES ('new', 'private', 'one row', 1, 9.0, 0.0, '')", "A data set was added outside the chain."),
+        ("UPDATE exploration SET times = 0", "An exploration was changed outside the chain."),
+        ("UPDATE entry SET content = ''  WHERE number = 3", "Entry 3 does not follow from the one before it"),
+        ("DELETE FROM entry WHERE number = 3", "Entry 3 does not follow from the one before it"),
+        ("UPDATE entry SET number = number + 100 WHERE number > 2", "Entry 3 does not follow from the one before it"),
+        (
+            "UPDATE entry SET number = 99 WHERE number = 3; UPDATE entry SET number = 3 WHERE number = 4; "
+            "UPDATE entry SET number = 4 WHERE number = 99",
+            "Entry 3 does not follow from the one before it",
+        ),
+    ],
+)
+def test_what_was_changed_is_found_and_said(register, statement, said):
+    changed(register, *statement.split("; "))
+    assert any(line.startswith(said) for line in findings(register)), findings(register)
+
+
+def test_nothing_is_spent_from_a_register_that_was_changed(register):
+    changed(register, "UPDATE release SET epsilon = 0.01")
+    with pytest.raises(RegisterError) as problem:
+        start(register, "more")
+    assert problem.value.code == "changed"
+    assert len(register.releases()) == 1
+
+
+def test_a_truncated_register_whose_chain_is_whole_is_found_by_its_kept_head_and_by_its_releases(register):
+    before = current_head(register)
+    entry = publish(register, small_rows(), requested(0.25))
+    changed(
+        register,
+        "DELETE FROM release WHERE number = 2",
+        f"DELETE FROM entry WHERE number > (SELECT number FROM entry WHERE head = '{before}')",
+    )
+    name = Path(entry.file).name
+    said = (
+        "The latest entry is missing: the register was truncated, or is an old copy.",
+        f"The release {name} is not in the register: it was truncated, or is an old copy.",
+    )
+    assert findings(register) == said
+    beside.keep_head(register.path, before)
+    assert findings(register) == said[1:]
+    shutil.move(entry.file, register.path.with_name("elsewhere.json"))
+    assert findings(register) == ()  # nothing here tells; the file, or a head noted elsewhere, does
+    assert len(findings(register, files=[register.path.with_name("elsewhere.json")])) == 1
+
+
+def test_a_release_of_another_register_in_the_same_folder_is_none_of_its_business(register, tmp_path):
+    other = ReleaseRegister(tmp_path / "other.db")
+    other.declare("rows", epsilon_cap=1.0)
+    other.assign(small_rows().fingerprint, "rows")
+    publish(other, small_rows(), requested(0.25))
+    assert findings(register) == findings(other) == ()
+
+
+def test_a_released_file_that_was_changed_is_found(register):
+    file = Path(register.releases()[0].file)
+    file.write_text(file.read_text() + " ")
+    assert findings(register) == (f"The released file {file.name} was changed.",)
+
+
+def test_an_old_copy_refunds_nothing(register, tmp_path):
+    copy = copied(register, tmp_path)
+    publish(register, small_rows(), requested(0.5))
+    put_back(copy, register)
+    assert register.balance("rows").left.epsilon == 0.75
+    with pytest.raises(RegisterError) as problem:
+        start(register, "again")
+    assert problem.value.code == "behind"
+    restored(register, **DECIDED)
+    assert findings(register) == ()
+    assert register.balance("rows").left.epsilon == 0.0
+    with pytest.raises(OverCap):
+        start(register, "again", 1e-6)
+    register.change_caps("rows", epsilon_cap=1.5, **DECIDED)
+    assert start(register, "again", 0.5).loss.epsilon == 0.5
+
+
+def test_a_register_that_was_deleted_does_not_begin_anew(register):
+    register.path.unlink()
+    with pytest.raises(RegisterError) as problem:
+        register.declare("rows", epsilon_cap=9.0)
+    assert problem.value.code == "behind"
+
+
+def test_only_an_old_copy_that_is_whole_is_restored_and_only_with_a_reason(register, tmp_path):
+    with pytest.raises(RefusedRelease, match="is no old copy"):
+        restored(register, **DECIDED)
+    copy = copied(register, tmp_path)
+    start(register, "lost")
+    put_back(copy, register)
+    with pytest.raises(ParameterError):
+        restored(register, reason=" ", made_by="somebody")
+    changed(register, "UPDATE release SET epsilon = 0.01")
+    with pytest.raises(RefusedRelease, match="was changed besides"):
+        restored(register, **DECIDED)
+
+
+def test_a_kill_between_the_commit_and_the_head_loses_nothing(register, monkeypatch):
+    behind = beside.read_head(register.path)
+    with monkeypatch.context() as killed:
+        killed.setattr(beside, "keep_head", lambda path, head: None)
+        start(register, "killed")
+    assert beside.read_head(register.path) == behind
+    assert findings(register) == ()
+    start(register, "next")
+    assert beside.read_head(register.path) == current_head(register)
