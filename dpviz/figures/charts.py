@@ -47,6 +47,11 @@ def _sized(height: int, top: int, right: int) -> Style:
     return {"height": height, "margin": {"l": 8, "r": right, "t": top, "b": 8}}
 
 
+def joined(count: int) -> str:
+    """Plotly's mode for so many measured points: two of them make no curve."""
+    return "lines+markers" if count > 2 else "markers"
+
+
 def line(colour: str, width: float = 2.5, dash: str = "solid") -> Style:
     """A line of this colour, its width in pixels."""
     return {"color": colour, "width": width, "dash": dash}

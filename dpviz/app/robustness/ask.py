@@ -24,7 +24,7 @@ SHARES = (0.0005, 0.001, 0.002, 0.005, 0.01)
 _SECRET = "_robustness_secret"
 _MAJORITY, _OWN = "the majority class", "an accuracy of my own"
 _UNITS: dict[Unit, str] = {"rows": "rows", "share": "% of the rows"}
-_MORE = "More draws narrow the band. It is worth something up to about as many rows k as e^(kε) is well below the draws."
+_MORE = "More draws prove more. They prove something up to about as many rows k as e^(kε) is well below the draws."
 _SPLITS_HELP = "Rows are split so many times into a part to train on and a part held out; each is certified, then averaged."
 
 
@@ -77,15 +77,15 @@ def ask_request(loaded: Loaded) -> RobustnessRequest | None:
     names = loaded.learners
     with st.sidebar:
         options = {"format_func": learner_title, **linked("robust-learners")}
-        learners = st.multiselect("Learners", names, default=first_learners(names), **options)
+        learners = st.multiselect("Algorithms", names, default=first_learners(names), **options)
         options = {"format_func": number_text, "max_selections": MOST_EPSILONS, **linked("robust-epsilons")}
         epsilons = st.multiselect(f"ε ({NEIGHBOURS})", EPSILONS, default=list(FIRST_EPSILONS), **options)
-        words = f"Auto: each learner's public rule, at most {AUTO_CAP} levels."
+        words = f"Auto: each algorithm's public rule, at most {AUTO_CAP} levels."
         depth = st.select_slider("Depth", DEPTHS, value="auto", help=words, **linked("robust-depth"))
         draws = st.select_slider("Draws", DRAWS, value=300, format_func="{:,}".format, help=_MORE, **linked("robust-draws"))
         splits = st.select_slider("Splits", SPLITS, value=1, help=_SPLITS_HELP, **linked("robust-splits"))
     if not learners or not epsilons:
-        st.info("Choose at least one learner and one ε in the sidebar.", icon=":material/info:")
+        st.info("Choose at least one algorithm and one ε in the sidebar.", icon=":material/info:")
         return None
     seed = hidden_seed(loaded.role, _SECRET)
     return RobustnessRequest(tuple(learners), tuple(sorted(epsilons)), str(depth), int(draws), int(splits), seed)
@@ -101,7 +101,7 @@ def ask_view() -> View:
     """Units, range, and the accuracy to stay above."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         format_unit = {"format_func": _UNITS.__getitem__, "required": True, **linked("robust-unit")}
-        unit = st.segmented_control("Count poison in", tuple(_UNITS), default="rows", **format_unit)
+        unit = st.segmented_control("Unit", tuple(_UNITS), default="rows", **format_unit)
         shown = {"format_func": lambda share: f"{100 * share:g} %", **linked("robust-up-to")}
         up_to = st.select_slider("Up to", SHARES, value=SHARES[-1], width=200, **shown)
         goal = st.selectbox("Stay above", (_MAJORITY, _OWN), width=230, **linked("robust-goal"))

@@ -21,10 +21,13 @@ from dpviz.evaluation.robustness.backdoor import picture
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness.backdoor import backdoor_figure, backdoor_rows, backdoor_sentence
 from dpviz.figures.robustness.pixels import picture_svg
+from dpviz.figures.robustness.weaker import backdoor_weaker
+from dpviz.installation import bundled
 from dpviz.io.csv_text import frame_csv
 from dpviz.learners import DEFAULT, get_learner, learner_names, require_task
 
 DRAWS = 300
+STORED = "data/benchmarks/poisoning_figure_4.csv"
 
 
 def backdoor() -> None:
@@ -43,6 +46,7 @@ def backdoor() -> None:
         report(task, "Planting the backdoor")
     if status.values:
         _draw(status.values)
+    _stored()
 
 
 def _pictures() -> None:
@@ -64,7 +68,9 @@ def _pictures() -> None:
 def _ask() -> list[Cell]:
     names = [name for name in learner_names() if _is_able(name)]
     first = [name for name in FIRST_LEARNERS if name in names and (name == DEFAULT or not get_learner(name).spends_epsilon)]
-    chosen = st.multiselect("Learners to attack", names, default=first, format_func=learner_title, **linked("backdoor-learners"))
+    chosen = st.multiselect(
+        "Algorithms to attack", names, default=first, format_func=learner_title, **linked("backdoor-learners")
+    )
     steps = {"format_func": number_text, "max_selections": MOST_EPSILONS, **linked("backdoor-epsilons")}
     epsilons = st.multiselect(f"ε for the private ones ({NEIGHBOURS})", EPSILONS, default=[0.1, 1.0], **steps)
     every = (Cell(name, e if get_learner(name).spends_epsilon else None) for name in chosen for e in epsilons or [None])
@@ -79,12 +85,24 @@ def _is_able(name: str) -> bool:
     return True
 
 
+def _stored() -> None:
+    """What the stored run on larger pictures found against the default learner, where it found anything."""
+    import pandas as pd
+
+    found = backdoor_weaker(pd.read_csv(bundled(STORED)))
+    if found:
+        st.warning(f"**On larger pictures (MNIST, stored run).** {plain(found)}", icon=":material/trending_down:")
+
+
 def _draw(frames: tuple[Any, ...]) -> None:
     import pandas as pd
 
     curves = pd.concat(frames, ignore_index=True)
     sentence = backdoor_sentence(curves)
     st.markdown(plain(sentence))
+    weaker = backdoor_weaker(curves)
+    if weaker:
+        st.warning(plain(weaker), icon=":material/trending_down:")
     chart(backdoor_figure(curves), sentence, key="backdoor-figure")
     st.caption("Dots: measured, with 95 % limits. Dotted: at most, proved with 95 % confidence for all numbers of rows at once.")
     table(backdoor_rows(curves), "Every measured point of the backdoor.")

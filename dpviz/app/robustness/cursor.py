@@ -29,9 +29,9 @@ def cursor(request: RobustnessRequest, view: View, loaded: Loaded) -> None:
     st.header("Privacy, accuracy and robustness on one ε", anchor=False)
     names = [name for name in request.learners if get_learner(name).spends_epsilon]
     if not names:
-        st.caption("Choose a learner that spends ε in the sidebar.")
+        st.caption("Choose an algorithm that spends ε in the sidebar.")
         return
-    learner = st.selectbox("Learner", names, format_func=learner_title, **linked("robust-cursor-learner"))
+    learner = st.selectbox("Algorithm", names, format_func=learner_title, **linked("robust-cursor-learner"))
     ladder = replace(request, learners=(learner,), epsilons=LADDER)
     task = run.curves_task(ladder, loaded, SLOT)
     status = poll(task)
@@ -53,12 +53,12 @@ def _draw(found: tuple[Certified, ...], view: View) -> None:
     start = min(places, key=lambda epsilon: abs((epsilon or 0) - 0.1))
     epsilon = st.select_slider(f"ε ({NEIGHBOURS})", places, value=start, format_func=number_text, key="robust-cursor")
     chosen = next(item for item in found if item.epsilon == epsilon)
-    names = ("Guesses right about one row, at most", "Mean accuracy without poison", "Poisoned rows withstood")
+    names = ("Right guesses about one row, at most", "Mean accuracy without poison", "Poisoned rows withstood")
     with st.container(horizontal=True):
         for name, number in zip(names, figures.three_numbers(chosen, view.wanted), strict=True):
             st.metric(name, number, width="content")
     sentence = figures.tradeoff_sentence(chosen, view.wanted)
     figure = figures.tradeoff_figure(found, chosen=epsilon, wanted=view.wanted)
     chart(figure, sentence, key="robust-cursor-figure")
-    st.caption("More privacy (left) withstands more poison; accuracy pays for it. Dotted: the accuracy to stay above.")
+    st.caption(f"{plain(figures.ends_sentence(found, view.wanted))} Dotted: the accuracy to stay above.")
     table(figures.tradeoff_rows(found, view.wanted), "The three panels at every ε.")

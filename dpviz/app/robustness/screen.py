@@ -18,10 +18,12 @@ from dpviz.app.work.session import Status, begin_unasked, poll, values_of
 from dpviz.app.work.tasks import Task
 from dpviz.app.work.watch import offer, report
 from dpviz.evaluation.robustness.attacks import ATTACKS
+from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness import text
 from dpviz.figures.robustness.certified import Certified, is_noisy
-from dpviz.figures.robustness.guaranteed_accuracy import MARKS, guarantee_figure
+from dpviz.figures.robustness.guaranteed_accuracy import guarantee_figure
 from dpviz.figures.robustness.table import attack_table, guarantee_frame, guarantee_rows
+from dpviz.figures.robustness.weaker import attacked_sentence
 from dpviz.io.csv_text import frame_csv
 from dpviz.table.role import DataRole
 
@@ -79,7 +81,7 @@ def _curves(found: Sequence[Certified], request: RobustnessRequest, view: View, 
     attacks = measured(request, loaded)
     figure = guarantee_figure(found, up_to=view.up_to, unit=view.unit, wanted=view.wanted, attacks=attacks)
     chart(figure, text.guarantee_sentence(found, view.wanted), key="robust-curves")
-    st.caption(MARKS)
+    st.caption(text.marks_text(found, are_attacked=attacks is not None))
     _verdicts(found, view)
     table(guarantee_rows(found, view.up_to), "Every curve at eleven numbers of poisoned rows.")
     _download(found, view, loaded)
@@ -89,7 +91,7 @@ def _verdicts(found: Sequence[Certified], view: View) -> None:
     """One line per curve; what is refused is struck through and says why."""
     st.markdown("\n".join(f"- {_verdict(item, view)}" for item in found))
     if any(is_noisy(item) and item.table.n_done < item.table.n_asked for item in found):
-        st.caption("Some curves were stopped early: fewer draws, a wider band.")
+        st.caption("Some curves were stopped early: fewer draws, and less is proved.")
 
 
 def _verdict(item: Certified, view: View) -> str:
@@ -119,7 +121,8 @@ def _download(found: Sequence[Certified], view: View, loaded: Loaded) -> None:
 def attacks(request: RobustnessRequest, found: Sequence[Certified], loaded: Loaded) -> None:
     """Choose attacks, measure them in the background; they then stand as dots beside the curves."""
     st.header("Try to break it", anchor=False)
-    st.markdown(prose(TEXTS, "attacks"))
+    shares = " and ".join(f"{number_text(100 * share)} %" for share in run.ATTACKED)
+    st.markdown(prose(TEXTS, "attacks", shares=shares))
     names = tuple(ATTACKS)
     options = {"format_func": lambda name: ATTACKS[name].title, **linked("robust-attacks")}
     chosen = st.multiselect("Attacks", names, default=list(names[1:2]), **options)
@@ -135,6 +138,9 @@ def attacks(request: RobustnessRequest, found: Sequence[Certified], loaded: Load
     report(task, "Attacking")
     frame = measured(request, loaded)
     if frame is not None:
+        weaker = attacked_sentence(frame)
+        if weaker:
+            st.warning(plain(weaker), icon=":material/trending_down:")
         table(attack_table(found, frame), "Every measured attack beside what is proved.")
 
 

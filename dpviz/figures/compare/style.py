@@ -48,7 +48,11 @@ def line_styles(verdicts: Mapping[str, str]) -> dict[str, LineStyle]:
 
 
 def _style(learner: str, verdict: str, colour: str) -> LineStyle:
-    title = get_learner(learner).title
-    symbol = SYMBOLS[learner_names().index(learner) % len(SYMBOLS)]
+    title, symbol = get_learner(learner).title, symbol_of(learner)
     words = _WORDS[verdict]
     return LineStyle(title + words, title, colour, f"{symbol}-open" if words else symbol, "dash" if words else "solid")
+
+
+def symbol_of(learner: str) -> str:
+    """The marker of a learner."""
+    return SYMBOLS[learner_names().index(learner) % len(SYMBOLS)]

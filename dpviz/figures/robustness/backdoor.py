@@ -5,14 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.figures.charts import LEGEND_BELOW, Figure, Rows, chart, limits, line
-from dpviz.figures.compare.style import LineStyle, line_styles
+from dpviz.figures.charts import LEGEND_BELOW, Figure, Rows, Style, chart, joined, limits, line
+from dpviz.figures.compare.style import symbol_of
 from dpviz.figures.guarantee_text import number_text
-from dpviz.figures.robustness.guaranteed_accuracy import WIDTHS
+from dpviz.figures.robustness.certified import epsilon_colours
+from dpviz.figures.robustness.guaranteed_accuracy import DASHES
+from dpviz.figures.theme import NEUTRAL
 from dpviz.learners import get_learner
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+THICK = 2.2
 
 
 def backdoor_figure(curves: pd.DataFrame) -> Figure:
@@ -20,14 +25,13 @@ def backdoor_figure(curves: pd.DataFrame) -> Figure:
     across = {"title": "rows with the trigger, share of the training rows", "tickformat": ".1%", "zeroline": False}
     up = {"title": "trigger works", "tickformat": ".0%", "range": [-0.03, 1.05], "zeroline": False}
     figure = chart(440, xaxis=across, yaxis=up, legend=LEGEND_BELOW, hovermode="closest")
-    styles = line_styles(dict.fromkeys(map(str, curves.learner), "none"))
+    hues = epsilon_colours(curves.epsilon[curves.published.notna()])
+    names = list(dict.fromkeys(map(str, curves.learner)))
     for (learner, epsilon), frame in curves.groupby(["learner", "epsilon"], sort=False):
-        _add_success(figure, styles[str(learner)], float(epsilon), frame, _width(curves, float(epsilon)))
+        colour = hues[epsilon] if frame.published.notna().any() else NEUTRAL
+        style = line(colour, THICK, DASHES[names.index(str(learner)) % len(DASHES)])
+        _add_success(figure, str(learner), float(epsilon), frame, style)
     return figure
-
-
-def _width(curves: pd.DataFrame, epsilon: float) -> float:
-    return WIDTHS[min(sorted(set(curves.epsilon)).index(epsilon), len(WIDTHS) - 1)]
 
 
 def _series(title: str, epsilon: float, frame: pd.DataFrame) -> str:
@@ -35,22 +39,22 @@ def _series(title: str, epsilon: float, frame: pd.DataFrame) -> str:
     return f"{title}, ε = {number_text(epsilon)}" if frame.published.notna().any() else title
 
 
-def _add_success(figure: Figure, style: LineStyle, epsilon: float, frame: pd.DataFrame, width: float) -> None:
-    name = _series(style.title, epsilon, frame)
+def _add_success(figure: Figure, learner: str, epsilon: float, frame: pd.DataFrame, style: Style) -> None:
+    name, colour = _series(get_learner(learner).title, epsilon, frame), style["color"]
     up, down = frame.success_high - frame.success, frame.success - frame.success_low
     figure.add_scatter(
         x=frame.poisoned_share,
         y=frame.success,
-        error_y=limits(up, down, style.colour, thickness=1, width=4),
+        error_y=limits(up, down, colour, thickness=1, width=4),
         name=f"{name}: measured",
-        mode="lines+markers",
-        line=line(style.colour, width),
-        marker={"symbol": style.symbol, "size": 9, "color": style.colour},
+        mode=joined(len(frame)),
+        line=style,
+        marker={"symbol": symbol_of(learner), "size": 9, "color": colour},
         customdata=frame.poisoned_rows,
         hovertemplate=f"<b>{name}</b><br>%{{customdata:,}} rows: works on %{{y:.1%}}<extra></extra>",
     )
     if frame.tight_high.notna().any():
-        ceiling = {"mode": "lines", "line": line(style.colour, width, "dot")}
+        ceiling = {"mode": "lines", "line": line(colour, 1.2, "dot")}
         ceiling["hovertemplate"] = f"<b>{name}</b><br>proved: at most %{{y:.1%}}<extra></extra>"
         figure.add_scatter(x=frame.poisoned_share, y=frame.tight_high, name=f"{name}: at most, proved", **ceiling)
 
@@ -59,7 +63,7 @@ def backdoor_rows(curves: pd.DataFrame) -> Rows:
     """The figure as a table."""
     return [
         {
-            "learner": get_learner(line.learner).title,
+            "algorithm": get_learner(line.learner).title,
             f"ε ({NEIGHBOURS})": number_text(line.epsilon) if line.published == line.published else "none",
             "rows with the trigger": f"{line.poisoned_rows:,}",
             "trigger works": f"{line.success:.1%}",

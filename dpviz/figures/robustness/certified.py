@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from dpviz.evaluation.robustness.bounds import Certificate, VoteCertificate
 from dpviz.evaluation.robustness.poisoning import PoisoningTable
 from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.theme import SERIES
 from dpviz.learners import get_learner
 
 #: Proved by privacy; certified by a vote; published but refused; nothing published and nothing proved.
@@ -63,6 +64,12 @@ class Certified:
     def share(self, rows: int) -> float:
         """Rows as a share of the training rows."""
         return rows / max(1, self.table.n_train)
+
+
+def epsilon_colours(epsilons: Iterable[float | None]) -> dict[float | None, str]:
+    """One hue per epsilon, in their order; None stands first."""
+    places = sorted(set(epsilons), key=lambda epsilon: epsilon or 0.0)
+    return {epsilon: SERIES[place % len(SERIES)] for place, epsilon in enumerate(places)}
 
 
 def majority_of(found: Sequence[Certified]) -> float:

@@ -1,6 +1,6 @@
-"""Guaranteed accuracy against poisoned rows: proved curves with their band, published ones dashed, refused ones struck through.
+"""Guaranteed accuracy against poisoned rows: what is proved as a heavy line, the estimate thin, refused curves struck through.
 
-`MARKS` says what each mark means; colour is never the only cue. Bounds come from `evaluation.robustness.poisoning`.
+One hue per epsilon, one dash per learner. Bounds come from `evaluation.robustness.poisoning`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.evaluation.robustness.poisoning import curve_rows
-from dpviz.figures.charts import LEGEND_BELOW, Figure, Style, band, chart, limits, line, marker
-from dpviz.figures.compare.style import line_styles
-from dpviz.figures.robustness.certified import Certified, majority_of
+from dpviz.figures.charts import LEGEND_BELOW, SILENT, Figure, Style, chart, limits, line, marker
+from dpviz.figures.robustness.certified import Certified, epsilon_colours, majority_of
 from dpviz.figures.theme import NEUTRAL, VOTES, WHITE, translucent
 
 if TYPE_CHECKING:
@@ -20,15 +19,13 @@ if TYPE_CHECKING:
 
 Unit = Literal["rows", "share"]
 
-#: Curves of one learner at several epsilons differ in their width, the smallest epsilon widest.
-WIDTHS = (3.5, 2.2, 1.3)
+#: What is proved, and the estimate from the same draws.
+HEAVY, THIN = 3.5, 1.2
+#: Learners at one epsilon share its hue and differ in these.
+DASHES = ("solid", "dash", "dashdot", "longdash")
 #: Room below the majority class that is still drawn, in accuracy.
 BELOW = 0.25
 AXES = {"rows": "poisoned rows (added or removed; a changed row is two)", "share": "poisoned rows, share of the training rows"}
-MARKS = (
-    "Solid: proved, with its 95 % band below. Dashed: the published bound for the same learner. Dotted grey with crosses: "
-    "published, but refused. Steps: certified by vote, no band needed. Dots: measured attacks with 95 % limits."
-)
 _ATTACK_SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 
 
@@ -42,7 +39,7 @@ def guarantee_figure(
     unit : str
         What the horizontal axis counts: rows, or their share.
     wanted : float or None
-        An accuracy to stay above: a line.
+        The accuracy to stay above; None for that of the majority class.
     attacks : DataFrame or None
         From `attack_curve`, one or more of them.
     """
@@ -55,20 +52,22 @@ def guarantee_figure(
     for item, style in zip(found, lines, strict=True):
         if attacks is not None:
             _add_attacks(figure, item, attacks, unit, style["color"])
-    _add_vacuous(figure, found, bottom)
-    if wanted is not None:
-        figure.add_hline(wanted, line=line(NEUTRAL, 1.5, "dashdot"), annotation_text="wanted")
+    _add_level(figure, found, wanted, bottom)
+    for item, style in zip(found, lines, strict=True):
+        _add_crossing(figure, item, wanted, up_to, unit, style["color"])
     return figure
 
 
 def _lines(found: Sequence[Certified]) -> list[Style]:
-    """The line of each curve: its colour by learner, its width by epsilon; what is refused is grey."""
-    styles = line_styles({item.table.learner: item.verdict for item in found if item.kind == "proved"})
-    colours = {name: style.colour for name, style in styles.items()}
-    colours |= {item.table.learner: VOTES for item in found if item.kind == "votes"}
-    epsilons = sorted({item.epsilon for item in found if item.epsilon is not None})
-    widths: dict[float | None, float] = {e: WIDTHS[min(place, len(WIDTHS) - 1)] for place, e in enumerate(epsilons)}
-    return [line(colours.get(item.table.learner, NEUTRAL), widths.get(item.epsilon, WIDTHS[1])) for item in found]
+    """The line of each curve: its hue by epsilon, its dash by learner; what is refused is grey."""
+    hues = epsilon_colours(item.epsilon for item in found if item.kind == "proved")
+    learners = list(dict.fromkeys(item.table.learner for item in found if item.kind == "proved"))
+    dashes = {name: DASHES[place % len(DASHES)] for place, name in enumerate(learners)}
+    return [line(_hue(item, hues), HEAVY, dashes.get(item.table.learner, "solid")) for item in found]
+
+
+def _hue(item: Certified, hues: dict[float | None, str]) -> str:
+    return VOTES if item.kind == "votes" else hues[item.epsilon] if item.kind == "proved" else NEUTRAL
 
 
 def _add(figure: Figure, item: Certified, up_to: float, unit: Unit, style: Style) -> None:
@@ -79,10 +78,9 @@ def _add(figure: Figure, item: Certified, up_to: float, unit: Unit, style: Style
     about["hovertemplate"] = "%{customdata}<extra></extra>"
     match item.kind:
         case "proved":
-            figure.add_scatter(**band(x, low, tight, style["color"]), legendgroup=name)
-            figure.add_scatter(**about, y=tight, name=f"{name}: proved", line=style)
-            dashed = style | {"dash": "dash"}
-            figure.add_scatter(**about, y=published, name=f"{name}: published", line=dashed, showlegend=False)
+            figure.add_scatter(**about, y=low, name=f"{name}: proved", line=style)
+            thin = {"line": style | {"width": THIN}, "showlegend": False}
+            figure.add_scatter(**about, y=tight, name=f"{name}: estimate", **thin)
         case "votes":
             figure.add_scatter(**about, y=low, name=f"{item.title}: certified", line=style | {"shape": "hv"})
         case "refused":  # struck through: grey, dotted, crossed out, and said so
@@ -102,7 +100,7 @@ def _hover(certified: Certified, rows: int) -> str:
         return f"{head}certified: {table.low(rows):.1%}"
     if certified.kind == "refused":
         return f"{head}published, but refused: {table.published(rows):.1%}"
-    proved = f"proved: {table.tight(rows):.1%}, with {1 - table.beta:.0%} confidence {table.low(rows):.1%}"
+    proved = f"proved with {1 - table.beta:.0%} confidence: {table.low(rows):.1%}, estimate {table.tight(rows):.1%}"
     return f"{head}{proved}<br>published: {table.published(rows):.1%}"
 
 
@@ -141,12 +139,26 @@ def _range(found: Sequence[Certified], wanted: float | None, attacks: pd.DataFra
     return max(0.0, min(lows)), min(1.0, max(levels) + 0.03)
 
 
-def _add_vacuous(figure: Figure, found: Sequence[Certified], bottom: float) -> None:
-    top = majority_of(found)
-    area = {"line": {"width": 0}, "fillcolor": translucent(NEUTRAL, 0.2), "layer": "below"}
-    figure.add_shape(type="rect", xref="paper", x0=0, x1=1, y0=bottom, y1=top, **area)
-    place = {"xref": "paper", "x": 0.01, "y": bottom, "xanchor": "left", "yanchor": "bottom", "showarrow": False}
-    figure.add_annotation(text=f"worth nothing: the majority class alone reaches {top:.1%}", align="left", **place)
+def _add_level(figure: Figure, found: Sequence[Certified], wanted: float | None, bottom: float) -> None:
+    """The line to stay above, and below it what is worth nothing."""
+    majority = majority_of(found)
+    level, words = (majority, "majority class") if wanted is None else (wanted, "stay above")
+    area = {"line": {"width": 0}, "fillcolor": translucent(NEUTRAL, 0.16), "layer": "below"}
+    figure.add_shape(type="rect", xref="paper", x0=0, x1=1, y0=bottom, y1=majority, **area)
+    figure.add_hline(level, line=line(NEUTRAL, 1.5, "dot"))
+    place = {"xref": "paper", "x": 0.995, "y": level, "xanchor": "right", "yanchor": "bottom", "showarrow": False}
+    figure.add_annotation(text=f"{words} {level:.1%}", **place)
+
+
+def _add_crossing(figure: Figure, item: Certified, wanted: float | None, up_to: float, unit: Unit, colour: str) -> None:
+    """Where what is proved falls to the line to stay above: a marker with the number of rows."""
+    rows = item.table.protected_rows(wanted) if item.kind in ("proved", "votes") else None
+    if rows is None or item.share(rows) > up_to:
+        return
+    level = item.table.majority if wanted is None else wanted
+    text = {"text": [f"<b>{rows:,}</b>"], "textposition": "bottom left", "textfont": {"size": 14}}
+    dot = {"mode": "markers+text", "marker": marker(colour, "circle-open", 11, 3), "cliponaxis": False}
+    figure.add_scatter(x=[item.share(rows) if unit == "share" else rows], y=[level], name="crossing", **text, **dot, **SILENT)
 
 
 def _across(found: Sequence[Certified], up_to: float, unit: Unit) -> Style:

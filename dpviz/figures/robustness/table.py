@@ -49,13 +49,13 @@ def _row(item: Certified, rows: int) -> dict[str, str]:
     table = item.table
     published = "none" if item.kind in ("votes", "silent") else f"{table.published(rows):.1%}"
     return {
-        "learner": item.title,
+        "algorithm": item.title,
         f"ε ({NEIGHBOURS})": "none" if item.epsilon is None else number_text(item.epsilon),
         "poisoned rows": f"{rows:,}",
         "share": f"{item.share(rows):.2%}",
         "published": f"{published} (refused)" if item.kind == "refused" else published,
-        "proved": "nothing" if table.reason else f"{table.tight(rows):.1%}",
-        "proved, whole band": "nothing" if table.reason else f"{table.low(rows):.1%}",
+        "proved": "nothing" if table.reason else f"{table.low(rows):.1%}",
+        "estimate": "none" if table.reason else f"{table.tight(rows):.1%}",
     }
 
 
@@ -64,11 +64,11 @@ def attack_table(found: Sequence[Certified], attacks: pd.DataFrame) -> Rows:
     return [
         {
             "attack": ATTACKS[line.attack].title,
-            "learner": item.name,
+            "algorithm": item.name,
             "poisoned rows": f"{line.poisoned_rows:,}",
             "mean accuracy": f"{line.accuracy:.1%}",
             "95 % limits": f"{line.low:.1%} to {line.high:.1%}",
-            "proved, whole band": "nothing" if item.table.reason else f"{item.table.low(int(line.poisoned_rows)):.1%}",
+            "proved": "nothing" if item.table.reason else f"{item.table.low(int(line.poisoned_rows)):.1%}",
         }
         for item in found
         for line in attack_rows(item, attacks).itertuples()

@@ -69,6 +69,23 @@ def struck_text(item: Certified, wanted: float | None) -> str:
     return "" if rows is None else f"published: up to {rows:,} poisoned rows"
 
 
+def marks_text(found: Sequence[Certified], *, are_attacked: bool) -> str:
+    """What each mark in the figure means, of those that are there."""
+    kinds = {item.kind for item in found}
+    sure = f"{1 - found[0].table.beta:.0%}"
+    words = {
+        "proved": f"Heavy line: proved with {sure} confidence. Thin line: an estimate that proves nothing.",
+        "votes": "Steps: certified by vote, without a confidence.",
+        "refused": "Dotted grey with crosses: published, but refused.",
+        "silent": "Open grey circle: accuracy without poison, nothing is guaranteed.",
+    }
+    said = [text for kind, text in words.items() if kind in kinds]
+    crossed = ["Ring with a number: so many poisoned rows, and it is still above the dotted line."]
+    grey = ["Grey area: no better than always answering the largest class."]
+    dots = ["Dots: measured attacks with 95 % limits."] if are_attacked else []
+    return " ".join(said + (crossed if kinds & set(SOUND) else []) + dots + grey)
+
+
 def guarantee_sentence(found: Sequence[Certified], wanted: float | None) -> str:
     """Alt text of the figure."""
     each = ". ".join(f"{full_name(item)}: {verdict_text(item, wanted).split('. ')[0]}" for item in found)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.evaluation.robustness.bounds import Certificate
-from dpviz.figures.charts import Figure, Rows, Style, line, panels
+from dpviz.figures.charts import Figure, Rows, Style, joined, line, panels
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness.certified import Certified, majority_of
 from dpviz.figures.theme import NEUTRAL, SERIES
@@ -43,7 +43,7 @@ def tradeoff_figure(found: Sequence[Certified], *, chosen: float, wanted: float 
     for row, (y, (symbol, shown)) in enumerate(zip((guesses, accuracy, withstood), _STYLES, strict=True)):
         style = {"line": line(SERIES[row]), "marker": {"size": 8, "symbol": symbol, "color": SERIES[row]}}
         hover = f"{shown}<extra></extra>"
-        figure.add_scatter(x=x, y=y, mode="lines+markers", hovertemplate=hover, **style, row=row + 1, col=1)
+        figure.add_scatter(x=x, y=y, mode=joined(len(x)), hovertemplate=hover, **style, row=row + 1, col=1)
     level = majority_of(found) if wanted is None else wanted
     figure.add_hline(level, line=line(NEUTRAL, 1.5, "dot"), row=2, col=1)
     figure.add_vline(chosen, line=line(NEUTRAL, 2), row="all", col=1)
@@ -71,3 +71,11 @@ def tradeoff_sentence(item: Certified, wanted: float | None) -> str:
         f"{item.title} at ε = {number_text(item.epsilon or 0)} ({NEIGHBOURS}): {guesses} guesses about one row can be right "
         f"(a coin: 50), mean accuracy {accuracy}, poisoned rows withstood: {rows}."
     )
+
+
+def ends_sentence(found: Sequence[Certified], wanted: float | None) -> str:
+    """From the smallest to the largest epsilon that was computed, how the three numbers change."""
+    ends = sorted(found, key=lambda item: item.epsilon or 0)
+    (low, high), both = (ends[0], ends[-1]), [three_numbers(item, wanted) for item in (ends[0], ends[-1])]
+    changes = ", ".join(f"{name} from {a} to {b}" for name, a, b in zip(PANELS, *both, strict=True))
+    return f"From ε = {number_text(low.epsilon or 0)} to {number_text(high.epsilon or 0)}: {changes}."

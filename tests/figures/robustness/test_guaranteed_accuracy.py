@@ -9,7 +9,7 @@ import pytest
 
 from dpviz.figures.robustness.guaranteed_accuracy import guarantee_figure
 from dpviz.figures.robustness.table import MOST_ROWS, attack_table, guarantee_frame, guarantee_rows
-from dpviz.figures.robustness.text import full_name, guarantee_sentence, headline, struck_text, verdict_text
+from dpviz.figures.robustness.text import full_name, guarantee_sentence, headline, marks_text, struck_text, verdict_text
 from dpviz.figures.theme import NEUTRAL, VOTES
 from dpviz.learners import get_learner
 from tests.figures.robustness.curves import ALL, FIRST, PROVED, REFUSED, SECOND, SILENT, VOTERS, certified, lines, voted
@@ -20,20 +20,26 @@ def test_the_kind_of_a_curve_follows_from_what_is_proved_and_published():
 
 
 class TestGuaranteeFigure:
-    def test_the_solid_line_is_the_tight_bound_and_the_dashed_one_the_published(self):
+    def test_the_heavy_line_is_proved_and_the_thin_one_the_estimate(self):
         figure = guarantee_figure([PROVED], up_to=0.01, unit="rows")
-        (solid,), (dashed,) = lines(figure, ": proved"), lines(figure, ": published")
-        assert list(solid.x) == list(range(11))
-        assert list(solid.y) == [PROVED.table.tight(k) for k in range(11)]
-        assert solid.line.dash == "solid"
-        assert list(dashed.y) == [PROVED.table.published(k) for k in range(11)]
-        assert dashed.line.dash == "dash"
+        (heavy,), (thin,) = lines(figure, ": proved"), lines(figure, ": estimate")
+        assert list(heavy.x) == list(range(11))
+        assert list(heavy.y) == [PROVED.table.low(k) for k in range(11)]
+        assert list(thin.y) == [PROVED.table.tight(k) for k in range(11)]
+        assert heavy.line.width > 2 * thin.line.width
 
-    def test_the_band_reaches_from_the_tight_bound_down_to_its_lower_edge(self):
-        figure = guarantee_figure([PROVED], up_to=0.01, unit="rows")
-        (band,) = [trace for trace in figure.data if trace.fill == "toself"]
-        expected = [PROVED.table.tight(k) for k in range(11)] + [PROVED.table.low(k) for k in reversed(range(11))]
-        assert list(band.y) == expected
+    @pytest.mark.parametrize("unit", ["rows", "share"])
+    def test_a_marker_says_how_many_rows_may_be_poisoned(self, unit):
+        figure = guarantee_figure([PROVED, voted(), REFUSED], up_to=0.05, unit=unit)
+        rings = lines(figure, "crossing")
+        withstood = [item.table.protected_rows() for item in (PROVED, voted())]
+        assert [ring.text[0] for ring in rings] == [f"<b>{rows}</b>" for rows in withstood]
+        assert [ring.x[0] for ring in rings] == (withstood if unit == "rows" else [rows / 1000 for rows in withstood])
+        assert [ring.y[0] for ring in rings] == [PROVED.table.majority, voted().table.majority]
+
+    def test_no_marker_where_nothing_is_proved_or_it_lies_outside(self):
+        assert not lines(guarantee_figure([PROVED], up_to=0.01, unit="rows", wanted=0.99), "crossing")
+        assert not lines(guarantee_figure([PROVED], up_to=0.001, unit="rows"), "crossing")
 
     def test_in_percent_the_places_are_shares_and_the_heights_the_same(self):
         rows, share = (guarantee_figure([PROVED], up_to=0.01, unit=unit) for unit in ("rows", "share"))
@@ -54,7 +60,7 @@ class TestGuaranteeFigure:
 
     def test_a_vote_is_a_staircase_without_a_band(self):
         figure = guarantee_figure([voted()], up_to=0.005, unit="rows")
-        (line,) = figure.data
+        (line,) = lines(figure, "certified")
         assert line.line.shape == "hv"
         assert line.line.color == VOTES
         assert list(line.y) == [0.8, 0.8, 0.5, 0.3, 0.2, 0.1]
@@ -71,10 +77,12 @@ class TestGuaranteeFigure:
         assert area.y0 == figure.layout.yaxis.range[0]
         assert any("majority class" in note.text for note in figure.layout.annotations)
 
-    def test_epsilons_of_a_learner_share_a_colour_and_differ_in_width(self):
-        (small,), (large,) = (lines(guarantee_figure(ALL, up_to=0.01, unit="rows"), f"ε = {e}: proved") for e in ("0.01", "0.1"))
-        assert small.line.color == large.line.color
-        assert small.line.width > large.line.width
+    def test_every_epsilon_has_its_hue_and_every_learner_its_dash(self):
+        other = certified(SECOND)
+        figure = guarantee_figure([PROVED, certified(epsilon=0.01), other], up_to=0.01, unit="rows")
+        large, small, second = lines(figure, ": proved")
+        assert large.line.color == second.line.color != small.line.color
+        assert large.line.dash == small.line.dash != second.line.dash
 
     def test_attacks_are_dots_with_limits_and_stay_in_view(self):
         attacks = pd.DataFrame([attack_line("leaf-flips", FIRST, 0.1, 10, 0.3), attack_line("leaf-flips", SECOND, 9.0, 10, 0.3)])
@@ -135,6 +143,12 @@ class TestWords:
         said = guarantee_sentence(ALL, None)
         assert all(full_name(item) in said for item in ALL)
 
+    def test_only_marks_that_are_there_are_explained(self):
+        assert "by vote" not in marks_text([PROVED], are_attacked=False)
+        assert "Dots" in marks_text([PROVED], are_attacked=True)
+        assert "Ring" not in marks_text([REFUSED, SILENT], are_attacked=False)
+        assert "with 95% confidence" in marks_text(ALL, are_attacked=False)
+
 
 class TestTables:
     def test_the_frame_has_every_point_and_its_learner(self):
@@ -153,4 +167,4 @@ class TestTables:
     def test_attacks_stand_beside_what_is_proved(self):
         ((row,),) = [attack_table([PROVED], pd.DataFrame([attack_line("leaf-flips", FIRST, 0.1, 10, 0.8)]))]
         assert row["mean accuracy"] == "80.0%"
-        assert row["proved, whole band"] == f"{PROVED.table.low(10):.1%}"
+        assert row["proved"] == f"{PROVED.table.low(10):.1%}"

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from dpviz.figures.robustness.tradeoff import three_numbers, tradeoff_figure, tradeoff_rows, tradeoff_sentence
+from dpviz.figures.robustness.tradeoff import ends_sentence, three_numbers, tradeoff_figure, tradeoff_rows, tradeoff_sentence
 from tests.figures.robustness.curves import PROVED, REFUSED, certified
 
 
@@ -28,3 +28,13 @@ def test_words_and_table_say_the_same():
 
 def test_a_refused_learner_has_no_limit_and_withstands_none():
     assert three_numbers(REFUSED, None)[::2] == ("no limit", "none")
+
+
+def test_two_points_are_not_joined_and_the_sentence_names_both_ends():
+    found = [certified(epsilon=e) for e in (0.01, 0.1, 1.0)]
+    assert {trace.mode for trace in tradeoff_figure(found, chosen=0.1, wanted=None).data} == {"lines+markers"}
+    assert {trace.mode for trace in tradeoff_figure(found[:2], chosen=0.1, wanted=None).data} == {"markers"}
+    said = ends_sentence(found, None)
+    assert said.startswith("From ε = 0.01 to 1: ")
+    for low, high in zip(three_numbers(found[0], None), three_numbers(found[2], None), strict=True):
+        assert f"from {low} to {high}" in said

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpviz.figures.robustness.weaker import attacked_sentence, backdoor_weaker, widest_gap
+from dpviz.installation import bundled
+from dpviz.learners import DEFAULT
+from tests.figures.robustness.curves import SECOND, VOTERS
+
+
+def curves(ours: float, other: float, *, learner: str = SECOND, epsilon: float = 0.1, width: float = 0.01) -> pd.DataFrame:
+    rows = [(DEFAULT, 0.1, ours, 0.9), (learner, epsilon, other, np.nan)]
+    frame = pd.DataFrame(rows, columns=["learner", "epsilon", "success", "tight_high"])
+    about = {"success_low": frame.success - width, "success_high": frame.success + width, "poisoned_rows": 12, "n_draws": 20}
+    return frame.assign(**about)
+
+
+def test_a_better_private_learner_is_named_with_both_numbers() -> None:
+    said = backdoor_weaker(curves(0.73, 0.008))
+    assert "is the weaker one here. At ε = 0.1 (add/remove one row) with 12 poisoned rows" in said
+    assert "work on 73.0%" in said
+    assert "on 0.8%" in said
+    assert "the 95 % limits do not overlap. Nothing is proved about" in said
+    assert "from 20 draws each, and the 95 % limits overlap" in backdoor_weaker(curves(0.73, 0.008, width=0.5))
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        curves(0.008, 0.73),
+        curves(0.5, 0.49),
+        curves(0.73, 0.008, learner=VOTERS),
+        curves(0.73, 0.008, epsilon=1.0),
+    ],
+    ids=["stronger", "as good as equal", "not private", "another epsilon"],
+)
+def test_nothing_is_said_where_it_is_not_weaker(found: pd.DataFrame) -> None:
+    assert backdoor_weaker(found) == ""
+
+
+def test_the_stored_run_is_told_as_it_is() -> None:
+    stored = pd.read_csv(bundled("data/benchmarks/poisoning_figure_4.csv"))
+    gap = widest_gap(stored, "success")
+    assert gap is not None
+    here = stored[(stored.epsilon == gap.epsilon) & (stored.poisoned_rows == gap.rows)].set_index("learner").success
+    assert (gap.ours_value, gap.other_value) == (here[DEFAULT], here[gap.other])
+    assert gap.ours_value - gap.other_value > 0.5
+    assert f"{here[DEFAULT]:.1%}" in backdoor_weaker(stored)
+
+
+def test_an_attack_on_accuracy_is_compared_the_same_way() -> None:
+    about = {"attack": "leaf-flips", "epsilon": 0.1, "poisoned_rows": 9, "n_draws": 10}
+    frame = pd.DataFrame({"learner": [DEFAULT, SECOND], "accuracy": [0.5, 0.7], "low": [0.4, 0.65], "high": [0.6, 0.75], **about})
+    assert "keeps 50.0% accuracy" in attacked_sentence(frame)
+    assert "70.0%" in attacked_sentence(frame)
+    assert attacked_sentence(frame.assign(accuracy=[0.7, 0.5])) == ""
