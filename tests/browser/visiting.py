@@ -34,3 +34,18 @@ def idle(page: Any) -> None:
 def settled(page: Any) -> None:
     """Wait until the page has been as it is for a second, with no work left on or off it."""
     page.wait_for_function(_SETTLED)
+
+
+def faults_of(page: Any) -> list[str]:
+    """Accessibility faults that are worse than minor, in words."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    # Streamlit's own list of pages nests its sections in a way that is not ours to mend; labels of controls that
+    # cannot be used yet are pale, as WCAG 1.4.3 allows.
+    not_ours = [["[data-testid=stSidebarNavItems]"], ["[data-testid=stWidgetLabel][disabled]"]]
+    found = Axe().run(page, context={"exclude": not_ours}).response["violations"]
+    return [_in_words(fault) for fault in found if fault["impact"] != "minor"]
+
+
+def _in_words(fault: dict[str, Any]) -> str:
+    return f"{fault['id']}: {fault['help']}: {[node['html'][:200] for node in fault['nodes'][:3]]}"
