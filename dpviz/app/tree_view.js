@@ -12,7 +12,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (!views.has(element)) views.set(element, new View(element, parentElement));
   const view = views.get(element);
   view.report = (id) => setTriggerValue("clicked", id);
-  view.chooseEpsilon = (epsilon) => setTriggerValue("epsilon", epsilon);
+  view.drag = (along, value) => setTriggerValue(along, value);
   view.show(data);
   return () => { view.close(); views.delete(element); };
 }
@@ -24,11 +24,14 @@ class View {
     this.stage = element.querySelector(".stage");
     this.level = element.querySelector("output");
     this.dragged = false;
-    this.steps = [];
     this.ladder = element.querySelector(".ladder");
-    this.slider = element.querySelector("input");
-    this.slider.addEventListener("input", () => this.step(this.steps[this.slider.value]));
-    this.slider.addEventListener("change", () => this.chooseEpsilon(this.steps[this.slider.value].epsilon));
+    this.rails = [...element.querySelectorAll(".ladder input")];
+    for (const rail of this.rails) {
+      rail.addEventListener("input", () => this.step(rail));
+      rail.addEventListener("change", () => this.drag(rail.dataset.along, rail.steps[rail.value].value));
+    }
+    this.follow = (event) => this.stepTo(event.detail);
+    window.addEventListener("dpviz-epsilon", this.follow);
     this.element.querySelector(".zoom").addEventListener("click", (event) => this.press(event));
     this.stage.addEventListener("click", (event) => this.click(event));
     this.stage.addEventListener("keydown", (event) => this.key(event));
@@ -39,46 +42,67 @@ class View {
     this.resized.observe(this.element);
   }
 
-  close() { this.resized.disconnect(); }
+  close() {
+    this.resized.disconnect();
+    window.removeEventListener("dpviz-epsilon", this.follow);
+  }
 
   // --- what is shown ---------------------------------------------------------------------------------------------------
 
   show(data) {
     const asked = !this.data || data.selected !== this.data.selected;
     this.data = data;
-    this.at = undefined;
+    if (!this.rails.some((rail) => rail.matches(":active"))) this.at = undefined;
     if (asked) this.chosen = data.selected;
     this.lay();
     this.dress();
     this.climb();
   }
 
-  // --- the ladder: the tree at other epsilons, without asking the server -------------------------------------------------
+  // --- the ladders: the tree at other epsilons and depths, without asking the server --------------------------------------
 
   async climb() {
-    const packed = this.data.ladder;
-    if (packed !== this.packed) {
-      this.packed = packed;
-      const steps = packed ? await unpacked(packed) : [];
-      if (packed !== this.packed) return;
-      this.steps = steps;
+    const packed = this.data.ladders;
+    for (const rail of this.rails) {
+      const text = packed[rail.dataset.along] ?? "";
+      if (text !== rail.packed) {
+        rail.packed = text;
+        const steps = text ? await unpacked(text) : [];
+        if (text !== rail.packed) return;
+        rail.steps = steps;
+      }
+      rail.parentElement.hidden = !rail.steps.length;
     }
-    this.ladder.hidden = !this.steps.length;
-    if (!this.steps.length) return;
-    const away = this.steps.map(({ epsilon }) => Math.abs(Math.log(epsilon / this.data.epsilon)));
-    this.slider.max = this.steps.length - 1;
-    this.slider.value = away.indexOf(Math.min(...away));
-    this.say(this.steps[this.slider.value]);
+    const rails = this.rails.filter((rail) => rail.steps.length);
+    this.ladder.hidden = !rails.length;
+    if (!rails.length || this.at) return;
+    for (const rail of rails) {
+      rail.max = rail.steps.length - 1;
+      rail.value = nearest(rail.steps, this.data.at[rail.dataset.along]);
+      this.name(rail);
+    }
+    this.say(rails[0]);
   }
 
-  step(step) {
-    this.at = step;
-    this.say(step);
+  step(rail) {
+    this.at = rail.steps[rail.value];
+    this.name(rail);
+    this.say(rail);
     this.lay();
   }
 
-  say({ words, strip }) {
-    this.slider.setAttribute("aria-valuetext", words);
+  // Epsilon is being dragged elsewhere on the page; there may be values that this ladder does not have.
+  stepTo(epsilon) {
+    const [rail] = this.rails, at = rail.steps?.findIndex(({ value }) => value === epsilon) ?? -1;
+    if (at < 0) return;
+    rail.value = at;
+    this.step(rail);
+  }
+
+  name(rail) { rail.setAttribute("aria-valuetext", rail.steps[rail.value].words); }
+
+  say(rail) {
+    const { words, strip } = rail.steps[rail.value];
     this.ladder.querySelector(".said").textContent = words;
     this.ladder.querySelector(".strip").replaceChildren(drawing(strip));
   }
@@ -107,7 +131,7 @@ class View {
     this.stage.replaceChildren(this.svg);
     this.nodes = [...this.svg.querySelectorAll("[data-path]")];
     this.byId = new Map(this.nodes.map((node) => [node.dataset.path, node]));
-    if (this.at) {  // on the way from one epsilon to another the zoom stays, and the frame does not shrink
+    if (this.at) {  // on the way from one step to another the zoom stays, and the frame does not shrink
       this.zoomTo(this.scale, this.left, this.top);
       this.grow();
       this.dress();
@@ -296,6 +320,12 @@ function drawing(text) {
 async function unpacked(text) {
   const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+// The place of the step whose value is nearest, on a log scale.
+function nearest(steps, value) {
+  const away = steps.map((step) => Math.abs(Math.log(step.value / Math.max(value, 1e-9))));
+  return away.indexOf(Math.min(...away));
 }
 
 function corner(node) {

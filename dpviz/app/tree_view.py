@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from dpviz.accounting.guarantee import NEIGHBOURS
@@ -11,8 +12,11 @@ from dpviz.app.component import component, event_in, ignore
 _HTML = f"""
 <div class="view">
   <div class="ladder" hidden>
-    <label>Drag ε <span>({NEIGHBOURS})</span> and watch
-      <input type="range" min="0" step="1" aria-label="ε ({NEIGHBOURS})"></label>
+    <div class="rails">
+      <label>Drag ε <span>({NEIGHBOURS})</span>
+        <input type="range" min="0" step="1" data-along="epsilon" aria-label="ε ({NEIGHBOURS})"></label>
+      <label hidden>or depth <input type="range" min="0" step="1" data-along="depth" aria-label="Depth"></label>
+    </div>
     <div class="strip"></div>
     <p class="said"></p>
   </div>
@@ -37,9 +41,9 @@ def tree_view(
     *,
     selected: str | None,
     key: str,
-    ladder: str = "",
-    epsilon: float | None = None,
-    on_epsilon: Callable[[], None] = ignore,
+    ladders: Mapping[str, str] | None = None,
+    at: Mapping[str, float] | None = None,
+    on_dragged: Callable[[str], None] = lambda along: None,
 ) -> str | None:
     """Show a tree; return the id of the node that was chosen just now ("root.L"), None on every other run.
 
@@ -55,17 +59,18 @@ def tree_view(
         The node to mark, as the page knows it; a choice made just now goes before it.
     key : str
         The widget's key.
-    ladder : str
-        The tree at other epsilons, to drag through, as `dpviz.app.tree.ladder` packs them; "" for none.
-    epsilon : float, optional
-        The epsilon of the drawings.
-    on_epsilon : callable
-        Called when another one was chosen; `event_in(key, "epsilon")` is its value.
+    ladders : mapping of str to str, optional
+        The tree at other values of "epsilon" and of "depth", to drag through, as `dpviz.app.tree.ladder` packs them.
+    at : mapping of str to float, optional
+        Epsilon and depth of the drawings.
+    on_dragged : callable (str) -> None
+        Called when another "epsilon" or "depth" was chosen; `event_in(key, "depth")` is its value.
     """
     marked = chosen_node(key) or selected
-    data = {"wide": svg_wide, "narrow": svg_narrow, "selected": marked, "key": key, "ladder": ladder, "epsilon": epsilon}
+    data = {"wide": svg_wide, "narrow": svg_narrow, "selected": marked, "key": key, "ladders": ladders or {}, "at": at or {}}
     show = component("dpviz_tree", Path(__file__), html=_HTML)
-    result = show(key=key, data=data, on_clicked_change=ignore, on_epsilon_change=on_epsilon)
+    dragged = {f"on_{along}_change": partial(on_dragged, along) for along in ("epsilon", "depth")}
+    result = show(key=key, data=data, on_clicked_change=ignore, **dragged)
     return result.clicked
 
 

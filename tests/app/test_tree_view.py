@@ -38,8 +38,8 @@ def test_the_widget_gets_both_drawings_and_the_selection() -> None:
         "narrow": "<svg class='n'/>",
         "selected": "root.L",
         "key": "tree",
-        "ladder": "",
-        "epsilon": None,
+        "ladders": {},
+        "at": {},
     }
     assert app.text[0].value == "None None"
 

@@ -51,7 +51,7 @@ def grown(depth: int) -> Tree:
 
 def data(tree: Tree, selected: str | None = None, drawn: str | None = None) -> dict[str, Any]:
     wide, narrow = (tree_svg(tree, widths=None, selected=drawn, narrow=narrow, title="Tree") for narrow in (False, True))
-    return {"wide": wide, "narrow": narrow, "selected": selected, "key": "k"}
+    return {"wide": wide, "narrow": narrow, "selected": selected, "key": "k", "ladders": {}, "at": {}}
 
 
 @pytest.fixture
@@ -235,7 +235,7 @@ def test_scripts_and_handlers_in_a_drawing_do_not_run(page: Any) -> None:
         '<g data-path="root" role="treeitem" aria-level="1" onfocus="window.evil=1"><a href="javascript:window.evil=1"/>'
         '<image href="http://evil.invalid/x.png" onerror="window.evil=1"/></g></svg>'
     )
-    show(page, {"wide": evil, "narrow": evil, "selected": None, "key": "k"})
+    show(page, {"wide": evil, "narrow": evil, "selected": None, "key": "k", "ladders": {}, "at": {}})
     page.locator('[data-path="root"]').dispatch_event("click")
     assert page.evaluate("window.evil") is None
     assert page.locator(".stage script, .stage a, .stage image").count() == 0
@@ -257,9 +257,9 @@ def test_closing_stops_watching(page: Any) -> None:
     assert page.locator(".stage > svg").get_attribute("data-layout") == "wide"
 
 
-def packed(*depths: int) -> str:
+def packed(*depths: int, unit: float = 0.1) -> str:
     steps = [
-        {"epsilon": 0.1 * depth, "strip": '<svg xmlns="http://www.w3.org/2000/svg"/>', "words": f"depth {depth}"}
+        {"value": unit * depth, "strip": '<svg xmlns="http://www.w3.org/2000/svg"/>', "words": f"depth {depth}"}
         | {name: text for name, text in data(grown(depth)).items() if name in ("wide", "narrow")}
         for depth in depths
     ]
@@ -267,7 +267,7 @@ def packed(*depths: int) -> str:
 
 
 def test_dragging_epsilon_draws_the_tree_of_each_step_and_release_reports_it_once(page: Any) -> None:
-    show(page, data(grown(2)) | {"ladder": packed(1, 2, 3), "epsilon": 0.21})
+    show(page, data(grown(2)) | {"ladders": {"epsilon": packed(1, 2, 3)}, "at": {"epsilon": 0.21}})
     slider = page.get_by_role("slider", name="ε (add/remove one row)")
     slider.wait_for()
     assert (slider.input_value(), slider.get_attribute("aria-valuetext")) == ("1", "depth 2")
@@ -283,11 +283,25 @@ def test_dragging_epsilon_draws_the_tree_of_each_step_and_release_reports_it_onc
     assert page.evaluate("window.clicked")[-1][1] == pytest.approx(0.3)
 
 
+def test_depth_is_dragged_too_and_epsilon_follows_a_slider_elsewhere(page: Any) -> None:
+    show(page, data(grown(2)) | {"ladders": {"epsilon": packed(1, 2), "depth": packed(1, 2, 3, unit=1)}, "at": {"depth": 2}})
+    depth = page.get_by_role("slider", name="Depth")
+    depth.wait_for()
+    assert depth.input_value() == "1"
+    depth.press("ArrowRight")
+    assert page.locator("[data-path]").count() == 15
+    assert page.evaluate("window.clicked") == [["depth", 3]]
+    for epsilon, nodes in ((0.1, 3), (0.15, 3), (0.2, 7)):
+        page.evaluate("detail => window.dispatchEvent(new CustomEvent('dpviz-epsilon', { detail }))", epsilon)
+        assert page.locator("[data-path]").count() == nodes
+    assert len(page.evaluate("window.clicked")) == 1
+
+
 def test_a_tree_that_comes_from_the_server_takes_the_place_of_the_one_dragged_to(page: Any) -> None:
-    show(page, data(grown(2)) | {"ladder": packed(1, 2, 3), "epsilon": 0.2})
+    show(page, data(grown(2)) | {"ladders": {"epsilon": packed(1, 2, 3)}, "at": {"epsilon": 0.2}})
     page.get_by_role("slider").press("ArrowRight")
     assert page.locator("[data-path]").count() == 15
-    show(page, data(grown(1)) | {"ladder": packed(1, 2, 3), "epsilon": 0.1})
+    show(page, data(grown(1)) | {"ladders": {"epsilon": packed(1, 2, 3)}, "at": {"epsilon": 0.1}})
     assert page.locator("[data-path]").count() == 3
     assert page.get_by_role("slider").input_value() == "0"
 

@@ -35,9 +35,10 @@ def in_this_process(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch):
-    """The Tree page draws its tree again by itself, also at other epsilons."""
+    """The Tree page draws its tree again by itself, also at other epsilons and depths."""
     monkeypatch.setattr(fresh, "DRAWS", 4)
     monkeypatch.setattr(ladder, "EPSILONS", (0.1, 1.0))
+    monkeypatch.setattr(ladder, "DEPTHS", (1, 2))
 
 
 @pytest.fixture(autouse=True)

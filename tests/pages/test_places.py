@@ -41,7 +41,7 @@ def test_no_control_of_the_tree_page_moves_when_draws_and_the_ladder_are_there(g
     test: AppTest = opened("tree", depth="2")
     early = _places(test._tree)
     gate.set()
-    late = _places(after_work(test, fresh.SLOT, ladder.SLOT)._tree)
+    late = _places(after_work(test, fresh.SLOT, *ladder.SLOTS.values())._tree)
     stayed = early.keys() & late.keys()
     assert len(stayed) > 15
     assert {name: (early[name], late[name]) for name in stayed if early[name] != late[name]} == {}

@@ -1,20 +1,24 @@
-"""Drag epsilon and watch: the tree on screen at some 25 epsilons, drawn in the background, for the view to go through."""
+"""Drag and watch: the tree on screen at some 25 epsilons and at every depth, drawn in the background for the view."""
 
 from __future__ import annotations
 
 import base64
 import gzip
 import json
-from collections.abc import Mapping
-from functools import lru_cache, partial
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache, partial
 from typing import Any
 
+import streamlit as st
+
+from dpviz.app.component import event_in
 from dpviz.app.controls import Asked
+from dpviz.app.epsilon_slider import take_epsilon
 from dpviz.app.held_out import Parts, parts_of, rows_of_the_tree
 from dpviz.app.state import Loaded
 from dpviz.app.tree import fresh
 from dpviz.app.trees import canonical_key
-from dpviz.app.work.session import begin_unasked
+from dpviz.app.work.session import begin_unasked, poll
 from dpviz.app.work.tasks import Task, in_parts
 from dpviz.evaluation.tree import ladder
 from dpviz.figures.tree.ladder import Step, scale_of, step, step_in_words, strip_svg
@@ -23,62 +27,96 @@ from dpviz.progress import Progress, Stop
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget
 
-SLOT = "ladder"
+#: What is dragged -> the slot of its work. Epsilon first: depths wait for it.
+SLOTS = {"epsilon": "ladder", "depth": "ladder-of-depths"}
+WORDS = {"epsilon": "Drawing the tree at other ε, to drag through", "depth": "Drawing the tree at other depths, to drag through"}
+_WHAT = {"epsilon": "ε =", "depth": "Depth"}
 #: With more rows it takes too long to begin by itself.
 MOST_ROWS = 100_000
 
 
-def ladder_task(asked: Asked, loaded: Loaded, *, fold: bool) -> Task | None:
-    """The drawings of all epsilons, one part each, and before them what they are compared with; None where there are none."""
+def ladder_task(along: str, asked: Asked, loaded: Loaded, *, fold: bool) -> Task | None:
+    """The drawings at all epsilons (`along` "epsilon") or depths ("depth"), one part each; None where there are none."""
     parts = parts_of(loaded.data.fingerprint, loaded.data)
     if parts is None or loaded.data.n_rows > MOST_ROWS or not fresh.is_drawn_again(asked, loaded):
         return None
-    others = {name: value for name, value in asked.settings.items() if name != "epsilon"}
-    about = Asked(asked.learner, others, asked.params, asked.draw, {})
-    given = {"role": loaded.role, "seed": asked.draw, "draws": fresh.DRAWS, **others, **asked.params}
-    rows = rows_of_the_tree(loaded) if loaded.role.may_show_rows else None
     parts = parts[0].with_cached_counts(), parts[1]
-    makes: dict[str, Any] = {canonical_key(loaded, about, ladder="lines"): partial(_references, parts, others["max_depth"])}
-    for epsilon in ladder.EPSILONS:
-        key = canonical_key(loaded, about, draw=asked.draw, ladder=epsilon, fold=fold)
-        makes[key] = partial(_step, asked.learner, parts, rows, fold, {"epsilon": epsilon, **given})
-    return in_parts(SLOT, makes, keep=2 * len(makes))
+    lines = cache(lambda depth: ladder.references(*parts, max_depth=depth))
+    rows = rows_of_the_tree(loaded) if loaded.role.may_show_rows else None
+    makes = {}
+    for value in _values(along, asked):
+        changed = {"epsilon": value} if along == "epsilon" else {"max_depth": value, "depth": value}
+        there = Asked(asked.learner, asked.settings | changed, asked.params, asked.draw, {})
+        key = canonical_key(loaded, there, draw=asked.draw, ladder=along, fold=fold)
+        given = {"role": loaded.role, "seed": asked.draw, "draws": fresh.DRAWS, **there.settings, **asked.params}
+        makes[key] = partial(_step, value, asked.learner, parts, lines, rows, fold, given)
+    return in_parts(SLOTS[along], makes, keep=2 * len(makes))
+
+
+def _values(along: str, asked: Asked) -> list[float]:
+    """The steps; that of the tree on screen is always one of the epsilons."""
+    return sorted({*ladder.EPSILONS, asked.settings["epsilon"]}) if along == "epsilon" else list(ladder.DEPTHS)
 
 
 def _step(
-    name: str, parts: Parts, rows: EncodedDataset | None, fold: bool, given: dict[str, Any], *, progress: Progress, stop: Stop
+    value: float,
+    name: str,
+    parts: Parts,
+    lines: Callable[[int], dict[str, float]],
+    rows: EncodedDataset | None,
+    fold: bool,
+    given: dict[str, Any],
+    *,
+    progress: Progress,
+    stop: Stop,
 ) -> Step:
     found = ladder.rung(name, *parts, progress=progress, stop=stop, **given)
     tree = as_tree(found.result.model)
     assert tree is not None
-    return step(found, tree, rows=rows, fold=fold)
+    return step(value, found, tree, lines(given["max_depth"]), rows=rows, fold=fold)
 
 
-def _references(parts: Parts, max_depth: int, *, progress: Progress, stop: Stop) -> dict[str, float]:
-    return ladder.references(*parts, max_depth=max_depth)
+def ladders_now(asked: Asked, loaded: Loaded, *, fold: bool) -> tuple[tuple[Task, str] | None, dict[str, str]]:
+    """The work under way on the ladders with its words, None without any, and what the view takes of those that are done.
 
-
-def ladder_now(asked: Asked, loaded: Loaded, *, fold: bool) -> tuple[Task, str] | None:
-    """The work on the ladder, which begins by itself, and what the view takes of it: "" until it is done."""
-    task = ladder_task(asked, loaded, fold=fold)
-    if task is None:
-        return None
-    status = begin_unasked(task)
-    if not status.is_done:
-        return task, ""
-    lines, *steps = status.values
+    They begin by themselves, one after the other. A depth that the learner refuses is left out.
+    """
+    found = {along: ladder_task(along, asked, loaded, fold=fold) for along in SLOTS}
+    tasks = {along: task for along, task in found.items() if task is not None}
+    for task in tasks.values():
+        poll(task)  # stops the work on what was asked before
     measure = "test accuracy" if isinstance(loaded.schema.target, ClassTarget) else "R²"
-    return task, _packed(tuple(steps), tuple(lines.items()), measure)
+    packed: dict[str, str] = {}
+    for along, task in tasks.items():
+        status = begin_unasked(task)
+        if status.n_missing:
+            return (task, WORDS[along]), packed
+        packed[along] = _packed(status.values, _WHAT[along], measure)
+    return None, packed
 
 
-@lru_cache(maxsize=8)
-def _packed(steps: tuple[Step, ...], lines: tuple[tuple[str, float], ...], measure: str) -> str:
-    """Everything the view shows, as gzipped JSON in base 64: the drawings repeat each other."""
-    scale, beside = scale_of(steps, dict(lines)), dict(lines)
-    shown = [_shown(one, beside, scale, measure) for one in steps]
+@lru_cache(maxsize=16)
+def _packed(steps: tuple[Step, ...], what: str, measure: str) -> str:
+    """Everything the view shows, as gzipped JSON in base 64: the drawings repeat each other. "" without any step."""
+    if not steps:
+        return ""
+    scale = scale_of(steps)
+    shown = [_shown(one, scale) | {"words": step_in_words(one, what, measure)} for one in steps]
     return base64.b64encode(gzip.compress(json.dumps(shown).encode(), 6)).decode()
 
 
-def _shown(one: Step, beside: Mapping[str, float], scale: tuple[float, float], measure: str) -> dict[str, Any]:
-    words, strip = step_in_words(one, measure, beside), strip_svg(one, beside, scale)
-    return {"epsilon": one.epsilon, "wide": one.wide, "narrow": one.narrow, "strip": strip, "words": words}
+def _shown(one: Step, scale: tuple[float, float]) -> dict[str, Any]:
+    return {"value": one.value, "wide": one.wide, "narrow": one.narrow, "strip": strip_svg(one, scale)}
+
+
+def take_dragged(key: str, along: str) -> None:
+    """The sidebar takes the epsilon or depth that was dragged to in the view of this key."""
+    if along == "epsilon":
+        take_epsilon(key)
+    elif event_in(key, along) is not None:
+        st.session_state["depth"] = str(event_in(key, along))
+
+
+def place_of(asked: Asked, depth: int) -> Mapping[str, float]:
+    """Where a tree with these settings and this depth stands on each ladder."""
+    return {"epsilon": asked.settings["epsilon"], "depth": depth}

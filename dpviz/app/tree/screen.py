@@ -9,14 +9,13 @@ from typing import Any
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.epsilon_slider import take_epsilon
 from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
 from dpviz.app.tree.boosted import boosted_screen
 from dpviz.app.tree.forest import forest_screen
 from dpviz.app.tree.fresh import is_drawn_again, redraws_now, redraws_task
-from dpviz.app.tree.ladder import ladder_now
+from dpviz.app.tree.ladder import ladders_now, place_of, take_dragged
 from dpviz.app.tree.node_card import node_card, spent_at
 from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.app.trees import Trained
@@ -50,11 +49,11 @@ def tree_screen(trained: Trained, loaded: Loaded) -> None:
     fold = _ask_view() == FOLDED
     shown = folded(complete, trained.result.plan) if fold else complete
     drawn = redraws_now(trained.asked, loaded)
-    climbing = ladder_now(trained.asked, loaded, fold=fold)
-    path = _picture(trained, shown, drawn, trace, fold=fold, ladder=climbing[1] if climbing else "")
+    climbing, ladders = ladders_now(trained.asked, loaded, fold=fold)
+    path = _picture(trained, shown, drawn, trace, fold=fold, ladders=ladders)
     with st.container():
         if climbing:
-            watch(climbing[0], "Drawing the tree at other ε, to drag through")
+            watch(*climbing, draw=lambda status: None)  # half a ladder shows nothing
     _legend(trained, loaded, drawn, may_show_rows=trace is not None)
     node_card(trained, loaded, shown, path, trace)
     _text_twin(trained, complete, shown)
@@ -83,7 +82,9 @@ def _legend(trained: Trained, loaded: Loaded, drawn: Redraws | None, *, may_show
         watch(redraws_task(trained.asked, loaded), "Drawing the tree again with fresh noise")
 
 
-def _picture(trained: Trained, shown: Tree, drawn: Redraws | None, trace: ExactTrace | None, *, fold: bool, ladder: str) -> str:
+def _picture(
+    trained: Trained, shown: Tree, drawn: Redraws | None, trace: ExactTrace | None, *, fold: bool, ladders: Mapping[str, str]
+) -> str:
     """Draw the tree, its lines as wide as the share of the rows where rows may be shown; returns the path of the chosen node."""
     ids = {placed.id: placed.path for placed in shown.nodes()}
     st.session_state[SELECTED] = chosen_node(VIEW) or st.session_state.get(SELECTED, "root")
@@ -98,8 +99,8 @@ def _picture(trained: Trained, shown: Tree, drawn: Redraws | None, trace: ExactT
     if drawn is not None:
         style |= {"came_back": drawn.coming_back(shown), "n_draws": drawn.n_done, "fold": fold}
     wide, narrow = (tree_svg(shown, narrow=narrow, **style) for narrow in (False, True))
-    epsilon = trained.asked.settings["epsilon"]
-    tree_view(wide, narrow, selected=chosen, key=VIEW, ladder=ladder, epsilon=epsilon, on_epsilon=partial(take_epsilon, VIEW))
+    at = place_of(trained.asked, trained.result.plan.depth)
+    tree_view(wide, narrow, selected=chosen, key=VIEW, ladders=ladders, at=at, on_dragged=partial(take_dragged, VIEW))
     return ids[chosen]
 
 

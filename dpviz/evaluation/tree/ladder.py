@@ -1,6 +1,6 @@
-"""A ladder of epsilons: the same luck at every step, so that a tree comes into focus as epsilon grows.
+"""Ladders of epsilons and of depths: the same luck at every step, so that a tree comes into focus as epsilon grows.
 
-Many epsilons that share their noise cancel it, so this is for simulated and public rows only.
+Many fits that share their noise cancel it, so this is for simulated and public rows only.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ EPSILONS = tuple(
     for digits in ("1", "1.25", "1.6", "2", "2.5", "3", "4", "5", "6.5", "8")
     if power < 0 or float(digits) <= 3
 )
+DEPTHS = tuple(range(1, 9))
 
 
 @dataclass(frozen=True)
 class Rung:
-    """One epsilon of a ladder.
+    """One step of a ladder.
 
     Attributes
     ----------
+    epsilon : float
     result : FitResult
         The fit with the seed of the ladder.
     drawn : Redraws

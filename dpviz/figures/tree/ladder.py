@@ -1,4 +1,4 @@
-"""One step of the ladder of epsilons: the tree twice, wide and narrow, and a strip of dots with the test measure of all draws."""
+"""One step of a ladder of epsilons or depths: the tree, wide and narrow, and a strip with the test measure of all draws."""
 
 from __future__ import annotations
 
@@ -27,16 +27,22 @@ LEAST_SPAN = 0.02
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One rung as it is drawn: both drawings, without their style sheet, and what the strip shows."""
+    """One rung as it is drawn: its value (an epsilon or a depth), both drawings without their style sheet, and the strip.
 
-    epsilon: float
+    `beside` is what the tree is compared with, by name.
+    """
+
+    value: float
     wide: str
     narrow: str
     score: float
     scores: np.ndarray
+    beside: Mapping[str, float]
 
 
-def step(rung: Rung, complete: Tree, *, rows: EncodedDataset | None, fold: bool) -> Step:
+def step(
+    value: float, rung: Rung, complete: Tree, beside: Mapping[str, float], *, rows: EncodedDataset | None, fold: bool
+) -> Step:
     """`fold`: as the page shows the tree, folded or complete. `rows`: those that lines may count, None for none."""
     plan = rung.result.plan
     shown = folded(complete, plan) if fold else complete
@@ -47,34 +53,37 @@ def step(rung: Rung, complete: Tree, *, rows: EncodedDataset | None, fold: bool)
     both = (tree_svg(shown, narrow=narrow, **style) for narrow in (False, True))
     sheet = f"<style>{escape(tree_css(numbers=bool(shown.values)))}</style>\n"
     wide, narrow = (drawing.replace(sheet, "", 1) for drawing in both)
-    return Step(rung.epsilon, wide, narrow, rung.score, rung.scores)
+    return Step(value, wide, narrow, rung.score, rung.scores, beside)
 
 
-def scale_of(steps: Sequence[Step], references: Mapping[str, float]) -> tuple[float, float]:
+def scale_of(steps: Sequence[Step]) -> tuple[float, float]:
     """The ends of the strip, the same for all steps."""
-    known = np.concatenate([np.array([*references.values()]), *(np.append(one.scores, one.score) for one in steps)])
+    known = np.concatenate([[*one.scores, one.score, *one.beside.values()] for one in steps])
     known = known[np.isfinite(known)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
     spare = max(0.0, LEAST_SPAN - (high - low)) / 2
     return low - spare, high + spare
 
 
-def strip_svg(one: Step, references: Mapping[str, float], scale: tuple[float, float]) -> str:
+def strip_svg(one: Step, scale: tuple[float, float]) -> str:
     """Dots for the draws, a larger one for the tree on screen, lines for what it is compared with."""
-    lines = "".join(_reference(name, value, scale) for name, value in references.items() if np.isfinite(value))
+    lines = "".join(_reference(name, value, scale) for name, value in one.beside.items() if np.isfinite(value))
     dots = "".join(_dot("draw", value, 4, scale) for value in one.scores) + _dot("this", one.score, 7, scale)
     base = f'<line class="base" x1="1%" x2="99%" y1="{LINE}" y2="{LINE}"/>'
     box = f'xmlns="http://www.w3.org/2000/svg" width="100%" height="{HEIGHT:.0f}" aria-hidden="true"'
     return f"<svg {box}>{base}{lines}{dots}</svg>"
 
 
-def step_in_words(one: Step, measure: str, references: Mapping[str, float]) -> str:
-    """What a step shows: the measure of the tree and of the draws, beside what it is compared with."""
+def step_in_words(one: Step, what: str, measure: str) -> str:
+    """What a step shows: the measure of the tree and of the draws, beside what it is compared with.
+
+    `what` the step is a value of: "ε =" or "Depth".
+    """
     spread = ""
     if len(one.scores):
         spread = f"; {len(one.scores)} fresh draws between {_text(one.scores.min())} and {_text(one.scores.max())}"
-    beside = "".join(f"; {name} {_text(value)}" for name, value in references.items())
-    return f"ε = {number_text(one.epsilon)}: {measure} {_text(one.score)}{spread}{beside}"
+    beside = "".join(f"; {name} {_text(value)}" for name, value in one.beside.items())
+    return f"{what} {number_text(one.value)}: {measure} {_text(one.score)}{spread}{beside}"
 
 
 def _dot(kind: str, value: float, radius: int, scale: tuple[float, float]) -> str:

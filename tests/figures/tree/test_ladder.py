@@ -1,4 +1,5 @@
 import re
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -8,8 +9,8 @@ from dpviz.figures.tree.ladder import LEAST_SPAN, MARGIN, Step, scale_of, step_i
 LINES = {"ordinary tree": 0.9, "constant": 0.5}
 
 
-def step(score: float = 0.8, scores: tuple[float, ...] = (0.7, 0.75, 0.85)) -> Step:
-    return Step(0.1, "<svg/>", "<svg/>", score, np.array(scores))
+def step(score: float = 0.8, scores: tuple[float, ...] = (0.7, 0.75, 0.85), beside: Mapping[str, float] = LINES) -> Step:
+    return Step(0.1, "<svg/>", "<svg/>", score, np.array(scores), beside)
 
 
 def places(svg: str, kind: str) -> list[float]:
@@ -17,9 +18,9 @@ def places(svg: str, kind: str) -> list[float]:
 
 
 def test_the_strip_has_a_dot_per_draw_the_tree_and_the_lines_in_order():
-    scale = scale_of([step()], LINES)
+    scale = scale_of([step()])
     assert scale == (0.5, 0.9)
-    svg = strip_svg(step(), LINES, scale)
+    svg = strip_svg(step(), scale)
     draws, (this,) = places(svg, "draw"), places(svg, "this")
     ordinary, constant = places(svg, "reference")
     assert constant < draws[0] < draws[1] < this < draws[2] < ordinary
@@ -27,17 +28,17 @@ def test_the_strip_has_a_dot_per_draw_the_tree_and_the_lines_in_order():
 
 
 def test_all_steps_share_one_scale_and_chance_does_not_fill_it():
-    low, high = scale_of([step(0.8, (0.8,)), step(0.801, ())], {})
+    low, high = scale_of([step(0.8, (0.8,), {}), step(0.801, (), {})])
     assert high - low >= LEAST_SPAN - 1e-9
     assert low < 0.8 < high
 
 
 def test_what_has_no_value_is_left_out():
-    missing = step(float("nan"), (float("nan"),))
-    assert "circle" not in strip_svg(missing, {}, scale_of([missing], {}))
-    assert "–" in step_in_words(missing, "R²", {})
+    missing = step(float("nan"), (float("nan"),), {})
+    assert "circle" not in strip_svg(missing, scale_of([missing]))
+    assert "–" in step_in_words(missing, "ε =", "R²")
 
 
 def test_words_say_what_the_strip_shows():
-    said = step_in_words(step(), "test accuracy", LINES)
+    said = step_in_words(step(), "ε =", "test accuracy")
     assert said == "ε = 0.1: test accuracy 0.800; 3 fresh draws between 0.700 and 0.850; ordinary tree 0.900; constant 0.500"
