@@ -16,8 +16,8 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from dpviz.io.csv_lines import Header, cells_of
-from dpviz.io.records import table_of_records
+from dpviz.io.csv_lines import Header, cells_of, columns_of
+from dpviz.io.records import Aligned, Chunks, table_of_records
 from dpviz.io.text import LONGEST_LINE, MAX_BYTES, MAX_COLUMNS, MAX_ROWS, Source, name_of, read_text
 from dpviz.table.raw import RawTable
 
@@ -71,21 +71,22 @@ def read_csv(
         header = Header.of(lines, delimiter, max_columns, rename=rename_duplicates)
     else:
         header = Header.given(names, delimiter, max_columns)
-    records = _records(lines, header.delimiter, row_wise)
+    records = _records(lines, header, row_wise)
     reason = "" if row_wise else "its reader let cells in quotes span lines"
     return table_of_records(records, header.names, name_of(source, name), (*text.notes, *header.notes), reason)
 
 
-def _records(lines: Iterator[str], delimiter: str, row_wise: bool) -> Iterator[list[list[str] | None]]:
+def _records(lines: Iterator[str], header: Header, row_wise: bool) -> Chunks:
     """Records in order, some at a time; None for a line that is none."""
     if not row_wise:
-        yield from _joined(lines, delimiter)
+        yield from _joined(lines, header.delimiter)
         return
     while some := list(islice(lines, _LINES_AT_ONCE)):
-        if sum(map(len, some)) <= LONGEST_LINE:
-            yield cells_of(some, delimiter)
-        else:  # one at a time, for cells take up to ten times the memory of their text
-            yield from (cells_of([line if len(line) <= LONGEST_LINE else '"\n'], delimiter) for line in some)
+        if sum(map(len, some)) > LONGEST_LINE:  # one at a time, for cells take up to ten times the memory of their text
+            yield from (cells_of([line if len(line) <= LONGEST_LINE else '"\n'], header.delimiter) for line in some)
+            continue
+        columns = columns_of(some, header.delimiter, header.width)
+        yield cells_of(some, header.delimiter) if columns is None else Aligned(columns)
 
 
 def _joined(lines: Iterable[str], delimiter: str) -> Iterator[list[list[str] | None]]:

@@ -132,6 +132,21 @@ def told_apart(names: list[str]) -> list[str]:
     return told
 
 
+def columns_of(lines: list[str], delimiter: str, width: int) -> list[list[str]] | None:
+    """The cells of all lines, column by column, where nothing but delimiters shapes them: no quote, and `width` cells a line.
+
+    Gives what `cells_of` gives, apart from blanks around cells, in a fraction of the time; None where it might not.
+    """
+    text = "".join(lines)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    is_plain = '"' not in text and "\r" not in text and max(map(len, lines)) <= csv.field_size_limit()
+    if not is_plain or any(line.count(delimiter) != width - 1 for line in lines):
+        return None
+    cells = text.replace("\n", delimiter).split(delimiter)
+    return [cells[place:-1:width] for place in range(width)]
+
+
 def cells_of(lines: list[str], delimiter: str) -> list[list[str] | None]:
     """Cells of every line by itself; None where a quote stays open or a cell is too long.
 

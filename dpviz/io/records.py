@@ -5,58 +5,66 @@ What becomes of a cell depends on its text alone; what becomes of a record on th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from copy import copy
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from itertools import chain, islice
 
 import numpy as np
 
-from dpviz.table.raw import MISSING_MARKS, RawColumn, RawTable
+from dpviz.table.raw import MISSING_MARKS, RawColumn, RawTable, finite_number, without_codes
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Records that all have the right number of cells, column by column."""
+
+    columns: Sequence[Sequence[str]]
+
 
 #: Records in order, some at a time; None for one that cannot be read.
-Chunks = Iterable[list[list[str] | None]]
+Chunks = Iterable[Aligned | list[list[str] | None]]
 
 
 def table_of_records(chunks: Chunks, names: Sequence[str], source: str, notes: Sequence[str], not_row_wise: str = "") -> RawTable:
     """A table of text. A record with another number of cells than there are names is left out and counted."""
-    packs, malformed = _packed(chunks, len(names))
-    columns = [_with_notes(RawColumn(name, *_encode_column(packs))) for name in names]
-    return table_of_columns(columns, source, notes, malformed, not_row_wise)
+    packs, left_out, n_malformed = _packed(chunks, len(names))
+    columns = tuple(TextColumn(name, pack) for name, pack in zip(names, packs, strict=True))
+    lost = _lost(n_malformed, len(left_out) - n_malformed)
+    return RawTable(columns, source, (*notes, *lost), n_malformed, tuple(left_out), not_row_wise)
 
 
-def table_of_columns(
-    columns: Sequence[RawColumn], source: str, notes: Sequence[str], malformed: Sequence[int] = (), not_row_wise: str = ""
-) -> RawTable:
-    """A table of columns, without rows in which every cell is missing, as spreadsheets leave them at the end.
-
-    `malformed` are the places, among all records, of those that are in no column.
-    """
+def table_of_columns(columns: Sequence[RawColumn], source: str, notes: Sequence[str]) -> RawTable:
+    """A table of columns, without rows in which every cell is missing, as spreadsheets leave them at the end."""
     empty = _empty_rows(columns)
-    kept = [_taken(column, ~empty) for column in columns] if empty.any() else columns
-    return RawTable(
-        tuple(kept),
-        source,
-        (*notes, *_lost(len(malformed), int(empty.sum()))),
-        n_malformed=len(malformed),
-        left_out=_left_out(malformed, empty),
-        not_row_wise=not_row_wise,
-    )
+    if not empty.any():
+        return RawTable(tuple(columns), source, tuple(notes))
+    left_out = tuple(np.flatnonzero(empty).tolist())
+    kept = tuple(column.rows(~empty) for column in columns)
+    return RawTable(kept, source, (*notes, *_lost(0, len(left_out))), left_out=left_out)
 
 
 def text_column(name: str, texts: Iterable[str], places: np.ndarray) -> RawColumn:
     """A column whose rows hold `texts[place]`, missing where the place is negative; texts that no row holds are left out."""
     codes = _Codes()
     code_of = np.array([*map(codes.__getitem__, texts), -1], dtype=np.int32)
-    return _with_notes(RawColumn(name, *_in_order_of_appearance(codes.texts, code_of[places])))
+    code_of = code_of.astype(_narrowest(len(codes.texts)))
+    return RawColumn(name, *_in_order_of_appearance(codes.texts, code_of[places]))
 
 
 def _in_order_of_appearance(texts: list[str], codes: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
-    used, first = np.unique(codes, return_index=True)
-    order = used[np.argsort(first)]
-    order = order[order >= 0]
-    new_code = np.full(len(texts) + 1, -1, dtype=np.int32)
+    first = np.full(len(texts) + 1, len(codes))
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # of several places the last one written stays
+    order = np.argsort(first[:-1], kind="stable")
+    order = order[first[order] < len(codes)]
+    new_code = np.full(len(texts) + 1, -1, dtype=codes.dtype)
     new_code[order] = np.arange(len(order))
     return tuple(texts[place] for place in order.tolist()), new_code[codes]
+
+
+def _narrowest(count: int) -> type:
+    """Of codes below `count`, and of -1 and `count` itself."""
+    return next(kind for kind in (np.int8, np.int16, np.int32) if count <= np.iinfo(kind).max)
 
 
 def _lost(n_malformed: int, empty_rows: int) -> Iterator[str]:
@@ -68,29 +76,142 @@ def _lost(n_malformed: int, empty_rows: int) -> Iterator[str]:
         yield f"Skipped {empty_rows:,} row{'s'[: empty_rows > 1]} without any value."
 
 
-def _packed(chunks: Chunks, width: int) -> tuple[list[list[str]], list[int]]:
-    """(one list per column of NUL-joined cells, places of malformed records); blank lines are no records.
+def _packed(chunks: Chunks, width: int) -> tuple[list[list[str]], list[int], int]:
+    """(one list per column of NUL-joined cells, places of the records that gave no row, how many of these are malformed).
 
-    Joined, a cell costs a byte more than its text instead of the fifty of a Python string.
+    Joined, a cell costs a byte more than its text instead of the fifty of a Python string. Blank lines are no records.
     """
     packs: list[list[str]] = [[] for _ in range(width)]
-    malformed: list[int] = []
-    n_records = 0
+    left_out: list[int] = []
+    n_records = n_malformed = 0
     for chunk in chunks:
-        kept = [record for record in chunk if record is not None and len(record) == width]
-        if len(kept) < len(chunk):
-            chunk = [record for record in chunk if not _is_blank(record)]
-            malformed += [n_records + place for place, record in enumerate(chunk) if record is None or len(record) != width]
-        n_records += len(chunk)
-        for pack, cells in zip(packs, zip(*kept, strict=True), strict=False):  # no cells when no record is kept
-            pack.append("\0".join(cells))
-    packs.reverse()  # columns are popped from the end, first column first
-    return packs, malformed
+        columns, places, size = _well_formed(chunk, width)
+        n_malformed += size - len(places)
+        empty = _empty_records(columns)
+        left_out += sorted(n_records + place for place in (*_others(places, size), *(places[at] for at in empty)))
+        n_records += size
+        if empty:
+            columns = [[cell for at, cell in enumerate(cells) if at not in empty] for cells in columns]
+        for pack, cells in zip(packs, columns, strict=False):  # no columns when no record is kept
+            if cells:
+                pack.append("\0".join(cells))
+    return packs, left_out, n_malformed
+
+
+def _well_formed(chunk: Aligned | list[list[str] | None], width: int) -> tuple[Sequence[Sequence[str]], Sequence[int], int]:
+    """(cells of the well-formed records by column, the places of these among the records, the number of records)."""
+    if isinstance(chunk, Aligned):
+        size = len(chunk.columns[0])
+        return chunk.columns, range(size), size
+    records = [record for record in chunk if not _is_blank(record)]
+    kept = {place: record for place, record in enumerate(records) if record is not None and len(record) == width}
+    return list(zip(*kept.values(), strict=True)), list(kept), len(records)
+
+
+def _others(places: Sequence[int], size: int) -> Iterable[int]:
+    return () if len(places) == size else set(range(size)).difference(places)
+
+
+def _empty_records(columns: Sequence[Sequence[str]]) -> set[int]:
+    """Places of the records whose every cell is missing."""
+    places: Iterable[int] = range(len(columns[0])) if columns else ()
+    for cells in columns:
+        places = [place for place in places if cells[place].strip() in MISSING_MARKS]
+        if not places:
+            break
+    return set(places)
 
 
 def _is_blank(record: list[str] | None) -> bool:
     """An empty line."""
     return record is not None and (not record or (len(record) == 1 and not record[0].strip()))
+
+
+class TextColumn(RawColumn):
+    """A column of text whose cells wait, joined, until somebody asks for their numbers or for their texts.
+
+    So a column that is declared a number costs no dictionary of its texts.
+    """
+
+    packs: list[str]
+
+    def __init__(self, name: str, packs: list[str]) -> None:
+        vars(self).update(name=name, packs=packs)
+
+    @cached_property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """Number of cells. Private."""
+        return sum(pack.count("\0") + 1 for pack in self.packs)
+
+    @cached_property
+    def _encoded(self) -> tuple[tuple[str, ...], np.ndarray]:
+        codes = _Codes()
+        found = np.fromiter(map(codes.__getitem__, self._cells()), np.int32, self.n_rows)
+        found = found.astype(_narrowest(len(codes.texts)), copy=False)
+        found.flags.writeable = False
+        return tuple(codes.texts), found
+
+    @property
+    def texts(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The distinct texts in order of first appearance."""
+        return self._encoded[0]
+
+    @property
+    def codes(self) -> np.ndarray:  # type: ignore[override]
+        """Index of each cell into `texts`; -1 where it is missing."""
+        return self._encoded[1]
+
+    def numbers_and_missing(self, missing_codes: Sequence[str] = ()) -> tuple[np.ndarray, np.ndarray]:
+        """As every column, cell by cell: a number is read without its text being looked up."""
+        values, missing = np.empty(self.n_rows), np.zeros(self.n_rows, dtype=bool)
+        read = cache(partial(_number_or_missing, frozenset(missing_codes)))
+        end = 0
+        for pack in self.packs:
+            start, end = end, end + pack.count("\0") + 1
+            _read_numbers(pack, values[start:end], missing[start:end], read)
+        return without_codes(values, missing, missing_codes)
+
+    def text(self, row: int) -> str:
+        """The text of one cell."""
+        return next(islice(self._cells(), row, None)).strip()
+
+    def written(self) -> Iterator[str]:
+        """Texts as they are written, in order; some more than once."""
+        return map(str.strip, self._cells())
+
+    def _cells(self) -> Iterator[str]:
+        return chain.from_iterable(pack.split("\0") for pack in self.packs)
+
+
+#: Cells that are missing, as numbers that `float` reads.
+_NOT_A_NUMBER = dict.fromkeys(MISSING_MARKS, "nan")
+
+
+def _read_numbers(pack: str, values: np.ndarray, missing: np.ndarray, read: Callable[[str], tuple[float, bool]]) -> None:
+    """Write the numbers of the cells in `pack` to `values`, and to `missing` which of them are missing.
+
+    `float` reads most columns at once. What it cannot read, or reads as no finite number, is read cell by cell.
+    """
+    cells = pack.split("\0")
+    if "_" not in pack:
+        plain = pack.replace(",", ".").split("\0") if "," in pack and "." not in pack else cells
+        for quick in (plain, map(_NOT_A_NUMBER.get, plain, plain)):
+            try:
+                values[:] = np.fromiter(map(float, quick), np.float64, len(cells))
+            except ValueError:
+                continue
+            for place in np.flatnonzero(~np.isfinite(values)).tolist():
+                values[place], missing[place] = read(cells[place])
+            return
+    pairs = list(map(read, cells))
+    values[:], missing[:] = [value for value, _ in pairs], [is_missing for _, is_missing in pairs]
+
+
+def _number_or_missing(codes: frozenset[str], cell: str) -> tuple[float, bool]:
+    text = cell.strip()
+    if text in MISSING_MARKS or text in codes:
+        return np.nan, True
+    return finite_number(text), False
 
 
 class _Codes(dict[str, int]):
@@ -113,54 +234,11 @@ class _Codes(dict[str, int]):
         return code
 
 
-def _encode_column(packs: list[list[str]]) -> tuple[tuple[str, ...], np.ndarray]:
-    """(texts, codes) of the next column; takes it off `packs` so that its text is freed."""
-    codes = _Codes()
-    parts = [np.fromiter(map(codes.__getitem__, pack.split("\0")), np.int32) for pack in packs.pop()]
-    return tuple(codes.texts), np.concatenate(parts) if parts else np.empty(0, np.int32)
-
-
 def _empty_rows(columns: Sequence[RawColumn]) -> np.ndarray:
     """Bool per row: every cell is missing."""
-    empty = columns[0].codes < 0
+    empty = columns[0].is_missing
     for column in columns[1:]:
         if not empty.any():
             break
-        empty &= column.codes < 0
+        empty = empty & column.is_missing
     return empty
-
-
-def _taken(column: RawColumn, rows: np.ndarray) -> RawColumn:
-    """The column with these rows alone, whatever kind of column it is."""
-    taken = copy(column)
-    codes = column.codes[rows]
-    codes.flags.writeable = False
-    vars(taken)["codes"] = codes
-    return taken
-
-
-def _left_out(malformed: Sequence[int], empty: np.ndarray) -> tuple[int, ...]:
-    """Places of the records that gave no row, increasing."""
-    places = np.delete(np.arange(len(malformed) + len(empty)), np.array(malformed, dtype=np.intp))[empty]
-    return tuple(sorted([*malformed, *places.tolist()]))
-
-
-def _with_notes(column: RawColumn) -> RawColumn:
-    numbers = ~np.isnan(column.text_numbers)
-    if column.is_numeric:
-        notes = _comma_notes(column.texts)
-    elif numbers.any():
-        number, text = column.texts[int(numbers.argmax())], column.texts[int(numbers.argmin())]
-        notes = (f"Holds numbers and text, for example {number!r} and {text!r}: proposed as categories.",)
-    else:
-        notes = ()
-    return replace(column, notes=notes) if notes else column
-
-
-def _comma_notes(texts: tuple[str, ...]) -> tuple[str, ...]:
-    comma = next((text for text in texts if "," in text), None)
-    if comma is None:
-        return ()
-    point = next((text for text in texts if "." in text), None)
-    doubt = "" if point is None else f" Decimal points appear too, as in {point!r}: make sure no comma separates thousands."
-    return (f"Decimal commas were read as decimal points, as in {comma!r}.{doubt}",)

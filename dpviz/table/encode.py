@@ -1,13 +1,14 @@
 """Rows encoded by a schema, each by itself: what happens to one row never depends on another.
 
-A column is encoded by translating each distinct text once (`_Lookup`), then looking every cell up. Values out of range,
+Numbers are encoded cell by cell (`_Cells`); of categories each distinct text is translated once and every cell looked up
+(`_Lookup`). Values out of range,
 unknown categories and missing cells follow the schema's public rules and are counted for the owner; they never raise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from dpviz.table.dataset import EncodedDataset, EncodingReport
 from dpviz.table.dates import DateFeature
 from dpviz.table.persons import check_persons, chosen_rows
 from dpviz.table.raw import RawColumn, RawTable, parse_numbers
-from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
 
 _MOST_CATEGORIES = 1 << 16
 #: Fields of EncodingReport that count changed cells.
@@ -28,12 +29,48 @@ Changes = list[tuple[str, dict[str, int]]]  # by column: report field -> cells
 
 
 @dataclass(frozen=True, eq=False)
-class _Lookup:
-    """What becomes of each distinct text of a column; the last entry, index -1, stands for a missing cell.
+class _Cells:
+    """What becomes of each cell of a column of numbers.
 
     Attributes
     ----------
-    codes : ndarray of shape (n_rows,), int32
+    values : ndarray of shape (n_rows,)
+        Encoded value.
+    missing, unusable : ndarray of shape (n_rows,), bool, or None where no cell is
+        Which cells are missing; which drop their row.
+    changed : dict of str to ndarray of shape (n_rows,), bool
+        By report field: which cells are changed by encoding; no entry where none is.
+    """
+
+    name: str
+    values: np.ndarray
+    missing: np.ndarray
+    unusable: np.ndarray | None
+    changed: dict[str, np.ndarray]
+
+    def drop(self, kept: np.ndarray) -> tuple[int, int]:
+        """Take unusable rows out of `kept` (in place); (missing, unknown) rows that this column drops."""
+        if self.unusable is None:
+            return 0, 0
+        dropped = kept & self.unusable
+        kept &= ~dropped
+        missing = int((self.missing & dropped).sum())
+        return missing, int(dropped.sum()) - missing
+
+    def of_rows(self, kept: np.ndarray | None) -> tuple[np.ndarray, dict[str, int], list[np.ndarray]]:
+        """(encoded values of the kept rows; all if None, changed cells by report field, which of them are changed)."""
+        values = self.values if kept is None else self.values[kept]
+        changed = {kind: flags if kept is None else flags[kept] for kind, flags in self.changed.items()}
+        return values, {kind: int(flags.sum()) for kind, flags in changed.items()}, list(changed.values())
+
+
+@dataclass(frozen=True, eq=False)
+class _Lookup:
+    """What becomes of each distinct text of a column of categories; the last entry, index -1, stands for a missing cell.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_rows,), signed integers
         Text of each row; -1 for missing.
     values : ndarray of shape (n_texts + 1,)
         Encoded value.
@@ -47,7 +84,7 @@ class _Lookup:
     codes: np.ndarray
     values: np.ndarray
     usable: np.ndarray
-    changed: dict[str, np.ndarray] = field(default_factory=dict)
+    changed: dict[str, np.ndarray]
 
     def drop(self, kept: np.ndarray) -> tuple[int, int]:
         """Take unusable rows out of `kept` (in place); (missing, unknown) rows that this column drops."""
@@ -58,10 +95,11 @@ class _Lookup:
         missing = int((self.codes[dropped] < 0).sum())
         return missing, int(dropped.sum()) - missing
 
-    def count_changed(self, codes: np.ndarray) -> dict[str, int]:
-        """Cells changed among the kept `codes`, by report field."""
-        cells = np.bincount(codes + 1, minlength=len(self.values))  # missing first
-        return {kind: int(np.roll(cells, -1)[flags].sum()) for kind, flags in self.changed.items()}
+    def of_rows(self, kept: np.ndarray | None) -> tuple[np.ndarray, dict[str, int], list[np.ndarray]]:
+        """(encoded values of the kept rows; all if None, changed cells by report field, which of them are changed)."""
+        codes = self.codes if kept is None else self.codes[kept]
+        changed = {kind: flags[codes] for kind, flags in self.changed.items() if flags.any()}
+        return self.values[codes], {kind: int(flags.sum()) for kind, flags in changed.items()}, list(changed.values())
 
 
 def encode(table: RawTable, schema: Schema, *, person: str | None = None, rows_per_person: int | None = None) -> EncodedDataset:
@@ -91,16 +129,16 @@ def encode(table: RawTable, schema: Schema, *, person: str | None = None, rows_p
         Only one of `person` and `rows_per_person` is given, or the latter is no whole number above 0.
     """
     check_persons(schema, person, rows_per_person)
-    lookups = [_lookup(_column(table, feature.name), feature) for feature in (*schema.features, schema.target)]
+    columns = [_prepared(_column(table, column.name), column) for column in (*schema.features, schema.target)]
     kept = np.ones(table.n_rows, dtype=bool)
-    dropped = [(lookup.name, lookup.drop(kept)) for lookup in lookups]
+    dropped = [(column.name, column.drop(kept)) for column in columns]
     persons = None if person is None else _column(table, person).codes
     if persons is not None:
         dropped.insert(0, (str(person), (int((kept & (persons < 0)).sum()), 0)))
         kept &= persons >= 0
-    columns, changes, unchanged = _look_up(lookups, kept)
+    encoded, changes, unchanged = _encoded(columns, kept)
     report = replace(_report(table, schema, int(kept.sum()), dropped, changes), unchanged=unchanged)
-    data = EncodedDataset(schema, tuple(columns[:-1]), columns[-1], report, table.not_row_wise)
+    data = EncodedDataset(schema, tuple(encoded[:-1]), encoded[-1], report, table.not_row_wise)
     if persons is None or rows_per_person is None:
         return data
     return data.of_persons(chosen_rows(persons[kept], rows_per_person), rows_per_person)
@@ -113,29 +151,30 @@ def encode_new(table: RawTable, schema: Schema) -> tuple[EncodedDataset, np.ndar
 
     Raises SchemaError where a feature of the schema is not in the table.
     """
-    lookups = [_lookup(_column(table, feature.name), feature) for feature in schema.features]
+    columns = [_prepared(_column(table, feature.name), feature) for feature in schema.features]
     kept = np.ones(table.n_rows, dtype=bool)
-    for lookup in lookups:
-        lookup.drop(kept)
-    columns, _, _ = _look_up(lookups, kept)
+    for column in columns:
+        column.drop(kept)
+    encoded, _, _ = _encoded(columns, kept)
     usable = np.ones(table.n_rows + len(table.left_out), dtype=bool)
     usable[list(table.left_out)] = False
     usable[usable] = kept
-    return EncodedDataset(schema, tuple(columns), np.zeros(int(kept.sum()), dtype=np.uint8)), usable
+    return EncodedDataset(schema, tuple(encoded), np.zeros(int(kept.sum()), dtype=np.uint8)), usable
 
 
-def _look_up(lookups: list[_Lookup], kept: np.ndarray) -> tuple[list[np.ndarray], Changes, int]:
-    """(encoded columns, changed cells by column, rows without a changed cell)."""
-    everything = kept.all()
-    columns, changes = [], []
+def _encoded(columns: list[_Cells | _Lookup], kept: np.ndarray) -> tuple[list[np.ndarray], Changes, int]:
+    """(encoded columns, changed cells by column, rows without a changed cell). Takes the columns off the list, to free them."""
+    rows = None if kept.all() else kept
+    encoded, changes = [], []
     touched = np.zeros(int(kept.sum()), dtype=bool)
-    for lookup in lookups:
-        codes = lookup.codes if everything else lookup.codes[kept]
-        columns.append(lookup.values[codes])
-        changes.append((lookup.name, lookup.count_changed(codes)))
-        if any(changes[-1][1].values()):
-            touched |= np.logical_or.reduce(list(lookup.changed.values()))[codes]
-    return columns, changes, int((~touched).sum())
+    while columns:
+        column = columns.pop(0)
+        values, counts, changed = column.of_rows(rows)
+        encoded.append(values)
+        changes.append((column.name, counts))
+        for flags in changed:
+            touched |= flags
+    return encoded, changes, int((~touched).sum())
 
 
 def _column(table: RawTable, name: str) -> RawColumn:
@@ -145,45 +184,54 @@ def _column(table: RawTable, name: str) -> RawColumn:
     raise SchemaError(f"{table.source} has no column {name!r} among its {len(table.names):,}.", field=name, remedy=remedy)
 
 
-def _lookup(column: RawColumn, declared: NumericFeature | CategoricalFeature | ClassTarget | NumericTarget) -> _Lookup:
-    if not isinstance(declared, ClassTarget) and declared.missing_codes:
-        column = _without_codes(column, declared.missing_codes)
-    if isinstance(declared, NumericFeature):
-        return _numeric_feature(column, declared)
-    if isinstance(declared, NumericTarget):
-        return _numeric_target(column, declared)
+def _prepared(column: RawColumn, declared: Feature | Target) -> _Cells | _Lookup:
     if isinstance(declared, ClassTarget):
         return _categories(column, declared.classes, None, None)
-    return _categories(column, declared.categories, declared.missing_as, declared.unknown_as)
+    if isinstance(declared, CategoricalFeature):
+        return _categories(
+            _without_codes(column, declared.missing_codes), declared.categories, declared.missing_as, declared.unknown_as
+        )
+    if isinstance(declared, DateFeature):
+        column = _without_codes(column, declared.missing_codes)
+        numbers = np.append(declared.numbers(column.texts), np.nan)[column.codes]
+        return _numbers(column.name, numbers, column.is_missing, declared)
+    return _numbers(column.name, *column.numbers_and_missing(declared.missing_codes), declared)
 
 
 def _without_codes(column: RawColumn, missing: tuple[str, ...]) -> RawColumn:
     """The column in which these cells are missing, found as categories are: by text, else by numeric value."""
+    if not missing:
+        return column
     is_missing = np.append(_match(column, missing) >= 0, True)
-    return RawColumn(column.name, column.texts, np.where(is_missing[column.codes], np.int32(-1), column.codes))
+    return RawColumn(column.name, column.texts, np.where(is_missing[column.codes], column.codes.dtype.type(-1), column.codes))
 
 
-def _numeric_feature(column: RawColumn, feature: NumericFeature) -> _Lookup:
-    numbers = feature.numbers(column.texts) if isinstance(feature, DateFeature) else column.text_numbers
-    filled = np.append(numbers, np.nan if feature.missing_as is None else feature.missing_as)
-    rounded = np.rint(filled) if feature.whole else filled
-    low, high = (np.ceil(feature.low), np.floor(feature.high)) if feature.whole else (feature.low, feature.high)
-    values = np.clip(rounded, low, high)
-    usable = ~np.isnan(values)
-    missing = np.zeros(len(values), dtype=bool)
-    missing[-1] = usable[-1]
-    changed = {
-        "rounded": usable & (rounded != filled) & ~missing,
-        "clipped": usable & (values != rounded) & ~missing,
-        "missing_mapped": missing,
-    }
-    dtype = _whole_dtype(low, high) if feature.whole else np.dtype(np.float64)
-    return _Lookup(column.name, column.codes, _filled(values, usable, low).astype(dtype), usable, changed)
-
-
-def _filled(values: np.ndarray, usable: np.ndarray, low: float) -> np.ndarray:
-    """`values` with `low` where none is usable, and no negative zero, which equals 0 but would change the fingerprint."""
-    return np.where(usable, values, low) + 0.0
+def _numbers(name: str, numbers: np.ndarray, missing: np.ndarray, declared: NumericFeature | NumericTarget) -> _Cells:
+    """Numbers rounded where the schema says whole, then clipped; missing ones replaced where it says by what."""
+    whole = isinstance(declared, NumericFeature) and declared.whole
+    low, high = (np.ceil(declared.low), np.floor(declared.high)) if whole else (declared.low, declared.high)
+    missing_as = declared.missing_as if isinstance(declared, NumericFeature) else None
+    changed = {}
+    values = numbers
+    if missing.any() and missing_as is not None:
+        values = np.where(missing, missing_as, numbers)
+        changed["missing_mapped"] = missing
+    if whole:
+        rounded = np.rint(values)
+        changed["rounded"] = (rounded != values) & ~np.isnan(values) & ~missing
+        values = rounded
+    if not (len(values) and values.min() >= low and values.max() <= high):  # a NaN is neither
+        clipped = np.clip(values, low, high)
+        changed["clipped"] = (clipped != values) & ~np.isnan(values) & ~missing
+        values = clipped
+    unusable = np.isnan(values)
+    if unusable.any():
+        values = np.where(unusable, low, values)
+    dtype = _whole_dtype(low, high) if whole else np.dtype(np.float64)
+    # no negative zero, which equals 0 but would change the fingerprint
+    values = values.astype(dtype) if dtype.kind == "i" else values + 0.0 if values is not numbers else values
+    flagged = {kind: flags for kind, flags in changed.items() if flags.any()}
+    return _Cells(name, values, missing, unusable if unusable.any() else None, flagged)
 
 
 def _whole_dtype(low: float, high: float) -> np.dtype:
@@ -191,14 +239,6 @@ def _whole_dtype(low: float, high: float) -> np.dtype:
         if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
             return np.dtype(dtype)
     return np.dtype(np.float64)
-
-
-def _numeric_target(column: RawColumn, target: NumericTarget) -> _Lookup:
-    numbers = np.append(column.text_numbers, np.nan)
-    values = np.clip(numbers, target.low, target.high)
-    usable = ~np.isnan(values)
-    changed = {"clipped": usable & (values != numbers)}
-    return _Lookup(column.name, column.codes, _filled(values, usable, target.low), usable, changed)
 
 
 def _categories(column: RawColumn, labels: tuple[str, ...], missing_as: str | None, unknown_as: str | None) -> _Lookup:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, singledispatch
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
 from dpviz.errors import ParameterError
-from dpviz.table.raw import MISSING_MARKS, RawColumn, RawTable
+from dpviz.table.raw import MISSING_MARKS, NumberColumn, RawColumn, RawTable
 
 
 @singledispatch
@@ -40,20 +40,3 @@ def _column(name: str, values: Any) -> RawColumn:
     known = {text: place for place, text in enumerate(dict.fromkeys(texts)) if text not in MISSING_MARKS}
     code_of = np.array([*(known.get(text, -1) for text in texts), -1], dtype=np.int32)
     return RawColumn(name, tuple(dict.fromkeys(texts)), code_of[codes])
-
-
-class NumberColumn(RawColumn):
-    """A column of numbers, shape (n_rows,), not-a-number where missing. Nobody reads them; texts are made when asked for."""
-
-    def __init__(self, name: str, values: np.ndarray) -> None:
-        given = ~np.isnan(values)
-        distinct, places = np.unique(values[given], return_inverse=True)
-        codes = np.full(len(values), -1, dtype=np.int32)
-        codes[given] = places
-        codes.flags.writeable = False
-        vars(self).update(name=name, codes=codes, notes=(), text_numbers=np.where(np.isfinite(distinct), distinct, np.nan))
-
-    @cached_property
-    def texts(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The distinct numbers, as people write them."""
-        return tuple(f"{value:.0f}" if value.is_integer() else repr(value) for value in self.text_numbers.tolist())

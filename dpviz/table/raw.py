@@ -5,7 +5,7 @@ Nothing here decides what a column means; that is the schema's job. Built by `dp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -30,10 +30,11 @@ def parse_numbers(texts: Sequence[str]) -> np.ndarray:
 
 
 def _parse_one_by_one(texts: Sequence[str]) -> np.ndarray:
-    return np.fromiter(map(_number, texts), np.float64, len(texts))
+    return np.fromiter(map(finite_number, texts), np.float64, len(texts))
 
 
-def _number(text: str) -> float:
+def finite_number(text: str) -> float:
+    """The number that a text holds, NaN where it holds no finite one."""
     plain = text.strip()
     if "_" in plain:  # Python reads 1_000 as a number; no data file means that
         return np.nan
@@ -56,19 +57,21 @@ class RawColumn:
         Header cell.
     texts : tuple of str
         The distinct cell texts, stripped of surrounding blanks, in order of first appearance; no missing marks.
-    codes : ndarray of shape (n_rows,), int32, read-only
+    codes : ndarray of shape (n_rows,), signed integers, read-only
         Index into `texts`; -1 where the cell is missing.
-    notes : tuple of str
-        What the reader noticed and did, e.g. decimal commas.
     """
 
     name: str
     texts: tuple[str, ...]
     codes: np.ndarray
-    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.codes.flags.writeable = False
+
+    @property
+    def n_rows(self) -> int:
+        """Number of cells. Private."""
+        return len(self.codes)
 
     @cached_property
     def text_numbers(self) -> np.ndarray:
@@ -81,13 +84,145 @@ class RawColumn:
         return len(self.text_numbers) > 0 and not np.isnan(self.text_numbers).any()
 
     @property
+    def is_missing(self) -> np.ndarray:
+        """Which cells are missing, bool of shape (n_rows,). Private."""
+        return self.codes < 0
+
+    @property
     def n_missing(self) -> int:
         """Number of missing cells. Private: owner's eyes only."""
-        return int((self.codes < 0).sum())
+        return int(self.is_missing.sum())
 
     def numbers(self) -> np.ndarray:
         """Cells as float64 of shape (n_rows,); NaN where missing or no number."""
-        return np.append(self.text_numbers, np.nan)[self.codes]
+        return self.numbers_and_missing()[0]
+
+    def numbers_and_missing(self, missing_codes: Sequence[str] = ()) -> tuple[np.ndarray, np.ndarray]:
+        """(cells as float64, NaN where there is no number; bool: which of them are missing), each of shape (n_rows,).
+
+        `missing_codes` are cells that count as missing, found by their text, else by their numeric value.
+        """
+        values = np.append(self.text_numbers, np.nan)[self.codes]
+        texts = frozenset(missing_codes)
+        missing = np.array([*(text in texts for text in self.texts), True])[self.codes]
+        return without_codes(values, missing, missing_codes)
+
+    def rows(self, chosen: np.ndarray) -> RawColumn:
+        """The column with these rows (bool) alone."""
+        return RawColumn(self.name, self.texts, self.codes[chosen])
+
+    def text(self, row: int) -> str:
+        """The text of a cell that is not missing."""
+        return self.texts[self.codes[row]]
+
+    def written(self) -> Iterable[str]:
+        """Every text at least once, in order of first appearance."""
+        return self.texts
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What is remarkable about the texts, e.g. decimal commas. It quotes cells: owner's eyes only."""
+        values, missing = self.numbers_and_missing()
+        numbers = ~np.isnan(values)
+        others = ~(numbers | missing)
+        if not numbers.any():
+            return ()
+        if not others.any():
+            return _comma_notes(self)
+        number, text = (self.text(int(found.argmax())) for found in (numbers, others))
+        return (f"Holds numbers and text, for example {number!r} and {text!r}: proposed as categories.",)
+
+
+def _comma_notes(column: RawColumn) -> tuple[str, ...]:
+    comma = next((text for text in column.written() if "," in text), None)
+    if comma is None:
+        return ()
+    point = next((text for text in column.written() if "." in text), None)
+    doubt = "" if point is None else f" Decimal points appear too, as in {point!r}: make sure no comma separates thousands."
+    return (f"Decimal commas were read as decimal points, as in {comma!r}.{doubt}",)
+
+
+def without_codes(values: np.ndarray, missing: np.ndarray, missing_codes: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Values and missing cells once numbers that equal a missing code are missing too; changes both in place."""
+    values += 0.0  # no negative zero: it equals 0 but would change the fingerprint
+    for code in parse_numbers(missing_codes).tolist():
+        if not np.isnan(code):
+            missing |= values == code
+    values[missing] = np.nan
+    return values, missing
+
+
+class NumberColumn(RawColumn):
+    """A column of numbers, of shape (n_rows,): NaN is a missing cell, infinity one that holds no number.
+
+    What is asked about its texts gets the shortest text of each number. Nobody asks for them where it is declared a number.
+    """
+
+    values: np.ndarray
+
+    def __init__(self, name: str, values: np.ndarray) -> None:
+        values = np.add(values, 0.0, dtype=np.float64)  # no negative zero: it equals 0 but has another text
+        values.flags.writeable = False
+        vars(self).update(name=name, values=values)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of cells. Private."""
+        return len(self.values)
+
+    @property
+    def is_missing(self) -> np.ndarray:
+        """Which cells are missing, bool of shape (n_rows,). Private."""
+        return np.isnan(self.values)
+
+    def numbers_and_missing(self, missing_codes: Sequence[str] = ()) -> tuple[np.ndarray, np.ndarray]:
+        """As every column; read-only where nothing had to be replaced."""
+        values, missing = self.values, self.is_missing
+        infinite = np.isinf(values)
+        if infinite.any():
+            for text in _INFINITIES.intersection(missing_codes):
+                missing |= values == float(text)
+            values = np.where(infinite, np.nan, values)
+        return without_codes(values.copy(), missing, missing_codes) if missing_codes else (values, missing)
+
+    def rows(self, chosen: np.ndarray) -> RawColumn:
+        """The column with these rows (bool) alone."""
+        return NumberColumn(self.name, self.values[chosen])
+
+    @cached_property
+    def _encoded(self) -> tuple[np.ndarray, np.ndarray]:
+        """(distinct values, index of each cell among them; -1 where missing)."""
+        given = ~self.is_missing
+        distinct, places = np.unique(self.values[given], return_inverse=True)
+        codes = np.full(len(self.values), -1, dtype=np.int32)
+        codes[given] = places
+        codes.flags.writeable = False
+        return distinct, codes
+
+    @property
+    def codes(self) -> np.ndarray:  # type: ignore[override]
+        """Index of each cell into `texts`; -1 where it is missing."""
+        return self._encoded[1]
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The distinct numbers, increasing, as people write them."""
+        return tuple(map(number_text, self._encoded[0].tolist()))
+
+    @property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Numbers are not remarkable."""
+        return ()
+
+
+_INFINITIES = frozenset(("inf", "-inf"))
+
+
+def number_text(value: float) -> str:
+    """The shortest text of a number, without a point where it is whole; empty for not-a-number."""
+    if np.isnan(value):
+        return ""
+    return f"{value:.0f}" if value.is_integer() else repr(value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +259,7 @@ class RawTable:
     @property
     def n_rows(self) -> int:
         """Number of data rows, header not counted. Private."""
-        return len(self.columns[0].codes)
+        return self.columns[0].n_rows
 
     def column(self, name: str) -> RawColumn:
         """The column called `name`; raises UnknownName."""

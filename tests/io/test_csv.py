@@ -37,7 +37,7 @@ def test_a_plain_file_becomes_dictionary_encoded_columns():
     assert table.names == ("a", "b")
     assert table.columns[0].texts == ("1", "2")
     assert table.columns[0].codes.tolist() == [0, 1, 0]
-    assert table.columns[0].codes.dtype == np.int32
+    assert table.columns[0].codes.dtype == np.int8, "as narrow as may be"
     assert not table.columns[0].codes.flags.writeable
     assert table.notes == ()
 

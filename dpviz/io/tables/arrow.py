@@ -14,14 +14,15 @@ from dpviz.installation import require_extra
 from dpviz.io.csv_lines import check_names
 from dpviz.io.records import table_of_columns, text_column
 from dpviz.io.tables.cells import Asked, in_our_words, text_of
-from dpviz.table.new_rows import NumberColumn
-from dpviz.table.raw import RawColumn, RawTable
+from dpviz.table.raw import NumberColumn, RawColumn, RawTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Bytes that a cell takes as text, at least: itself and what divides it from the next.
 _LEAST_CELL = 2
+#: Up to here, and down to the same below 0, every whole number is one of float64.
+_MOST_EXACT = 1 << 53
 
 
 def read_parquet(raw: bytes, asked: Asked) -> RawTable:
@@ -98,9 +99,17 @@ def _column(name: str, values: pa.ChunkedArray) -> RawColumn:
     kind = values.type
     if types.is_null(kind):
         return text_column(name, (), np.full(len(values), -1))
-    if types.is_integer(kind) or types.is_floating(kind):
+    if types.is_floating(kind) or (types.is_integer(kind) and _is_exact(values)):
         return NumberColumn(name, _numbers(values))
     return text_column(name, *_texts(values))
+
+
+def _is_exact(values: pa.ChunkedArray) -> bool:
+    """Whether every whole number is one of float64 too; the texts of others are kept, such as of long identifiers."""
+    import pyarrow.compute as pc
+
+    ends = pc.min_max(values).as_py()
+    return ends["min"] is None or max(-ends["min"], ends["max"]) <= _MOST_EXACT
 
 
 def _numbers(values: pa.ChunkedArray) -> np.ndarray:

@@ -10,7 +10,6 @@ A text depends on its value and on the type that the file declares for the whole
 from __future__ import annotations
 
 import datetime as dt
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from typing import Any
 
 from dpviz.errors import DpvizError, TableError
 from dpviz.io.text import too_big
+from dpviz.table.raw import number_text
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,6 @@ def text_of(value: Any) -> str:
             return number_text(value.total_seconds())
         case _:
             return str(value)
-
-
-def number_text(value: float) -> str:
-    """The shortest text of a number, without a point where it is whole; empty for not-a-number."""
-    if math.isnan(value):
-        return ""
-    return f"{value:.0f}" if value.is_integer() else repr(value)
 
 
 @contextmanager

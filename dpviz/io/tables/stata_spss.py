@@ -19,9 +19,8 @@ from dpviz.errors import TableError
 from dpviz.installation import require_extra
 from dpviz.io.csv_lines import check_names
 from dpviz.io.records import table_of_columns, text_column
-from dpviz.io.tables.cells import Asked, in_our_words, number_text, text_of
-from dpviz.table.new_rows import NumberColumn
-from dpviz.table.raw import RawColumn, RawTable
+from dpviz.io.tables.cells import Asked, in_our_words, text_of
+from dpviz.table.raw import NumberColumn, RawColumn, RawTable, number_text
 
 _CELLS_AT_ONCE = 5_000_000
 _BYTES = "ISO-8859-1"  # in which every byte is a letter
