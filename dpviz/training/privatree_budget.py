@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from dpviz.accounting.guarantee import round_down, split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
@@ -70,6 +69,8 @@ def worst_leaf_error(n_classes: int) -> float:
     def negative(log_p: float) -> float:
         p = np.exp(log_p)
         return float(2 * log_p * (1 + np.expm1(n_classes * np.log1p(-p)) / (n_classes * p)))
+
+    from scipy.optimize import minimize_scalar  # slow to import: the first visitor of a server would wait for it
 
     best = minimize_scalar(negative, bounds=(-30.0, -1e-9), method="bounded", options={"xatol": 1e-10})
     return float(-best.fun)

@@ -44,7 +44,8 @@ def few_draws(monkeypatch):
 @pytest.fixture(autouse=True)
 def own_threads(monkeypatch):
     """A server's threads for every test: work that a page began by itself ends with the test instead of delaying others."""
-    pool = Pool()
+    pool, shelves = Pool(), {}
     monkeypatch.setattr(session, "shared_pool", lambda: pool)
+    monkeypatch.setattr(session, "shared_shelves", lambda: shelves)
     yield pool
     pool.close(wait=False)

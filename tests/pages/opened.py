@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.app.state import Loaded
 from dpviz.app.trees import Trained
+from dpviz.app.work import session
 from dpviz.app.work.session import Slot
 from dpviz.errors import DpvizError
 from dpviz.io.samples import load_sample
@@ -108,8 +109,9 @@ def after_work(test: AppTest, *slots: str) -> AppTest:
 
 
 def values_in(test: AppTest, slot: str) -> list[Any]:
-    """Every value of a slot that the session keeps, oldest first."""
-    return [answer.value for answer in test.session_state["_work"].shelves[slot].values()]
+    """Every value of a slot that the session or the server keeps, oldest first."""
+    shelves = {**session.shared_shelves(), **test.session_state["_work"].shelves}
+    return [answer.value for answer in shelves[slot].values()]
 
 
 def tree_on_screen(test: AppTest) -> Trained:

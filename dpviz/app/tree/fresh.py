@@ -17,6 +17,8 @@ from dpviz.table.role import DataRole
 
 SLOT = "redraws"
 DRAWS = 30
+#: Results the server keeps, of all sessions.
+KEPT = 60
 #: Seconds that the page waits for them, so that most trees come with their ink.
 SHORT = 0.25
 
@@ -25,7 +27,7 @@ def redraws_task(asked: Asked, loaded: Loaded) -> Task:
     """These settings with fresh noise, again and again. The draws do not depend on the draw on screen."""
     given = {**asked.settings, **asked.params}
     make = partial(redraws, asked.learner, rows_of_the_tree(loaded), draws=DRAWS, seed=0, **given)
-    return in_one(SLOT, canonical_key(loaded, asked, draws=DRAWS), make, lane=Lane.SHORT, keep=4)
+    return in_one(SLOT, canonical_key(loaded, asked, draws=DRAWS), make, lane=Lane.SHORT, keep=KEPT, is_shared=True)
 
 
 def is_drawn_again(asked: Asked, loaded: Loaded) -> bool:

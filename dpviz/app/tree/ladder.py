@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Callable, Mapping
-from functools import cache, lru_cache, partial
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any
 
 import streamlit as st
@@ -14,17 +14,20 @@ import streamlit as st
 from dpviz.app.component import event_in
 from dpviz.app.controls import Asked
 from dpviz.app.epsilon_slider import take_epsilon
-from dpviz.app.held_out import Parts, parts_of, rows_of_the_tree
+from dpviz.app.held_out import parts_of
 from dpviz.app.state import Loaded
 from dpviz.app.tree import fresh
+from dpviz.app.tree.climbing import Climb
 from dpviz.app.trees import canonical_key
+from dpviz.app.work import tasks
+from dpviz.app.work.pool import Lane
 from dpviz.app.work.session import begin_unasked, poll
-from dpviz.app.work.tasks import Task, in_parts
+from dpviz.app.work.tasks import Answer, Task
+from dpviz.errors import DpvizError
 from dpviz.evaluation.tree import ladder
-from dpviz.figures.tree.ladder import Step, scale_of, step, step_in_words, strip_svg
-from dpviz.models.constant import as_tree
-from dpviz.progress import Progress, Stop
-from dpviz.table.dataset import EncodedDataset
+from dpviz.evaluation.workers import light, spread
+from dpviz.figures.tree.ladder import Step, scale_of, step_in_words, strip_svg
+from dpviz.progress import Progress, Stop, steps
 from dpviz.table.schema import ClassTarget
 
 #: What is dragged -> the slot of its work. Epsilon first: depths wait for it.
@@ -33,6 +36,10 @@ WORDS = {"epsilon": "Drawing the tree at other ε, to drag through", "depth": "D
 _WHAT = {"epsilon": "ε =", "depth": "Depth"}
 #: With more rows it takes too long to begin by itself.
 MOST_ROWS = 100_000
+#: Steps that share their counts in one worker process.
+TOGETHER = 9
+#: Steps the server keeps, of all sessions: some thirty ladders.
+KEPT = 1000
 
 
 def ladder_task(along: str, asked: Asked, loaded: Loaded, *, fold: bool) -> Task | None:
@@ -40,17 +47,16 @@ def ladder_task(along: str, asked: Asked, loaded: Loaded, *, fold: bool) -> Task
     parts = parts_of(loaded.data.fingerprint, loaded.data)
     if parts is None or loaded.data.n_rows > MOST_ROWS or not fresh.is_drawn_again(asked, loaded):
         return None
-    parts = parts[0].with_cached_counts(), parts[1]
-    lines = cache(lambda depth: ladder.references(*parts, max_depth=depth))
-    rows = rows_of_the_tree(loaded) if loaded.role.may_show_rows else None
-    makes = {}
+    train, test = map(light, parts)
+    same = {"role": loaded.role, "seed": asked.draw, "draws": fresh.DRAWS, **asked.params}
+    climb = Climb(asked.learner, train, test, same, fold=fold, counts_rows=loaded.role.may_show_rows)
+    wanted = {}
     for value in _values(along, asked):
         changed = {"epsilon": value} if along == "epsilon" else {"max_depth": value, "depth": value}
         there = Asked(asked.learner, asked.settings | changed, asked.params, asked.draw, {})
-        key = canonical_key(loaded, there, draw=asked.draw, ladder=along, fold=fold)
-        given = {"role": loaded.role, "seed": asked.draw, "draws": fresh.DRAWS, **there.settings, **asked.params}
-        makes[key] = partial(_step, value, asked.learner, parts, lines, rows, fold, given)
-    return in_parts(SLOTS[along], makes, keep=2 * len(makes))
+        wanted[canonical_key(loaded, there, draw=asked.draw, ladder=along, fold=fold)] = value, there.settings
+    more: dict[str, Any] = {"lane": Lane.LADDER, "is_shared": True, "keep": KEPT}
+    return Task(SLOTS[along], tuple(wanted), partial(_climbed, climb, wanted), **more)
 
 
 def _values(along: str, asked: Asked) -> list[float]:
@@ -58,22 +64,15 @@ def _values(along: str, asked: Asked) -> list[float]:
     return sorted({*ladder.EPSILONS, asked.settings["epsilon"]}) if along == "epsilon" else list(ladder.DEPTHS)
 
 
-def _step(
-    value: float,
-    name: str,
-    parts: Parts,
-    lines: Callable[[int], dict[str, float]],
-    rows: EncodedDataset | None,
-    fold: bool,
-    given: dict[str, Any],
-    *,
-    progress: Progress,
-    stop: Stop,
-) -> Step:
-    found = ladder.rung(name, *parts, progress=progress, stop=stop, **given)
-    tree = as_tree(found.result.model)
-    assert tree is not None
-    return step(value, found, tree, lines(given["max_depth"]), rows=rows, fold=fold)
+def _climbed(
+    climb: Climb, wanted: Mapping[Any, tuple[float, Mapping[str, Any]]], missing: Sequence[Hashable], _: Progress, stop: Stop
+) -> Iterator[tuple[Hashable, Answer]]:
+    """The missing steps, a few at a time in a worker process."""
+    chunks = [missing[start : start + TOGETHER] for start in range(0, len(missing), TOGETHER)]
+    asked = steps([[wanted[key] for key in keys] for keys in chunks], None, stop)
+    for keys, found in zip(chunks, spread(climb.steps, asked, tasks.WORKERS), strict=False):  # fewer after a stop
+        for key, one in zip(keys, found, strict=True):
+            yield key, Answer(problem=one) if isinstance(one, DpvizError) else Answer(one)
 
 
 def ladders_now(asked: Asked, loaded: Loaded, *, fold: bool) -> tuple[tuple[Task, str] | None, dict[str, str]]:
@@ -95,7 +94,7 @@ def ladders_now(asked: Asked, loaded: Loaded, *, fold: bool) -> tuple[tuple[Task
     return None, packed
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _packed(steps: tuple[Step, ...], what: str, measure: str) -> str:
     """Everything the view shows, as gzipped JSON in base 64: the drawings repeat each other. "" without any step."""
     if not steps:

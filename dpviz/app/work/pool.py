@@ -26,10 +26,11 @@ class Lane(StrEnum):
 
     TREE = "a tree on screen, or its release"
     SHORT = "seconds of work in the server's own process"
+    LADDER = "the tree on screen at other epsilons: seconds of work in worker processes, one at a time"
     BULK = "sweeps, maps, attacks, certificates, searches: one at a time, in worker processes of lower priority where it can"
 
 
-THREADS = {Lane.TREE: 4, Lane.SHORT: 2, Lane.BULK: 1}
+THREADS = {Lane.TREE: 4, Lane.SHORT: 2, Lane.LADDER: 1, Lane.BULK: 1}
 
 
 class Job:

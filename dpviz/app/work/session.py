@@ -1,4 +1,7 @@
-"""The background work of this session: begin a task, poll it, cancel it. Answers stay until the browser goes away."""
+"""The background work of this session: begin a task, poll it, cancel it. Answers stay until the browser goes away.
+
+Some tasks share their answers: a class that opens one link computes once. Those are about simulated or public rows.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +109,8 @@ class _Store:
 
 def _kept(task: Task) -> tuple[Slot, Shelf]:
     store = st.session_state.setdefault(_WORK, _Store())
-    return store.slots.setdefault(task.slot, Slot()), store.shelves.setdefault(task.shelf or task.slot, {})
+    shelves = shared_shelves() if task.is_shared else store.shelves
+    return store.slots.setdefault(task.slot, Slot()), shelves.setdefault(task.shelf or task.slot, {})
 
 
 def begin(task: Task, *, again: bool = False) -> None:
@@ -210,7 +214,13 @@ def last_shown(slot: str, about: Hashable) -> Shown | None:
     return Shown(asked, values) if values else None
 
 
-# --- the server's threads
+# --- the server's threads, and the answers it keeps for everybody
+
+
+@st.cache_resource(show_spinner=False)
+def shared_shelves() -> dict[str, Shelf]:
+    """Answers that any session may show. None of them is about private rows."""
+    return {}
 
 
 @st.cache_resource(show_spinner=False)

@@ -56,6 +56,8 @@ class Task:
     keep : int
         Most other answers that stay on the shelf.
     lane : Lane
+    is_shared : bool
+        Its answers are kept for all sessions of the server: never what comes from private rows.
     patience : float
         Its work stops when nobody has polled it for so many seconds: the session is gone, and others are waiting.
     """
@@ -68,6 +70,7 @@ class Task:
     shelf: str = ""
     keep: int = 50
     lane: Lane = Lane.BULK
+    is_shared: bool = False
     patience: float = math.inf
 
 
@@ -102,9 +105,12 @@ def _made(make: Make, progress: Progress, stop: Stop) -> Answer:
 
 def working(task: Task, shelf: Shelf, *, again: bool = False) -> Work:
     """The work on what is missing of a task, or (`again`) on all of it. Off the page there is no session, hence the shelf."""
-    missing = [key for key in task.keys if again or _is_missing(shelf.get(key))]
 
     def work(progress: Progress, stop: Stop) -> None:
+        # asked for when the work begins: while it was in line, another session may have found the answers
+        missing = [key for key in task.keys if again or _is_missing(shelf.get(key))]
+        if not missing:
+            return
         n_done = 0
 
         def tell(share: float) -> None:
