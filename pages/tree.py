@@ -31,7 +31,7 @@ if trained is not None:
     st.divider()
     measured, taken = st.columns(2, gap="large")
     with measured:
-        measured_screen(trained.held_out, loaded.schema)
+        measured_screen(trained.held_out, loaded.schema, result.test_report)
         tree_parts.disclosures(result)
     with taken:
         tree_parts.noise_line(result, loaded.role)

@@ -1,23 +1,35 @@
-"""How the tree on screen does on rows that it was not trained on. For rows anyone may see, never for private ones."""
+"""How the tree on screen does on rows that it was not trained on.
+
+Exact figures are for rows anyone may see, never for private ones; the private test result is part of every release.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 
+from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
 from dpviz.errors import NoProbabilities
-from dpviz.evaluation.compare.metrics import metrics
+from dpviz.evaluation.compare.comparison import METRICS
+from dpviz.evaluation.compare.metrics import metric_intervals, metrics
 from dpviz.evaluation.measures import CalibrationBin, calibration, confusion, lift
+from dpviz.figures.compare.measure_text import interval_text, measure_text
+from dpviz.figures.publish.test_result import has_rare_classes, result_sentences
+from dpviz.figures.wording import capital
 from dpviz.models.base import Model
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
+from dpviz.training.honest.report import TestReport
 
 TEST_SHARE = 0.2
 Parts = tuple[EncodedDataset, EncodedDataset]
+#: Measure -> its value, and its 95 % interval.
+Exact = tuple[Mapping[str, float], Mapping[str, tuple[float, float]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +49,8 @@ class HeldOut:
     ----------
     measures : dict of str to float
         Those of a sweep; NaN where the model holds no probabilities.
+    intervals : dict of str to (float, float)
+        Their 95 % intervals, where there is one.
     majority_class : str
     confused : ndarray of shape (n_classes, n_classes)
         Rows by class and predicted class.
@@ -45,6 +59,7 @@ class HeldOut:
     """
 
     measures: dict[str, float]
+    intervals: dict[str, tuple[float, float]]
     majority_class: str
     confused: np.ndarray
     ranked: Ranked | None
@@ -57,7 +72,10 @@ class HeldOut:
 
 @dataclass(frozen=True, slots=True)
 class HeldOutNumber:
-    """R² (NaN where all rows are equal) and errors on the held-out rows, next to always predicting the mean of the others."""
+    """R² (NaN where all rows are equal) and errors on the held-out rows, next to always predicting the mean of the others.
+
+    `intervals` are 95 % intervals, by the name of the measure.
+    """
 
     r2: float
     rmse: float
@@ -65,6 +83,7 @@ class HeldOutNumber:
     mean_rmse: float
     mean: float
     n_rows: int
+    intervals: dict[str, tuple[float, float]]
 
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner=False)
@@ -82,12 +101,14 @@ def rows_of_the_tree(loaded: Loaded) -> EncodedDataset:
 def held_out(model: Model, parts: Parts) -> HeldOut | HeldOutNumber:
     """How a model that was trained on the first of `parts` does on the second."""
     train, test = parts
-    found = metrics(model, train, test)
+    found, between = metrics(model, train, test), metric_intervals(model, test)
     if isinstance(train.schema.target, NumericTarget):
-        return HeldOutNumber(**found, mean=float(train.target.mean()), n_rows=test.n_rows)
+        return HeldOutNumber(**found, mean=float(train.target.mean()), n_rows=test.n_rows, intervals=between)
     counts = train.class_counts()
     confused = confusion(test.target, model.predict(test), test.n_classes)
-    return HeldOut(found, train.schema.classes[int(counts.argmax())], confused, _ranked(model, test, int(counts.argmin())))
+    return HeldOut(
+        found, between, train.schema.classes[int(counts.argmax())], confused, _ranked(model, test, int(counts.argmin()))
+    )
 
 
 def _ranked(model: Model, test: EncodedDataset, label: int) -> Ranked | None:
@@ -97,3 +118,39 @@ def _ranked(model: Model, test: EncodedDataset, label: int) -> Ranked | None:
         return None
     is_class = test.target == label
     return Ranked(label, calibration(is_class, share), lift(is_class, share))
+
+
+def private_test(report: TestReport, exact: Exact | None, rows: str = "", note: str = "") -> None:
+    """What the test says in words, or, where `exact` is known of `rows`, in a table beside it with a `note` below."""
+    st.markdown("**Private test result**")
+    if exact is None:
+        st.markdown("\n".join(f"- {plain(line)}" for line in result_sentences(report)))
+        return
+    words = "Measures by the private test, and exactly, each with a 95 % interval."
+    st.dataframe(result_rows(report, exact, rows), hide_index=True, alt=words)
+    st.caption(f"{result_sentences(report)[-1]} {note}")
+
+
+def result_rows(report: TestReport, exact: Exact, rows: str) -> list[dict[str, str]]:
+    """One line per measure: the private test result, and what `rows` say exactly, each with its 95 % interval."""
+    values, between = exact
+    known = {
+        "accuracy": report.accuracy,
+        "balanced_accuracy": report.balanced_accuracy,
+        "auc": report.auc,
+        "log_loss": report.log_loss,
+    }
+    order = sorted(known, key=lambda name: (name == "accuracy") == has_rare_classes(report))
+    return [
+        {
+            "measure": capital(METRICS[name]),
+            "private test result": _measured(estimate.value, (estimate.low, estimate.high), name),
+            rows: _measured(values[name], between[name], name),
+        }
+        for name in order
+        if (estimate := known[name]) is not None and name in between and values[name] == values[name]
+    ]
+
+
+def _measured(value: float, between: tuple[float, float], name: str) -> str:
+    return f"{measure_text(value, name)} ({interval_text(between, name)})"

@@ -15,10 +15,10 @@ from dpviz.commands import console
 from dpviz.commands.arguments import add_model_arguments
 from dpviz.commands.rows import table_of
 from dpviz.errors import DpvizError
-from dpviz.evaluation.compare.comparison import METRICS
-from dpviz.evaluation.compare.metrics import metrics
+from dpviz.evaluation.compare.comparison import METRICS, metrics_for
+from dpviz.evaluation.compare.metrics import metric_intervals, metrics
 from dpviz.evaluation.measures import confusion, recalls
-from dpviz.figures.compare.measure_text import measure_text
+from dpviz.figures.compare.measure_text import interval_text, measure_text
 from dpviz.figures.wording import capital, percent
 from dpviz.io.results import read_model_file
 from dpviz.models.base import Model
@@ -44,15 +44,24 @@ def run(args: Namespace) -> int:
     if data.n_rows < table.n_rows:
         console.warn(f"{table.n_rows - data.n_rows:,} rows are left out: missing or undeclared values.")
     found = metrics(model, data, data)
-    named = [(capital(METRICS[name]), _text(found[name], name)) for name in METRICS if name in found]
-    console.show_pairs([("Rows", f"{data.n_rows:,}"), *named])
+    between = metric_intervals(model, data)
+    order = metrics_for(model.schema, found.get("majority", 0.0))
+    named = [(capital(METRICS[name]), _text(found[name], name, between.get(name))) for name in order]
+    console.show_pairs([("Rows", f"{data.n_rows:,}"), *_constant(found), *named])
     if not isinstance(model.schema.target, NumericTarget):
         _show_confusion(model, data)
     return 0
 
 
-def _text(value: float, name: str) -> str:
-    return "-" if math.isnan(value) else measure_text(value, name)
+def _constant(found: dict[str, float]) -> list[tuple[str, str]]:
+    """What accuracy is worth: that of always saying the most frequent class."""
+    return [("Most frequent class", f"{found['majority']:.1%}")] if "majority" in found else []
+
+
+def _text(value: float, name: str, between: tuple[float, float] | None) -> str:
+    if math.isnan(value) or between is None:
+        return "-"
+    return f"{measure_text(value, name)} (95 %: {interval_text(between, name)})"
 
 
 def _show_confusion(model: Model, data: EncodedDataset) -> None:

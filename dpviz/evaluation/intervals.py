@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 #: Two-sided 95 % of a normal distribution.
-_NORMAL_95 = 1.959963984540054
+NORMAL_95 = 1.959963984540054
 
 
 def clopper_pearson(successes: np.ndarray | int, trials: np.ndarray | int, failure: float) -> tuple[np.ndarray, np.ndarray]:
@@ -33,9 +33,9 @@ def wilson(share: float, trials: int) -> tuple[float, float]:
     """
     if not trials:
         return share, share
-    z2 = _NORMAL_95**2
+    z2 = NORMAL_95**2
     middle = (share + z2 / (2 * trials)) / (1 + z2 / trials)
-    half = _NORMAL_95 * math.sqrt(share * (1 - share) / trials + z2 / (4 * trials * trials)) / (1 + z2 / trials)
+    half = NORMAL_95 * math.sqrt(share * (1 - share) / trials + z2 / (4 * trials * trials)) / (1 + z2 / trials)
     return max(0.0, middle - half), min(1.0, middle + half)
 
 

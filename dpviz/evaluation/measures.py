@@ -14,9 +14,11 @@ import numpy as np
 from dpviz.evaluation.intervals import wilson
 
 #: A probability of 0 for what happened costs the logarithm of this, as in scikit-learn.
-_LEAST = np.finfo(np.float64).eps
+LEAST = np.finfo(np.float64).eps
 #: Bins of a calibration.
 BINS = 10
+#: Where the most frequent class has so many of the rows, accuracy says next to nothing and never comes first.
+RARE = 0.9
 
 
 def confusion(target: np.ndarray, predicted: np.ndarray, n_classes: int) -> np.ndarray:
@@ -59,7 +61,7 @@ def _area(is_positive: np.ndarray, score: np.ndarray) -> float:
 def log_loss(target: np.ndarray, shares: np.ndarray) -> float:
     """Mean of -log of the probability given to what happened: 0 at best."""
     given = shares[np.arange(len(target)), target]
-    return float(-np.mean(np.log(np.clip(given, _LEAST, 1))))
+    return float(-np.mean(np.log(np.clip(given, LEAST, 1))))
 
 
 def brier(target: np.ndarray, shares: np.ndarray) -> float:

@@ -48,6 +48,30 @@ def test_another_tree_has_not_answered_yet():
     assert "is predicted to be" not in texts(test)
 
 
+def test_a_missing_value_can_be_said_where_the_schema_has_a_rule_for_it():
+    test = AppTest.from_function(_partly_known).run()
+    assert [box.label for box in test.checkbox] == ["age is missing"]
+    show(test)
+    assert "outcome is predicted to be ill" in texts(test).replace("\\", "")
+    test.checkbox[0].check()
+    show(test)
+    assert "outcome is predicted to be well" in texts(test).replace("\\", "")
+
+
+def _partly_known():
+    import streamlit as st
+
+    from dpviz.app.tree.person import person_screen
+    from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
+    from dpviz.table.schema import ClassTarget, NumericFeature, Schema
+
+    features = (NumericFeature("age", 0, 90, missing_as=10), NumericFeature("dose", 0, 1))
+    inner = Branch(ThresholdRule(1, 0.9), Leaf(1), Leaf(0))
+    tree = Tree(Schema(features, ClassTarget("outcome", ("well", "ill"))), Branch(ThresholdRule(0, 20), Leaf(0), inner))
+    kept = st.session_state.setdefault("tree", tree)
+    person_screen(kept, kept)
+
+
 def test_a_date_is_asked_for_as_it_is_written():
     test = AppTest.from_function(_dates).run()
     assert test.text_input[0].value == "01.03.2024"

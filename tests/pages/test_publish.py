@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dpviz import model_from_json
 from dpviz.app.publish import data as publish_data
 from dpviz.app.publish import release as publish_release
 from dpviz.release.register import ReleaseRegister
@@ -251,6 +252,22 @@ def test_a_released_file_can_be_taken_away_in_other_forms(assigned):
     forms = test.selectbox(key="released-1-form")
     assert len(forms.options) > 5
     assert not test.error
+
+
+@pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PRIVATE])
+def test_the_test_result_of_a_release_stands_beside_the_rows_only_where_they_are_not_private(register, role):
+    register.declare("rows", epsilon_cap=1.0, role=role)
+    register.assign(in_use(role).data.fingerprint, "rows")
+    test = released(opened("publish", role, epsilon="0.5"))
+    assert "rows that coins kept away from the model" in texts(test)
+    beside = [found.value for found in test.dataframe if "private test result" in found.value]
+    assert len(beside) == (role is DataRole.SIMULATED)
+    if beside:
+        entry = register.balance("rows").releases[0]
+        model = model_from_json(Path(entry.file).read_text("utf-8"))
+        data = in_use(role).data
+        exact = f"{(model.predict(data) == data.target).mean():.1%} ("
+        assert beside[0].set_index("measure")["all rows in use"]["Accuracy"].startswith(exact)
 
 
 def test_a_released_file_that_was_changed_is_not_handed_out(assigned):

@@ -10,6 +10,7 @@ from dpviz import model_from_json
 from dpviz.app.held_out import HeldOut
 from dpviz.app.parts import plain
 from dpviz.app.tree.fresh import SLOT
+from dpviz.figures.publish.test_result import result_sentences
 from dpviz.learners import get_learner, learner_names
 from dpviz.table.role import DataRole
 from tests.contract.fits import FEW
@@ -128,11 +129,34 @@ def test_every_measure_is_listed_and_every_class_has_its_error():
     assert calibrated["rows"].sum() == kept_aside.n_rows
 
 
+@pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PUBLIC])
+def test_the_private_test_result_stands_beside_what_the_held_out_rows_say(role):
+    test = drawn("pf-tree", role)
+    trained = tree_on_screen(test)
+    report, known = trained.result.test_report, trained.held_out
+    beside = table_with(test, "private test result").set_index("measure")
+    assert beside["private test result"]["Accuracy"].startswith(f"{report.accuracy.value:.1%} (")
+    assert beside["held-out rows"]["Accuracy"].startswith(f"{known.measures['accuracy']:.1%} (")
+    assert ("AUC" in beside.index) == (report.auc is not None)
+    assert "rows that coins kept away from the model" in texts(test)
+
+
+def test_private_rows_have_the_private_test_result_alone():
+    test = drawn("pf-tree", DataRole.PRIVATE)
+    assert plain(result_sentences(tree_on_screen(test).result.test_report)[0]) in texts(test)
+    assert not [found for found in test.dataframe if "private test result" in found.value]
+
+
 def test_accuracy_never_leads_where_a_class_is_rare():
-    found = HeldOut({"accuracy": 0.97, "balanced_accuracy": 0.5, "auc": 0.61, "majority": 0.97}, "no", np.diag([97, 3]), None)
+    known = {"accuracy": 0.97, "balanced_accuracy": 0.5, "auc": 0.61, "majority": 0.97}
+    between = {name: (value - 0.01, value + 0.01) for name, value in known.items()}
+    found = HeldOut(known, between, "no", np.diag([97, 3]), None)
     test = AppTest.from_function(_measured)
     test.session_state["found"] = found
-    assert [item.label for item in test.run().metric] == [
+    test.run()
+    assert "they put balanced accuracy between 49 % and 51 %" in texts(test)
+    assert list(table_with(test, "95 %").measure) == ["Balanced accuracy", "Accuracy", "AUC"]
+    assert [item.label for item in test.metric] == [
         "Balanced accuracy (held-out rows)",
         "AUC",
         "Always the most frequent class",

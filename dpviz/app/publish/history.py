@@ -8,21 +8,25 @@ import streamlit as st
 
 from dpviz.app.explorations import unnoted
 from dpviz.app.exports import offer_export
-from dpviz.app.parts import error, plain
+from dpviz.app.held_out import Exact, private_test
+from dpviz.app.parts import error
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
+from dpviz.evaluation.compare.metrics import metric_intervals, metrics
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.publish.release import history_rows
-from dpviz.figures.publish.test_result import result_sentences
 from dpviz.figures.wording import counted
 from dpviz.io.csv_text import csv_text
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.exports.statement import test_result_of
+from dpviz.models.base import Model, require_same_columns
+from dpviz.models.document import model_from_json
 from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.files import is_file_with
 from dpviz.release.records import Balance, Entry, State
 from dpviz.release.register import ReleaseRegister
+from dpviz.table.role import DataRole
 
 
 def history(book: ReleaseRegister, balance: Balance | None, loaded: Loaded) -> None:
@@ -35,14 +39,14 @@ def history(book: ReleaseRegister, balance: Balance | None, loaded: Loaded) -> N
                 ":material/warning: Interrupted, or still under way: no file has come of it, and what it was to cost is spent "
                 "all the same."
             )
-        _files(balance)
+        _files(balance, loaded)
     else:
         st.caption("No release of these rows yet.")
     _explorations(book, loaded)
     _register(book)
 
 
-def _files(balance: Balance) -> None:
+def _files(balance: Balance, loaded: Loaded) -> None:
     """One file at a time, newest first; read when it is asked for, and only if it is what the register knows."""
     released = [entry for entry in reversed(balance.releases) if entry.state is State.RELEASED]
     if not released:
@@ -60,19 +64,31 @@ def _files(balance: Balance) -> None:
         st.caption(":material/error: Its file is no longer where it was released to, or was changed. It stays spent.")
     st.caption(f"SHA-256 of the file: `{entry.sha256}`")
     if stands:
-        _test_result(content(entry).decode("utf-8"))
+        _test_result(content(entry).decode("utf-8"), loaded)
     if stands and st.toggle(
         "Take it away in another form", key="publish-forms", help="Made from the released file; costs nothing."
     ):
         offer_export(content(entry).decode("utf-8"), name.removesuffix(".json"), key=f"released-{entry.number}")
 
 
-def _test_result(text: str) -> None:
-    """What the released file says about how good its model is."""
+def _test_result(text: str, loaded: Loaded) -> None:
+    """What the released file says about how good its model is, beside the rows in use where they are not private."""
     given = Exportable(text)
     report = test_result_of(given.document, given.schema)
     if report is not None:
-        st.markdown("**How good it is**  \n" + "\n".join(f"- {plain(line)}" for line in result_sentences(report)))
+        exact = exact_on(model_from_json(text), loaded)
+        private_test(report, exact, "all rows in use", "The model grew from most of these: there it may look better.")
+
+
+def exact_on(model: Model, loaded: Loaded) -> Exact | None:
+    """Measures on all rows in use; None for private rows, and where they do not fit the model."""
+    if loaded.role is DataRole.PRIVATE or not loaded.data.n_rows:
+        return None
+    try:
+        require_same_columns(model.schema, loaded.schema)
+    except DpvizError:
+        return None
+    return metrics(model, loaded.data, loaded.data), metric_intervals(model, loaded.data)
 
 
 def content(entry: Entry) -> bytes:

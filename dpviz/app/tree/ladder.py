@@ -14,7 +14,7 @@ import streamlit as st
 from dpviz.app.component import event_in
 from dpviz.app.controls import Asked
 from dpviz.app.epsilon_slider import take_epsilon
-from dpviz.app.held_out import parts_of
+from dpviz.app.held_out import parts_of, rows_of_the_tree
 from dpviz.app.state import Loaded
 from dpviz.app.tree import fresh
 from dpviz.app.tree.climbing import Climb
@@ -28,6 +28,7 @@ from dpviz.evaluation.tree import ladder
 from dpviz.evaluation.workers import light, spread
 from dpviz.figures.tree.ladder import Step, scale_of, step_in_words, strip_svg
 from dpviz.progress import Progress, Stop, steps
+from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget
 
 #: What is dragged -> the slot of its work. Epsilon first: depths wait for it.
@@ -84,14 +85,19 @@ def ladders_now(asked: Asked, loaded: Loaded, *, fold: bool) -> tuple[tuple[Task
     tasks = {along: task for along, task in found.items() if task is not None}
     for task in tasks.values():
         poll(task)  # stops the work on what was asked before
-    measure = "test accuracy" if isinstance(loaded.schema.target, ClassTarget) else "R²"
     packed: dict[str, str] = {}
     for along, task in tasks.items():
         status = begin_unasked(task)
         if status.n_missing:
             return (task, WORDS[along]), packed
-        packed[along] = _packed(status.values, _WHAT[along], measure)
+        packed[along] = _packed(status.values, _WHAT[along], _measure(rows_of_the_tree(loaded)))
     return None, packed
+
+
+def _measure(train: EncodedDataset) -> str:
+    if not isinstance(train.schema.target, ClassTarget):
+        return "R²"
+    return "balanced accuracy" if ladder.has_rare_classes(train) else "test accuracy"
 
 
 @lru_cache(maxsize=64)

@@ -7,24 +7,29 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.app.held_out import HeldOut, HeldOutNumber, Ranked
+from dpviz.app.held_out import HeldOut, HeldOutNumber, Ranked, private_test
 from dpviz.app.parts import literal
-from dpviz.evaluation.compare.comparison import METRICS, RARE
+from dpviz.evaluation.compare.comparison import METRICS, metrics_for
 from dpviz.evaluation.intervals import wilson
-from dpviz.evaluation.measures import CalibrationBin, recalls
-from dpviz.figures.compare.measure_text import measure_text
+from dpviz.evaluation.measures import RARE, CalibrationBin, recalls
+from dpviz.figures.compare.measure_text import interval_text, measure_text
 from dpviz.figures.wording import capital, percent
 from dpviz.models.tree import format_value
 from dpviz.table.schema import Schema
+from dpviz.training.honest.report import TestReport
 
 
-def measured_screen(found: HeldOut | HeldOutNumber | None, schema: Schema) -> None:
-    """Measures on held-out rows beside what needs no model; nothing for private rows."""
+def measured_screen(found: HeldOut | HeldOutNumber | None, schema: Schema, report: TestReport | None = None) -> None:
+    """Measures on held-out rows beside what needs no model, none for private rows; and the private test result `report`."""
     if isinstance(found, HeldOutNumber):
         _errors(found)
-    elif found is not None:
+        return
+    if found is not None:
         _leading(found)
         _every(found, schema)
+    if report is not None:
+        exact = None if found is None else (found.measures, found.intervals)
+        private_test(report, exact, "held-out rows", "A release carries the private one; these rows may show both.")
 
 
 def _errors(found: HeldOutNumber) -> None:
@@ -36,8 +41,13 @@ def _errors(found: HeldOutNumber) -> None:
         st.metric("Mean absolute error", format_value(found.mae), width="content")
     st.caption(
         f"Trained on 80 % of the rows, tested on the other {found.n_rows:,}. R² is 1 at best and 0 for "
-        f"always predicting the mean ({format_value(found.mean)})."
+        f"always predicting the mean ({format_value(found.mean)}). 95 % intervals: {_intervals_of(found)}."
     )
+
+
+def _intervals_of(found: HeldOutNumber) -> str:
+    known = ((name, between) for name, between in found.intervals.items() if not math.isnan(between[0]))
+    return ", ".join(f"{METRICS[name]} {interval_text(between, name)}" for name, between in known)
 
 
 def _leading(found: HeldOut) -> None:
@@ -55,27 +65,32 @@ def _leading(found: HeldOut) -> None:
         if not math.isnan(known["auc"]):
             st.metric("AUC", measure_text(known["auc"], "auc"), width="content")
         st.metric("Always the most frequent class", f"{known['majority']:.1%}", width="content")
-    low, high = wilson(known["accuracy"], found.n_rows)
+    leading = "balanced_accuracy" if is_rare else "accuracy"
+    low, high = map(percent, found.intervals[leading])
     st.caption(
-        f"This tree was trained on 80 % of the rows and tested on the other {found.n_rows:,}; they put accuracy between "
-        f"{percent(low)} and {percent(high)} (95 %). Most frequent: {literal(found.majority_class)}."
+        f"This tree was trained on 80 % of the rows and tested on the other {found.n_rows:,}; they put {METRICS[leading]} "
+        f"between {low} and {high} (95 %). Most frequent: {literal(found.majority_class)}."
     )
 
 
 def _every(found: HeldOut, schema: Schema) -> None:
     with st.expander("Every measure on the held-out rows", icon=":material/table_rows:"):
         words = "Measures on held-out rows."
-        rows = [{"measure": capital(METRICS[name]), "value": _value(found, name)} for name in METRICS if name in found.measures]
-        st.dataframe(rows, hide_index=True, alt=words)
+        order = metrics_for(schema, found.measures["majority"])
+        st.dataframe([_line(found, name) for name in order if name in found.measures], hide_index=True, alt=words)
         st.caption("Rows of each class, and as what they are predicted.")
         st.dataframe(confusion_rows(found, schema), hide_index=True, alt="Confusion matrix with the error of each class.")
         if found.ranked is not None:
             _probabilities(found.ranked, schema)
 
 
-def _value(found: HeldOut, name: str) -> str:
-    value = found.measures[name]
-    return "needs probabilities" if math.isnan(value) else measure_text(value, name)
+def _line(found: HeldOut, name: str) -> dict[str, str]:
+    value, between = found.measures[name], found.intervals.get(name)
+    return {
+        "measure": capital(METRICS[name]),
+        "value": "needs probabilities" if math.isnan(value) else measure_text(value, name),
+        "95 %": "–" if between is None or math.isnan(between[0]) else interval_text(between, name),
+    }
 
 
 def confusion_rows(found: HeldOut, schema: Schema) -> list[dict[str, Any]]:

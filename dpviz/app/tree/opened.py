@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.app.held_out import parts_of
+from dpviz.app.held_out import parts_of, private_test
 from dpviz.app.parts import error, plain
 from dpviz.app.state import Loaded
 from dpviz.app.tree.effects import effects_screen
@@ -75,6 +75,8 @@ def opened_screen(result: FitResult, loaded: Loaded) -> None:
     noise_line(result)
     _picture(result)
     person_screen(result.model, as_tree(result.model))
+    if result.test_report is not None:
+        private_test(result.test_report, None)
     _compared(result, loaded)
     disclosures(result)
 

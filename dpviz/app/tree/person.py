@@ -37,6 +37,8 @@ def person_screen(model: Model, tree: Tree | None) -> None:
                 for place, feature in zip(st.columns(3), asked[start : start + 3], strict=False):
                     with place:
                         _ask(feature)
+                        if feature.missing_as is not None:
+                            st.checkbox(plain(f"{feature.name} is missing"), key=_missing_key(feature))
             st.form_submit_button("Show the answer", icon=":material/arrow_forward:", on_click=_light, args=(model, tree))
         if tried:
             _answer(model, tree)
@@ -71,10 +73,15 @@ def _key(feature: Feature) -> str:
     return f"person {feature.name}"
 
 
+def _missing_key(feature: Feature) -> str:
+    return f"person lacks {feature.name}"
+
+
 def _cells(model: Model, tree: Tree | None) -> Cells:
     """What was typed; a feature that the tree does not ask for gets a value that changes nothing."""
     return {feature.name: _unasked(feature) for feature in model.schema.features} | {
-        feature.name: st.session_state.get(_key(feature)) for feature in _asked(model, tree)
+        feature.name: None if st.session_state.get(_missing_key(feature)) else st.session_state.get(_key(feature))
+        for feature in _asked(model, tree)
     }
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from dpviz.evaluation.compare.metrics import OF_CLASSES, OF_NUMBERS
 from dpviz.evaluation.intervals import wilson
+from dpviz.evaluation.measures import RARE
 from dpviz.learners import learner_names
 from dpviz.table.schema import NumericTarget, Schema
 
@@ -34,8 +35,6 @@ METRICS = {
 }
 #: Metrics for which less is better.
 ERRORS = ("log_loss", "brier", "rmse", "mae")
-#: Where the most frequent class has so many of the rows, accuracy says next to nothing and never comes first.
-RARE = 0.9
 #: Quantiles at the ends of a band: nine in ten outcomes lie inside.
 BAND = (0.05, 0.95)
 N_DOTS = 25

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpviz.errors import NoProbabilities
-from dpviz.evaluation import measures
+from dpviz.evaluation import measure_intervals, measures
 from dpviz.models.base import Model
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
@@ -53,6 +53,18 @@ def of_probabilities(model: Model, test: EncodedDataset) -> dict[str, float]:
     except NoProbabilities:
         return dict.fromkeys(OF_PROBABILITIES, float("nan"))
     return {name: getattr(measures, name)(test.target, shares) for name in OF_PROBABILITIES}
+
+
+def metric_intervals(model: Model, test: EncodedDataset) -> dict[str, tuple[float, float]]:
+    """95 % intervals of the metrics of a model on `test`, which holds at least one row; without those it cannot have."""
+    predicted = model.predict(test)
+    if isinstance(test.schema.target, NumericTarget):
+        return measure_intervals.of_numbers(test.target, predicted)
+    found = measure_intervals.of_labels(test.target, predicted, test.n_classes)
+    try:
+        return found | measure_intervals.of_probabilities(test.target, model.predict_proba(test))
+    except NoProbabilities:
+        return found
 
 
 def rmse(target: np.ndarray, predicted: np.ndarray) -> float:

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import DpvizError
+from dpviz.evaluation.measures import RARE, balanced_accuracy, confusion
 from dpviz.evaluation.tree.redraws import Redraws, redraws
 from dpviz.learners import fit
+from dpviz.models.base import Model
 from dpviz.progress import Progress, Stop
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
@@ -41,7 +43,7 @@ class Rung:
     drawn : Redraws
         Fits of the same rows with other seeds, which are the same at every rung.
     score : float
-        Accuracy of the fit on the test rows, or R².
+        Accuracy of the fit on the test rows, balanced accuracy where `has_rare_classes`, or R².
     scores : ndarray of shape (n_draws,)
         The same of the draws.
     """
@@ -78,16 +80,29 @@ def rung(
         raise DpvizError(what, remedy="Look at one tree at a time, or use simulated or public rows.")
     result = fit(name, train, epsilon=epsilon, seed=seed, **asked)
     drawn = redraws(name, train, draws=draws, seed=0, epsilon=epsilon, progress=progress, stop=stop, **asked)
-    scores = np.array([score(model, test) for model in drawn.models])
-    return Rung(epsilon, result, drawn, score(result.model, test), scores)
+    scores = np.array([_scored(model, train, test) for model in drawn.models])
+    return Rung(epsilon, result, drawn, _scored(result.model, train, test), scores)
+
+
+def has_rare_classes(train: EncodedDataset) -> bool:
+    """True where one class has so many of the rows that accuracy says next to nothing."""
+    return isinstance(train.schema.target, ClassTarget) and bool(train.class_counts().max() >= RARE * train.n_rows)
+
+
+def _scored(model: Model, train: EncodedDataset, test: EncodedDataset) -> float:
+    if not has_rare_classes(train):
+        return score(model, test)
+    return balanced_accuracy(confusion(test.target, model.predict(test), test.n_classes))
 
 
 def references(train: EncodedDataset, test: EncodedDataset, *, max_depth: int) -> dict[str, float]:
     """What a private tree is compared with: an ordinary tree of this depth and a constant, by their score."""
     is_class = isinstance(test.schema.target, ClassTarget)
     ordinary = fit("cart" if is_class else "cart-regression", train, epsilon=1.0, max_depth=max_depth, depth=max_depth, seed=0)
-    if is_class:
+    if has_rare_classes(train):
+        constant = 1 / test.n_classes
+    elif is_class:
         constant = float(np.mean(test.target == train.class_counts().argmax()))
     else:
         constant = r_squared(test.target, np.full(test.n_rows, train.target.mean() if train.n_rows else 0.0))
-    return {"ordinary tree": score(ordinary.model, test), "constant": constant}
+    return {"ordinary tree": _scored(ordinary.model, train, test), "constant": constant}

@@ -20,6 +20,11 @@ def measure_text(value: float, metric: str) -> str:
     return f"{value:.1%}" if metric in _PERCENT else f"{round(value, 3) + 0.0:.3f}"  # no "-0.000"
 
 
+def interval_text(between: tuple[float, float], metric: str) -> str:
+    """Both ends, as in "80.1% to 82.5%"."""
+    return " to ".join(measure_text(end, metric) for end in between)
+
+
 def tick_format(metric: str) -> str:
     """For an axis of the measure (d3's notation)."""
     return ",~r" if metric in _IN_UNITS else ".0%" if metric in _PERCENT else ".2f"

@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.evaluation.measures import RARE
 from dpviz.figures.guarantee_text import epsilon_text
 from dpviz.training.honest.report import CONFIDENCE, Estimate, TestReport
 
+_COST = f"from noisy counts at no further epsilon ({NEIGHBOURS})"
+
 
 def result_sentences(report: TestReport) -> list[str]:
-    """What the model is worth on rows it never saw: accuracy, per class, ranking, log loss, calibration, and how it is known."""
+    """What the model is worth on rows it never saw: accuracy, per class, ranking, log loss, calibration, and how it is known.
+
+    Where one class has nearly all rows, accuracy comes last, beside what always saying this class reaches.
+    """
     classes = report.schema.classes
+    accuracy = f"Right for {percent(report.accuracy)} of the rows."
+    is_rare = has_rare_classes(report)
     return [
-        f"Right for {percent(report.accuracy)} of the rows.",
+        f"Balanced accuracy {percent(report.balanced_accuracy)}: every class counts alike." if is_rare else accuracy,
         *(
             f"Of those that are {name!r}, it says so for {percent(recall)}."
             for name, recall in zip(classes, report.recalls, strict=True)
         ),
         *_ranking(report),
+        *([f"{accuracy} Always saying the most frequent class: {percent(report.largest_share)}."] if is_rare else []),
         f"Known from about {max(report.n_rows, 0):,} rows that coins kept away from the model, by noisy counts at "
         f"{epsilon_text(PrivacyLoss(report.epsilon))}. Such a row pays for nothing else, so the total is not larger for it. "
         f"In brackets: {CONFIDENCE:.0%} intervals.",
     ]
+
+
+def has_rare_classes(report: TestReport) -> bool:
+    """True where one class has so many of the rows that accuracy says next to nothing."""
+    return report.largest_share.value >= RARE
 
 
 def _ranking(report: TestReport) -> list[str]:
@@ -44,4 +58,6 @@ def percent(estimate: Estimate) -> str:
 
 def accuracy_sentence(report: TestReport) -> str:
     """One line for a summary."""
-    return f"right for {percent(report.accuracy)} of rows it never saw, from noisy counts at no further epsilon ({NEIGHBOURS})"
+    if has_rare_classes(report):
+        return f"balanced accuracy {percent(report.balanced_accuracy)} on rows it never saw, {_COST}"
+    return f"right for {percent(report.accuracy)} of rows it never saw, {_COST}"

@@ -8,7 +8,7 @@ Coins keep rows away from growing: the leaves' counts and a test come from these
 `dpviz/training/honest/leaves.py`).
 
 Source: this project; utilities and their sensitivity in `dpviz/training/scores.py`. The constants 1.4 (level shares), 8 (depth
-rule) and 8 (weight of one label for everyone) were chosen on public benchmark data.
+rule), 8 (weight of one label for everyone) and those of `counted_share` were chosen on public benchmark data.
 """
 
 from __future__ import annotations
@@ -35,8 +35,10 @@ from dpviz.training.params import Settings, choice, per_class, share_weights
 from dpviz.training.scores import Weighing, best_correct_rows, impurity_utilities, labelled_utilities, locate_labelled
 
 NAME = "pf-tree"
-#: Parts of the rows that coins keep for the counts of honest leaves, and for a test of these.
-COUNT_SHARE, TEST_SHARE = 0.1, 0.05
+#: Parts of the rows that coins keep for the counts of honest leaves (at least, at most), and for a test of these.
+LEAST_COUNTED, MOST_COUNTED, TEST_SHARE = 0.1, 0.15, 0.05
+#: From this many rows times epsilon on, the least share is counted.
+ENOUGH = 1000
 LEVEL_GROWTH = 1.4
 DEPTH_CONSTANT = 8.0
 #: With more classes, the last level chooses the split first and labels the leaves afterwards (a public rule).
@@ -74,7 +76,7 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     weights = params.level_shares or tuple(LEVEL_GROWTH**level for level in range(depth))
     if len(weights) != depth:
         raise ParameterError(NAME, "level_shares", weights, f"{depth} numbers, one per level of the tree")
-    aside = _aside(settings, params)
+    aside = _aside(schema, settings, params)
     set_by = "you" if params.level_shares else f"rule: {LEVEL_GROWTH:g}^level"
     epsilons = split_budget(settings.epsilon, weights)
     shares = (Share(_part(level, depth), level, eps, set_by=set_by) for level, eps in enumerate(epsilons))
@@ -82,12 +84,22 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     return BudgetPlan(settings.epsilon, depth, tuple(shares), notes, aside=aside)
 
 
-def _aside(settings: Settings, params: Params) -> tuple[Aside, ...]:
+def _aside(schema: Schema, settings: Settings, params: Params) -> tuple[Aside, ...]:
     """Rows that do not grow the tree. They spend all of epsilon too: coins part them from the rows that do."""
     honest = params.leaves == "honest"
     test_share = settings.test_share if settings.test_share is not None else TEST_SHARE * honest
-    parts = ((LEAF_COUNTS, COUNT_SHARE * honest), (TEST, test_share))
+    parts = ((LEAF_COUNTS, honest * counted_share(schema.n_public, settings.epsilon)), (TEST, test_share))
     return tuple(Aside(part, share, settings.epsilon) for part, share in parts if share)
+
+
+def counted_share(n_public: int | None, epsilon: float) -> float:
+    """The part of the rows that is counted in leaves: 10 % from n_public * epsilon = 1000 on, up to 15 % below. Uses no data.
+
+    There noise hides the counts: more rows make better probabilities and a closer test, and cost little accuracy. Without a
+    declared row count 10 %.
+    """
+    wanted = LEAST_COUNTED * math.sqrt(ENOUGH / (n_public * epsilon)) if n_public else LEAST_COUNTED
+    return round(min(max(wanted, LEAST_COUNTED), MOST_COUNTED), 2)
 
 
 def _aside_note(aside: Aside) -> str:

@@ -126,6 +126,23 @@ class TestReport:
         return tuple(self._label_ratio(self._is_right * column, column) for column in columns)
 
     @cached_property
+    def balanced_accuracy(self) -> Estimate:
+        """Mean of `recalls`: every class counts alike.
+
+        Recalls come from different counts, so the squares of their distances to the ends add up (Zou & Donner 2008).
+        """
+        number = len(self.recalls)
+        value = sum(recall.value for recall in self.recalls) / number
+        below, above = (math.hypot(*(getattr(r, end) - r.value for r in self.recalls)) / number for end in ("low", "high"))
+        return Estimate(value, max(0.0, value - below), min(1.0, value + above))
+
+    @cached_property
+    def largest_share(self) -> Estimate:
+        """Share of the rows that are of the most frequent class: the accuracy of always saying it."""
+        columns = np.eye(self.counts.shape[1])[:, None, :] * np.ones((1, len(self.table), 1))
+        return max((self._label_ratio(column, np.ones_like(column)) for column in columns), key=lambda share: share.value)
+
+    @cached_property
     def has_probabilities(self) -> bool:
         """False where the model gives labels only."""
         return all(answer.shares is not None for answer in self.table)

@@ -43,6 +43,16 @@ def test_a_tree_is_compared_with_an_ordinary_one_and_a_constant():
     assert found["constant"] == np.mean(TEST.target == TRAIN.class_counts().argmax())
 
 
+def test_where_a_class_is_rare_every_class_counts_alike():
+    rare = np.flatnonzero((TRAIN.target == 0) | (np.arange(TRAIN.n_rows) % 12 == 0))
+    train = TRAIN.take(rare, share=1.0)
+    assert train.class_counts().max() >= 0.9 * train.n_rows
+    found = rung("pf-tree", train, TEST, role=DataRole.SIMULATED, epsilon=1.0, seed=7, draws=1, **ASKED)
+    predicted = found.result.model.predict(TEST)
+    assert found.score == np.mean([np.mean(predicted[TEST.target == code] == code) for code in (0, 1)])
+    assert references(train, TEST, max_depth=3)["constant"] == 0.5
+
+
 def test_the_ladder_goes_up_in_even_steps():
     steps = np.diff(np.log(EPSILONS))
     assert (EPSILONS[0], EPSILONS[-1]) == (0.01, 3.0)

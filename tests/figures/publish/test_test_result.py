@@ -2,7 +2,7 @@
 
 import dpviz
 from dpviz.figures.publish.report import report_html
-from dpviz.figures.publish.test_result import result_sentences
+from dpviz.figures.publish.test_result import accuracy_sentence, result_sentences
 from dpviz.io.exports.contract import Exportable
 from dpviz.models.tree import Leaf
 from dpviz.training.honest.report import TestReport
@@ -21,6 +21,18 @@ def test_every_figure_is_said_with_its_interval():
     assert "in 2 of 2 bands" in said[5]
     assert "about 120 rows" in said[-1]
     assert "add/remove one row" in said[-1]
+
+
+RARE = TestReport(SCHEMA, 0.1, 1e6, (Leaf(0, (900, 8), (0.95, 0.05)), Leaf(1, (60, 32), (0.7, 0.3))))
+
+
+def test_accuracy_comes_last_where_nearly_all_rows_are_of_one_class():
+    said = result_sentences(RARE)
+    assert said[0].startswith("Balanced accuracy 86.9 % (")
+    assert said[-2].startswith("Right for 93.2 % (")
+    assert "Always saying the most frequent class: 96.0 %" in said[-2]
+    assert accuracy_sentence(RARE).startswith("balanced accuracy 86.9 % (")
+    assert accuracy_sentence(REPORT).startswith("right for 75.0 % (")
 
 
 def test_labels_alone_are_not_ranked():

@@ -51,6 +51,29 @@ def test_the_depth_rule_includes_equality():
 
 
 @pytest.mark.parametrize(
+    ("n_public", "epsilon", "share"),
+    [
+        (36_000, 0.1, 0.1),
+        (1000, 1.0, 0.1),
+        (640, 1.0, 0.12),
+        (444, 1.0, 0.15),
+        (50, 0.01, 0.15),
+        (None, 0.01, 0.1),
+        (9, 1e-320, 0.15),
+    ],
+)
+def test_how_many_rows_are_counted_follows_from_declared_numbers_by_hand(n_public, epsilon, share):
+    assert pf_tree.counted_share(n_public, epsilon) == share
+
+
+def test_the_rows_counted_do_not_depend_on_the_rows():
+    schema = table(schema_of("mixed"), 10).schema.declare(n_public=640)
+    plans = [dpviz.fit("pf-tree", table(schema, n), epsilon=1.0, depth=1, seed=0).plan for n in (20, 900)]
+    assert plans[0] == plans[1]
+    assert [aside.share for aside in plans[0].aside] == [0.12, 0.05]
+
+
+@pytest.mark.parametrize(
     ("n_classes", "max_depth", "depth"), [(2, 4, 1), (3, 4, 2), (4, 4, 2), (5, 4, 3), (10, 4, 4), (10, 3, 3)]
 )
 def test_a_tree_has_a_leaf_for_every_class_where_the_cap_allows_it(n_classes, max_depth, depth):

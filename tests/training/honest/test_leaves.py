@@ -46,7 +46,7 @@ def test_the_ledger_is_the_largest_of_three_parts_to_the_last_bit(epsilon):
     assert len(result.ledger.event.events) == 3
     assert result.ledger.guarantee.epsilon == epsilon
     assert [(aside.part, aside.share, aside.epsilon) for aside in result.plan.aside] == [
-        ("leaf counts", 0.1, epsilon),
+        ("leaf counts", 0.15, epsilon),  # 200 declared rows times epsilon are few
         ("test", 0.05, epsilon),
     ]
 

@@ -32,6 +32,15 @@ def test_exact_counts_give_the_exact_figures():
     assert [band.predicted for band in found.calibration] == pytest.approx([0.05, 0.3, 0.8])
 
 
+def test_every_class_counts_alike_in_balanced_accuracy():
+    found = report(TWO, 1.0, (0, (900, 20), (0.98, 0.02)), (1, (60, 40), (0.6, 0.4)))
+    balanced = found.balanced_accuracy
+    assert balanced.value == pytest.approx((900 / 960 + 40 / 60) / 2)
+    assert found.largest_share.value == pytest.approx(960 / 1020)
+    widths = [(recall.high - recall.low) / 2 for recall in (*found.recalls, balanced)]
+    assert widths[2] == pytest.approx(math.hypot(*widths[:2]) / 2, rel=0.02)  # and so no more than the mean of the two
+
+
 def test_more_than_two_classes_have_no_auc_and_are_calibrated_by_their_likeliest():
     found = report(THREE, EXACT, (0, (6, 2, 2), (0.6, 0.3, 0.1)), (2, (1, 1, 8), (0.15, 0.15, 0.7)))
     assert found.auc is None

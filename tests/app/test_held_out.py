@@ -1,0 +1,17 @@
+"""The private test result beside exact figures: the same measures, those that lead first, each with its interval."""
+
+import math
+
+from dpviz.app.held_out import result_rows
+from tests.figures.publish.test_test_result import RARE, REPORT
+
+
+def test_measures_stand_beside_the_exact_ones_and_those_unknown_are_left_out():
+    exact = {"accuracy": 0.7, "balanced_accuracy": 0.6, "auc": math.nan, "log_loss": 0.5}
+    between = dict.fromkeys(exact, (0.4, 0.8))
+    for report, order in ((REPORT, ["Accuracy", "Balanced accuracy"]), (RARE, ["Balanced accuracy", "Log loss"])):
+        rows = result_rows(report, (exact, between), "other rows")
+        assert [row["measure"] for row in rows][:2] == order
+        assert {row["measure"] for row in rows} == {"Accuracy", "Balanced accuracy", "Log loss"}
+    assert rows[-1]["other rows"] == "70.0% (40.0% to 80.0%)"
+    assert rows[-1]["private test result"].startswith("93.2% (")
