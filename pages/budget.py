@@ -3,8 +3,7 @@
 import streamlit as st
 
 from dpviz.app import controls, parts, state, tree_parts
-from dpviz.app.budget import lab, rounds
-from dpviz.app.budget import screen as budget_screen
+from dpviz.app.budget import lab, rounds, screen
 
 parts.page("Budget", "Where does ε go, who decided that, and does the sum keep the promise?")
 
@@ -16,13 +15,10 @@ trained = tree_parts.tree_on_page(asked, loaded)
 if trained is not None:
     result = trained.result
     tree_parts.verdict_box(result, reason=False)
-    budget_screen.claimed_and_composed(result)
-    st.divider()
-    budget_screen.split(result)
-    budget_screen.levels(result)
+    screen.spent(result)
     rounds.rounds_screen(trained, loaded)
     st.divider()
-    budget_screen.who_decided(result)
+    screen.settings(result)
     tree_parts.disclosures(result)
 
 st.divider()

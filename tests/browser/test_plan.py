@@ -46,7 +46,7 @@ def test_a_question_is_asked_and_answered_by_keyboard_alone(page: Any, app: str)
 
 def test_a_cell_of_the_share_map_is_used_by_keyboard_and_by_mouse(page: Any, app: str) -> None:
     page.goto(f"{app}/budget?data=clinic&learner=PrivaTree&depth=1&beside=Nothing")
-    page.get_by_role("button", name="Draw the map").click()
+    page.get_by_role("button", name="Compute the map").click()
     cells = page.get_by_role("option")
     cells.first.wait_for()
     settled(page)
@@ -62,7 +62,7 @@ def test_a_cell_of_the_share_map_is_used_by_keyboard_and_by_mouse(page: Any, app
     page.locator(".tri [data-key='0']").click()
     page.locator(".tri [data-key='0'][aria-selected='true']").wait_for()
     expect(page.locator(".tri [aria-selected='true']")).to_have_count(1)
-    page.get_by_text("quantile, node, leaf: you").wait_for()
+    page.get_by_text("quantile, node, leaf: set by you").wait_for()
 
 
 _FOCUSED = """() => {
@@ -74,10 +74,10 @@ _FOCUSED = """() => {
 
 def test_a_long_search_can_be_cancelled_and_the_page_goes_on(page: Any, app: str) -> None:
     page.goto(f"{app}/budget?learner=PrivaTree&beside=Nothing")
-    page.get_by_role("button", name="Draw the map").click()
+    page.get_by_role("button", name="Compute the map").click()
     page.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="Cancel").wait_for(state="detached")
-    page.get_by_role("button", name="Draw the map").wait_for()
+    page.get_by_role("button", name="Compute the map").wait_for()
 
 
 def test_draws_are_stepped_through_and_never_play_by_themselves(visit: Any, app: str) -> None:

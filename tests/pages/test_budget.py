@@ -20,7 +20,7 @@ from tests.pages.opened import (
 
 @pytest.mark.parametrize(("name", "role"), LEARNERS_IN_ROLES)
 @pytest.mark.slow
-def test_every_learner_has_its_three_figures_with_words_and_tables(name, role):
+def test_every_learner_has_its_figure_with_words_and_tables(name, role):
     test = opened("budget", role, **with_few_trees(name))
     said = texts(test)
     charts = test.get("plotly_chart")
@@ -28,18 +28,18 @@ def test_every_learner_has_its_three_figures_with_words_and_tables(name, role):
         assert not charts
         assert any(plain(why) in text for kind, text in said_in_boxes(test) if kind == "error")
         return
-    assert len(charts) == 3
+    assert len(charts) == 1 + ("s-gbdt" in name)
     assert all(json.loads(chart.proto.spec)["data"] for chart in charts)
     assert all("add/remove one row" in chart.proto.alt for chart in charts)
-    assert len(test.dataframe) == 3
+    assert len(test.dataframe) == len(charts) + 1
     assert all(len(table.value) for table in test.dataframe)
-    assert tree_on_screen(test).result.claim.because in said
+    assert tree_on_screen(test).result.claim.because in said.replace("\\", "").replace("\u2060", "")
 
 
 def test_rules_and_their_numbers_are_named():
     said = texts(opened("budget", learner=get_learner("privatree").title))
     assert "Corollary 1" in said
-    assert "**quantile, node, leaf**: rule:" in said
+    assert "**quantile, node, leaf**: set by a public rule" in said
 
 
 def test_shares_set_by_hand_reach_the_plan_and_are_called_yours():
@@ -47,7 +47,7 @@ def test_shares_set_by_hand_reach_the_plan_and_are_called_yours():
     test = opened("budget", learner=get_learner("privatree").title, **url)
     plan = tree_on_screen(test).result.plan
     assert plan.of("leaf", plan.depth) == pytest.approx(0.8 * plan.epsilon)
-    assert "**quantile, node, leaf**: you" in texts(test)
+    assert "**quantile, node, leaf**: set by you" in texts(test)
 
 
 def test_a_level_share_needs_a_fixed_depth():
@@ -80,7 +80,7 @@ def test_a_boosted_model_pays_by_round_and_its_rows_can_be_measured():
     next(button for button in test.button if button.label == "Measure").click().run()
     after_work(test, SLOT)
     assert "The rounds promise every row ε = 0.95 (add/remove one row)" in texts(test)
-    assert len(test.get("plotly_chart")) == 4
+    assert len(test.get("plotly_chart")) == 3
 
 
 def test_own_losses_of_private_rows_are_never_offered():

@@ -48,7 +48,7 @@ def test_every_learner_has_a_lab_or_a_reason_why_not(name):
 
 @pytest.mark.slow
 def test_the_map_is_drawn_with_words_and_a_table():
-    test = pressed(lab(depth="1"), "Draw the map")
+    test = pressed(lab(depth="1"), "Compute the map")
     ((_, found),) = values_in(test, lab_screen.MAP)
     assert found.n_draws == 3
     assert len(test.main.get("bidi_component")) == 1
@@ -57,7 +57,7 @@ def test_the_map_is_drawn_with_words_and_a_table():
 
 
 def test_a_line_is_drawn_for_two_shares_and_its_point_can_be_used():
-    test = pressed(lab("privatree-corrected"), "Draw the map")
+    test = pressed(lab("privatree-corrected"), "Compute the map")
     chart = next(chart for chart in test.get("plotly_chart") if "Training accuracy" in chart.proto.alt)
     assert json.loads(chart.proto.spec)["data"]
     test.select_slider(key="lab-map-point").set_value(30.0).run()
@@ -70,7 +70,7 @@ def test_a_line_is_drawn_for_two_shares_and_its_point_can_be_used():
 
 
 def test_shares_of_levels_fix_the_depth_when_they_are_used():
-    test = pressed(lab("pf-tree", epsilon="0.5"), "Draw the map")
+    test = pressed(lab("pf-tree", epsilon="0.5"), "Compute the map")
     ((_, found),) = values_in(test, lab_screen.MAP)
     next(button for button in test.button if button.label == "Use these shares").click().run()
     plan = tree_on_screen(test).result.plan
@@ -81,7 +81,7 @@ def test_shares_of_levels_fix_the_depth_when_they_are_used():
 
 @pytest.mark.slow
 def test_the_shares_in_use_do_not_make_the_map_stale_another_epsilon_does_and_it_stays():
-    test = pressed(lab("pf-tree", depth="3"), "Draw the map")
+    test = pressed(lab("pf-tree", depth="3"), "Compute the map")
     test.toggle(key="pf-tree.level_shares.by-hand").set_value(True).run()
     assert not any("stale" in text for _, text in said_in_boxes(test))
     test.number_input(key="epsilon").set_value(0.5).run()
@@ -92,7 +92,7 @@ def test_the_shares_in_use_do_not_make_the_map_stale_another_epsilon_does_and_it
 
 @pytest.mark.slow
 def test_one_step_more_says_what_it_buys():
-    test = pressed(pressed(lab("pf-tree", depth="3"), "Draw the map"), "Try one step")
+    test = pressed(pressed(lab("pf-tree", depth="3"), "Compute the map"), "Try one step")
     said = texts(test)
     assert "moved there from the other shares" in said
     assert "5 draws" in " ".join(button.label for button in test.button)
@@ -102,7 +102,7 @@ def test_one_step_more_says_what_it_buys():
 def test_few_and_many_rows_stand_side_by_side(monkeypatch):
     monkeypatch.setattr(lab_screen, "DRAWS_LARGE", 2)
     test = opened("budget", learner=get_learner("privatree").title, depth="1", beside="Loan applications (20,000 rows)")
-    said = texts(pressed(test, "Draw the map"))
+    said = texts(pressed(test, "Compute the map"))
     assert "The good share for leaves" in said
     assert "with 784 rows" in said.replace("\\", "")
     assert "with 20,000 rows" in said.replace("\\", "")
@@ -112,5 +112,5 @@ def test_few_and_many_rows_stand_side_by_side(monkeypatch):
 def test_private_rows_get_a_reason_and_no_button():
     test = lab(role=DataRole.PRIVATE)
     assert "closed for private rows" in texts(test)
-    assert not [button for button in test.button if button.label.startswith("Draw the map")]
+    assert not [button for button in test.button if button.label.startswith("Compute the map")]
     assert lab_screen.MAP not in test.session_state["_work"].slots

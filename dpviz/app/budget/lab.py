@@ -54,7 +54,7 @@ def lab(asked: Asked, loaded: Loaded) -> None:
         return
     if movable is None:
         title = get_learner(asked.learner).title
-        st.info(f"{title} has no shares to move with these settings. Choose a learner that has, or more levels.")
+        st.info(f"{title} has no shares to move with these settings. Choose an algorithm that has, or more levels.")
         return
     _lab(movable, asked, loaded)
 
@@ -68,10 +68,10 @@ def _lab(movable: MovableShares, asked: Asked, loaded: Loaded) -> None:
     current = asked.params.get(movable.parameter)
     task = _maps_task(movable, loaded, _ask_beside(loaded))
     with st.container(horizontal=True, vertical_alignment="center"):
-        status = offer(task, f"Draw the map ({_draws(loaded.data)} draws per point)", ":material/play_arrow:")
+        status = offer(task, f"Compute the map ({_draws(loaded.data)} draws per point)", ":material/play_arrow:")
         if status.is_done:
-            st.caption(":material/check: Drawn for these settings.")
-    report(task, "Drawing the map")
+            st.caption(":material/check: Computed for these settings.")
+    report(task, "Computing the map")
     if status.shown is not None:
         _maps(status.shown.values, current)
     if status.is_current:
@@ -94,7 +94,7 @@ def _ask_beside(loaded: Loaded) -> str:
     words = {name: f"{titles[name]} ({sizes[name]:,} rows)" for name in titles} | {_NONE: "Nothing"}
     help_text = "Few and many rows want different shares: the same map on another sample shows it."
     options = {"format_func": words.__getitem__, "help": help_text, "key": "beside", "bind": "query-params"}
-    return st.selectbox("Beside it", names, names.index(farthest), **options, persist_state="session")
+    return st.selectbox("Compare with", names, names.index(farthest), **options, persist_state="session")
 
 
 def _draws(data: EncodedDataset) -> int:
@@ -129,27 +129,30 @@ def _maps(found: tuple[tuple[str, ShareMap], ...], current: Shares | None) -> No
     others = [(name, there) for name, there in others if there.movable.parts == here.movable.parts]
     for _, there in others:
         st.markdown(f"**{plain(map_figures.crossover_sentence(here, there))}**")
+    spread = map_figures.common_spread([here, *(there for _, there in others)])
     columns = st.columns(2, gap="large") if others else [st.container()]
     with columns[0]:
-        _map(here, current, title, _PICTURE)
+        _map(here, current, title, _PICTURE, spread)
     for name, there in others:
         with columns[1]:
-            _map(there, None, name, "lab-map-beside")
+            _map(there, None, name, "lab-map-beside", spread)
 
 
-def _map(found: ShareMap, current: Shares | None, title: str, key: str) -> None:
+def _map(found: ShareMap, current: Shares | None, title: str, key: str, spread: float) -> None:
     st.markdown(f"**{plain(title)}, {found.n_rows:,} rows**")
     sentence = map_figures.map_sentence(found)
     st.caption(plain(sentence))
     stopped = f"Stopped after {found.n_draws} of {found.n_asked} draws. " if found.n_draws < found.n_asked else ""
     if len(found.movable.parts) == 3:
-        wide, narrow = (map_figures.triangle_svg(found, current=current, narrow=narrow) for narrow in (False, True))
+        drawn = partial(map_figures.triangle_svg, found, current=current, spread=spread)
+        wide, narrow = drawn(narrow=False), drawn(narrow=True)
         picture_view(wide, narrow, key=key, on_choice=lambda: _use_cell(found, key))
         st.caption(
-            f"{stopped}Numbers: % right. ◇ the automatic choice. Choose a cell (or arrow keys and Enter) to use its shares."
+            f"{stopped}Numbers: % right. {map_figures.scale_text(spread)} ◇ the automatic choice. Choose a cell (or arrow keys "
+            "and Enter) to use its shares."
         )
     else:
-        chart(map_figures.line_figure(found, current=current), sentence, key=key)
+        chart(map_figures.line_figure(found, current=current, spread=spread), sentence, key=key)
         _ask_point(found, key)
         st.caption(f"{stopped}The band is the 95 % range of the mean.")
     if found.has_twins:

@@ -25,6 +25,8 @@ WIDE, NARROW = 600, 330
 LARGEST_NARROW = 470
 #: Shares closer than this count as the same.
 SAME = 0.02
+#: The scale of accuracy is at least this wide, so that noise does not look like a landscape.
+LEAST_SPREAD = 0.05
 #: From this relative height on a cell has the full colour, and its number the ground's.
 FULL = 0.93
 #: Style sheet of the triangle. Shades are mixed from the dashboard's own colours: they follow its theme.
@@ -54,7 +56,12 @@ class Frame:
         return round(x, 1), round(44 + self.side * sqrt(3) / 2 * (1 - top), 1)
 
 
-def triangle_svg(found: ShareMap, *, current: Shares | None, narrow: bool = False) -> str:
+def common_spread(maps: Sequence[ShareMap]) -> float:
+    """How much accuracy the scale of maps side by side spans, below the best point of each."""
+    return max(LEAST_SPREAD, *(float(np.ptp(found.means)) for found in maps))
+
+
+def triangle_svg(found: ShareMap, *, current: Shares | None, spread: float = LEAST_SPREAD, narrow: bool = False) -> str:
     """Cells with their accuracy; the automatic choice is a diamond where it lies, the shares in use have a ring.
 
     Parameters
@@ -63,10 +70,12 @@ def triangle_svg(found: ShareMap, *, current: Shares | None, narrow: bool = Fals
         With three parts.
     current : shares or None
         Shares in use when they were set by hand.
+    spread : float
+        From `common_spread`: the lightest shade is this much accuracy below the best point.
     """
     frame, words = Frame(NARROW if narrow else WIDE), escape(map_sentence(found), quote=True)
     chosen = None if current is None else found.nearest(current)
-    cells = "".join(_cell(found, at, frame, at == chosen) for at in range(len(found.points)))
+    cells = "".join(_cell(found, at, frame, at == chosen, spread) for at in range(len(found.points)))
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="tri{" narrow" if narrow else ""}" viewBox="0 0 {frame.width} '
         f'{frame.height}" style="max-width:{LARGEST_NARROW if narrow else WIDE}px" role="listbox" aria-label="{words}">'
@@ -86,18 +95,28 @@ def _corners(parts: Sequence[str], frame: Frame) -> str:
     return "".join(f'<text class="corner" x="{x}" y="{y}" aria-hidden="true">all {escape(word)}</text>' for (x, y), word in words)
 
 
-def _cell(found: ShareMap, at: int, frame: Frame, is_chosen: bool) -> str:
+def _cell(found: ShareMap, at: int, frame: Frame, is_chosen: bool, spread: float) -> str:
     x, y = frame.place(found.points[at])
     means = found.means
-    height = (means[at] - means.min()) / max(1e-12, float(np.ptp(means)))
+    height = max(0.0, 1 - (means.max() - means[at]) / spread)
     shade = 95 if height >= FULL else round(6 + 64 * height)
-    number = f"{100 * means[at]:.0f}" if frame.width == NARROW else f"{100 * means[at]:.1f}"
+    number = f"{100 * means[at]:.{0 if frame.width == NARROW else decimals(found)}f}"
     words = escape(point_words(found, at), quote=True)
     return (
         f'<g class="cell{" full" if height >= FULL else ""}" role="option" aria-selected="{str(is_chosen).lower()}" '
         f'data-key="{at}" data-x="{x}" data-y="{y}" style="--v:{shade}" aria-label="{words}"><title>{words}</title>'
         f'<path d="{_hexagon(x, y, frame.side / STEPS / sqrt(3))}"/><text x="{x}" y="{y + 4}">{number}</text></g>'
     )
+
+
+def decimals(found: ShareMap) -> int:
+    """Of a percentage: one where the draws tell tenths of a point apart, else none."""
+    return int(1.96 * float(np.median(np.nan_to_num(found.errors, nan=1.0))) < 0.005)
+
+
+def scale_text(spread: float) -> str:
+    """What the shades mean."""
+    return f"Darkest: the best point of its map; lightest: {100 * spread:.0f} points or more below it."
 
 
 def _hexagon(x: float, y: float, radius: float) -> str:
@@ -136,7 +155,7 @@ def map_sentence(found: ShareMap) -> str:
     rule = found.nearest(found.movable.automatic)
     behind = 100 * (found.means[best] - found.means[rule])
     others = len(found.as_good) - 1
-    more = f"; the draws do not tell {counted(others, 'other point')} from it" if others else ""
+    more = f"; {tied_text(others)}" if others else ""
     near = (
         "It is the point nearest the automatic choice."
         if rule == best
@@ -146,6 +165,11 @@ def map_sentence(found: ShareMap) -> str:
         f"Training accuracy, mean of {found.n_draws} draws, {found.means.min():.1%} to {found.means.max():.1%}. "
         f"Best: {shares_words(parts, found.points[best])}{more}. {near}"
     )
+
+
+def tied_text(others: int) -> str:
+    """How many points are as good as the best, as far as the draws can tell."""
+    return f"{counted(others, 'other point')} {'is' if others == 1 else 'are'} statistically tied with it"
 
 
 def crossover_sentence(first: ShareMap, second: ShareMap) -> str:
@@ -184,10 +208,11 @@ def line_places(movable: MovableShares) -> tuple[tuple[float, ...], str]:
     return GROWTHS, "each level gets so many times the share of the level above"
 
 
-def line_figure(found: ShareMap, *, current: Shares | None) -> Figure:
+def line_figure(found: ShareMap, *, current: Shares | None, spread: float = LEAST_SPREAD) -> Figure:
     """Mean training accuracy with its 95 % band along two shares or the growth factor; automatic and current choice marked."""
     x, title = line_places(found.movable)
-    up = {"title": "training accuracy, %", "zeroline": False}
+    top = 100 * float(found.means.max())
+    up = {"title": "training accuracy, %", "zeroline": False, "range": [top - 110 * spread, top + 15 * spread]}
     figure = chart(380, legend=LEGEND_ABOVE, xaxis=_across(title, len(found.movable.parts) > 2), yaxis=up)
     low, high = (100 * (found.means + sign * 1.96 * np.nan_to_num(found.errors)) for sign in (-1, 1))
     figure.add_scatter(**band(x, low, high, BLUE))

@@ -1,24 +1,25 @@
-"""Where epsilon went: the split as the paper counts it and as one row pays it, per level, and claimed next to composed.
+"""Where epsilon went: one row's way down the tree, level below level, from what it pays first to what it has paid in all.
 
-Parts differ by colour *and* hatching; what is infinite is an open, hatched bar with ∞ and words.
+Every bar begins where the one above ends, so the last one is what the steps compose to, beside a line at what is claimed. Parts
+differ by colour *and* hatching; what is infinite is an open, hatched bar with ∞ and words.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
-from dpviz.accounting.plan import BudgetPlan, Share
-from dpviz.figures.charts import LEGEND_ABOVE, NAMES, SILENT, Figure, Rows, bar, chart, filled, longest, open_ended
+from dpviz.accounting.plan import BudgetPlan
+from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Figure, Rows, Style, bar, chart, filled, line, longest, open_ended
 from dpviz.figures.guarantee_text import number_text, verdict
 from dpviz.figures.theme import BLUE, MAUVE, NEUTRAL, ORANGE, SOUND, TEAL, UNSOUND, WHITE, translucent
 
 AXIS = f"ε ({NEIGHBOURS})"
-PAID = "what one row<br>really pays"
+IN_ALL = "in all"
 #: Part -> (colour, hatching).
 PART_STYLES = {
     "quantile": (MAUVE, "/"),
@@ -35,165 +36,103 @@ _OTHER = (NEUTRAL, "\\")
 #: Between pieces of one bar.
 _SEAM = {"line": {"color": translucent(WHITE, 0.7), "width": 1}}
 Spent = Mapping[tuple[str, int | None], float]
+#: What a formula has and a sentence has not.
+_SIGNS = frozenset("^≥≤·/*")
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
-    """One piece of a bar: `bar` names the bar, `part` what it buys, `epsilon` its length (infinite: drawn open)."""
+class Step:
+    """What one row pays for one part at one level: `start` is what it has paid before, `epsilon` may be infinite."""
 
-    bar: str
+    level: str
     part: str
+    start: float
     epsilon: float
 
 
-def split_segments(plan: BudgetPlan, spent: Spent) -> tuple[Segment, ...]:
-    """One bar per group of features as the claim counts it, and a last one with what one row pays."""
-    groups = tuple(dict.fromkeys(share.group for share in plan.shares if share.group)) or ("",)
-    counted = tuple(
-        Segment(_group_title(group), part, epsilon)
-        for group in groups
-        for part, epsilon in _by_part((s.part, s.epsilon) for s in plan.shares if s.group in ("", group)).items()
-    )
-    return counted + tuple(Segment(PAID, part, epsilon) for part, epsilon in _paid(plan, spent).items())
-
-
-def _group_title(group: str) -> str:
-    return f"{group} features,<br>as the paper counts" if group else "as planned"
-
-
-def _by_part(costs: Iterable[tuple[str, float]]) -> dict[str, float]:
-    total: dict[str, float] = {}
-    for part, epsilon in costs:
-        total[part] = total.get(part, 0.0) + epsilon
-    return total
-
-
-def _paid(plan: BudgetPlan, spent: Spent) -> dict[str, float]:
-    """Epsilon per part on the costliest path. With an infinite step no path is the costliest: then the plan, and that step."""
-    paid = _by_part((part, epsilon) for (part, _), epsilon in spent.items())
-    if all(map(math.isfinite, paid.values())):
-        return paid
-    endless = {part: epsilon for part, epsilon in paid.items() if math.isinf(epsilon)}
-    planned = _by_part((share.part, share.composed) for share in plan.shares)
-    return planned | endless
-
-
-def split_figure(plan: BudgetPlan, spent: Spent) -> Figure:
-    """Stacked horizontal bars: leaf, node and quantile shares as counted, and what one row really pays; the sum behind each."""
-    segments = split_segments(plan, spent)
-    totals, most, endless = _totals(segments), _longest_bar(segments), _endless_parts(segments)
-    along = {"title": AXIS, "range": [0, (1.75 if endless else 1.2) * most]}
-    figure = _stacked(segments, 90 + 64 * len(totals), horizontal=True, xaxis=along, yaxis=NAMES)
-    ends = _by_part((segment.bar, _length(segment.epsilon, most)) for segment in segments)
-    words = [f"  ∞ ({endless})" if math.isinf(total) else f"  {number_text(total)}" for total in totals.values()]
-    ink = {"mode": "text", "textposition": "middle right", "cliponaxis": False, **SILENT}
-    figure.add_scatter(x=list(ends.values()), y=list(ends), text=words, **ink)
-    return figure
-
-
-def _totals(segments: tuple[Segment, ...]) -> dict[str, float]:
-    return _by_part((segment.bar, segment.epsilon) for segment in segments)
-
-
-def _longest_bar(segments: tuple[Segment, ...]) -> float:
-    return longest(_totals(tuple(segment for segment in segments if math.isfinite(segment.epsilon))).values())
-
-
-def _endless_parts(segments: tuple[Segment, ...]) -> str:
-    return ", ".join(dict.fromkeys(segment.part for segment in segments if math.isinf(segment.epsilon)))
-
-
-def _length(epsilon: float, most: float) -> float:
-    """How long a piece is drawn: what is infinite as a third of the longest bar, open."""
-    return most / 3 if math.isinf(epsilon) else epsilon
-
-
-def split_sentence(plan: BudgetPlan, spent: Spent) -> str:
-    """The split figure in words: alt text, and the line above it."""
-    paid = _paid(plan, spent).values()
-    said = f"One row pays ε = {number_text(sum(paid))} in all ({NEIGHBOURS})"
-    finite = sum(filter(math.isfinite, paid))
-    if 0 < finite < sum(paid):
-        said += f"; without the exact steps it would pay {number_text(finite)}"
-    if any(share.group for share in plan.shares):
-        return f"{said}. The paper counts one feature of each kind: {number_text(plan.epsilon)}."
-    return f"{said}; {number_text(plan.epsilon)} was planned."
-
-
-def level_segments(plan: BudgetPlan) -> tuple[Segment, ...]:
-    """What one row pays at each depth, before the tree included."""
-    return tuple(Segment(_level_title(share.level, plan.depth), _kind(share), share.composed) for share in plan.shares)
-
-
-def _kind(share: Share) -> str:
-    """Part and group: "node, numeric"."""
-    return f"{share.part}, {share.group}" if share.part == "node" and share.group else share.part
+def steps(plan: BudgetPlan, spent: Spent) -> tuple[Step, ...]:
+    """The costliest path from top to bottom; what is infinite counts nothing towards the starts below it."""
+    found, paid = [], 0.0
+    deepest = any(level is not None for _, level in spent)
+    for (part, level), epsilon in sorted(spent.items(), key=lambda entry: -1 if entry[0][1] is None else entry[0][1]):
+        if epsilon:
+            found.append(Step(_level_title(level, plan.depth) if deepest else "all", part, paid, epsilon))
+            paid += epsilon if math.isfinite(epsilon) else 0.0
+    return tuple(found)
 
 
 def _level_title(level: int | None, depth: int) -> str:
     if level is None:
-        return "before<br>the tree"
+        return "before the tree"
     names = {0: "root", depth: "leaves"}
-    return "all" if not depth else names.get(level, f"depth {level}")
+    return names.get(level, f"depth {level}")
 
 
-def levels_figure(plan: BudgetPlan) -> Figure:
-    """Stacked bars by depth: what one row pays at each level of the plan."""
-    segments = level_segments(plan)
-    order = list(dict.fromkeys(segment.bar for segment in segments))
-    places = {"categoryorder": "array", "categoryarray": order, "title": "where in the tree"}
-    return _stacked(segments, 320, horizontal=False, xaxis=places, yaxis={"title": AXIS})
-
-
-def levels_sentence(plan: BudgetPlan) -> str:
-    """The level figure in words."""
-    totals = _by_part((segment.bar.replace("<br>", " "), segment.epsilon) for segment in level_segments(plan))
-    return f"ε one row pays ({NEIGHBOURS}) — " + ", ".join(f"{bar}: {number_text(total)}" for bar, total in totals.items()) + "."
-
-
-def claim_figure(claim: Claim, guarantee: PrivacyLoss) -> Figure:
-    """Two bars: what is claimed, and what the steps compose to. Hatched: the number cannot be relied on."""
-    said = verdict(claim, guarantee)
-    unproven = not said.proven.is_finite
-    rows = (("claimed", claim.epsilon, said.kind != "sound"), ("composed from<br>the steps", guarantee.epsilon, unproven))
-    most = longest(epsilon for _, epsilon, _ in rows)
-    along = {"title": AXIS, "range": [0, (1.35 if guarantee.is_finite and claim.is_private else 1.75) * most]}
-    figure = chart(190, bargap=0.35, showlegend=False, yaxis=NAMES, xaxis=along)
-    for name, epsilon, doubtful in rows:
-        colour = UNSOUND if doubtful else SOUND
-        style = open_ended(colour) if math.isinf(epsilon) else filled(colour, "/" if doubtful else "")
-        words = _claim_words(epsilon, claim, name == "claimed")
-        figure.add_bar(**bar(name, min(epsilon, 1.3 * most), f" {words}", style), hoverinfo="skip")
-    return figure
-
-
-def _claim_words(epsilon: float, claim: Claim, is_claim: bool) -> str:
-    if math.isinf(epsilon):
-        return "∞: nothing is claimed" if is_claim else "∞: no bound"
-    note = {"violated": ": violated", "unproven": ": unproven"}.get(claim.verdict, "") if is_claim else ""
-    return number_text(epsilon) + note
-
-
-def _stacked(segments: tuple[Segment, ...], height: int, *, horizontal: bool, **layout: Any) -> Figure:
+def spending_figure(plan: BudgetPlan, spent: Spent, claim: Claim, guarantee: PrivacyLoss) -> Figure:
+    """A bar per part and level, the sum below, and a line at what is claimed."""
+    path = steps(plan, spent)
+    finite = sum(step.epsilon for step in path if math.isfinite(step.epsilon))
+    most = longest((finite, claim.epsilon, guarantee.epsilon))
+    levels = list(dict.fromkeys(step.level for step in path))
+    places = NAMES | {"categoryorder": "array", "categoryarray": [*levels, IN_ALL]}
+    endless = not guarantee.is_finite
+    along = {"title": AXIS, "range": [0, (1.6 if endless else 1.2) * most]}
     legend = LEGEND_ABOVE | {"y": 1.0, "traceorder": "normal"}
-    figure = chart(height, barmode="stack", bargap=0.35, legend=legend, **layout)
-    most = _longest_bar(segments)
+    layout: Style = {"barmode": "overlay", "bargap": 0.3, "legend": legend, "xaxis": along, "yaxis": places}
+    figure = chart(120 + 38 * (len(levels) + 1), top=30, **layout)
     named: set[str] = set()
-    for segment in segments:
-        colour, hatch = PART_STYLES.get(segment.part, _OTHER)
-        endless, length = math.isinf(segment.epsilon), _length(segment.epsilon, most)
-        style = open_ended(colour) if endless else filled(colour, hatch) | _SEAM
-        value = number_text(segment.epsilon)
-        words = value if not endless and length > most / 14 else ""
-        figure.add_bar(
-            **bar(segment.bar, length, words, style, horizontal=horizontal, inside=True),
-            name=segment.part,
-            legendgroup=segment.part,
-            showlegend=segment.part not in named,
-            hovertemplate=f"{segment.part}: ε = {value} ({NEIGHBOURS})<extra></extra>",
-        )
-        named.add(segment.part)
+    for step in path:
+        _add_step(figure, step, most, is_named=step.part in named)
+        named.add(step.part)
+    _add_total(figure, claim, guarantee, finite, most)
+    if math.isfinite(claim.epsilon):
+        figure.add_vline(claim.epsilon, line=line(NEUTRAL, 2, "dash"))
+        note = {"yref": "paper", "y": 1, "yanchor": "bottom", "xanchor": "center", "showarrow": False}
+        figure.add_annotation(x=claim.epsilon, text=f"claimed: {number_text(claim.epsilon)}", **note)
     return figure
+
+
+def _add_step(figure: Figure, step: Step, most: float, *, is_named: bool) -> None:
+    colour, hatch = PART_STYLES.get(step.part, _OTHER)
+    endless, value = math.isinf(step.epsilon), number_text(step.epsilon)
+    length = most / 4 if endless else step.epsilon
+    style = open_ended(colour) if endless else filled(colour, hatch) | _SEAM
+    figure.add_bar(
+        **bar(step.level, length, f" {value}", style, inside=not endless and length > most / 14),
+        base=step.start,
+        name=step.part,
+        legendgroup=step.part,
+        showlegend=not is_named,
+        hovertemplate=f"{step.part}: ε = {value} ({NEIGHBOURS})<extra></extra>",
+    )
+
+
+def _add_total(figure: Figure, claim: Claim, guarantee: PrivacyLoss, finite: float, most: float) -> None:
+    """What the steps compose to; hatched where it cannot be relied on."""
+    said, endless = verdict(claim, guarantee), not guarantee.is_finite
+    colour = SOUND if said.proven.is_finite else UNSOUND
+    style = open_ended(colour) if endless else filled(colour, "" if said.proven.is_finite else "/")
+    length = max(finite, most) * 1.05 if endless else guarantee.epsilon
+    words = " ∞: no bound" if endless else f" {number_text(guarantee.epsilon)}"
+    figure.add_bar(**bar(IN_ALL, length, words, style), name=IN_ALL, showlegend=False, hoverinfo="skip")
+
+
+def spending_sentence(plan: BudgetPlan, spent: Spent, claim: Claim, guarantee: PrivacyLoss) -> str:
+    """The figure in words: what one row pays, against what is claimed."""
+    finite = sum(step.epsilon for step in steps(plan, spent) if math.isfinite(step.epsilon))
+    said = f"One row pays ε = {number_text(guarantee.epsilon)} in all ({NEIGHBOURS})"
+    if not guarantee.is_finite and finite:
+        said += f"; without the exact steps it would pay {number_text(finite)}"
+    if not claim.is_private:
+        return f"{said}. Nothing is claimed."
+    fate = {"holds": "which holds", "unproven": "which is not proven", "violated": "which is violated"}[claim.verdict]
+    grouped = " The paper counts one feature of each kind." if any(share.group for share in plan.shares) else ""
+    return f"{said}. Claimed is ε = {number_text(claim.epsilon)}, {fate}.{grouped}"
+
+
+def spending_rows(plan: BudgetPlan, spent: Spent) -> Rows:
+    """The figure as a table."""
+    return [{"where": step.level, "for": step.part, AXIS: number_text(step.epsilon)} for step in steps(plan, spent)]
 
 
 def share_rows(plan: BudgetPlan) -> list[dict[str, Any]]:
@@ -201,7 +140,7 @@ def share_rows(plan: BudgetPlan) -> list[dict[str, Any]]:
     return [
         {
             "for": share.part,
-            "where": _level_title(share.level, plan.depth).replace("<br>", " "),
+            "where": _level_title(share.level, plan.depth),
             "features": share.group or "all features",
             "ε each": number_text(share.epsilon),
             "times a row meets it": share.n_compositions,
@@ -212,32 +151,25 @@ def share_rows(plan: BudgetPlan) -> list[dict[str, Any]]:
     ]
 
 
-def claim_rows(claim: Claim, guarantee: PrivacyLoss) -> Rows:
-    """Claimed and composed as a table."""
-    return [
-        {"epsilon": "claimed", AXIS: number_text(claim.epsilon), "from": claim.source, "verdict": claim.verdict},
-        {"epsilon": "composed", AXIS: number_text(guarantee.epsilon), "from": "adding up the steps", "verdict": ""},
-    ]
-
-
-def claim_sentence(claim: Claim, guarantee: PrivacyLoss) -> str:
-    """The claim figure in words, and why the two differ."""
-    said = f"ε = {number_text(claim.epsilon)} is claimed ({claim.verdict})"
-    claimed = said if claim.is_private else "Nothing is claimed"
-    return f"{claimed}; the steps compose to ε = {number_text(guarantee.epsilon)} ({NEIGHBOURS}). {claim.because}"
-
-
-def split_rows(plan: BudgetPlan, spent: Spent) -> Rows:
-    """The split as a table: one line per piece of a bar."""
-    return [
-        {"bar": segment.bar.replace("<br>", " "), "for": segment.part, AXIS: number_text(segment.epsilon)}
-        for segment in split_segments(plan, spent)
-    ]
-
-
 def deciders(plan: BudgetPlan) -> dict[str, tuple[str, ...]]:
-    """Who set it -> the parts they set."""
+    """Who set them, in words -> the parts they set."""
     found: dict[str, dict[str, None]] = {}
     for share in plan.shares:
-        found.setdefault(share.set_by or "the learner", {})[share.part] = None
+        who = "set by you" if share.set_by == "you" else "set by a public rule of the algorithm, before any row is read"
+        found.setdefault(who, {})[share.part] = None
     return {who: tuple(parts) for who, parts in found.items()}
+
+
+def plain_notes(plan: BudgetPlan) -> tuple[str, ...]:
+    """The notes of the plan that are sentences."""
+    return tuple(note for note in plan.notes if not _SIGNS & set(note))
+
+
+def formulas(plan: BudgetPlan) -> tuple[str, ...]:
+    """The rules with their numbers: of the shares, and the notes that are formulas."""
+    rules: dict[str, dict[str, None]] = {}
+    for share in plan.shares:
+        if share.set_by not in ("", "you"):
+            rules.setdefault(share.set_by.removeprefix("rule: "), {})[share.part] = None
+    of_shares = [f"{', '.join(parts)}: {rule}" for rule, parts in rules.items()]
+    return (*of_shares, *(note for note in plan.notes if _SIGNS & set(note)))

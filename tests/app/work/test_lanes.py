@@ -58,7 +58,7 @@ LONG_WORK = {
     "compare": ({}, "", compare_run.SLOT),
     "robustness": ({"robust-draws": "100"}, "", robustness_run.CURVES),
     "plan": ({}, "", plan_screen.CURVES),
-    "budget": ({"learner": get_learner("privatree").title}, "Draw the map", lab.MAP),
+    "budget": ({"learner": get_learner("privatree").title}, "Compute the map", lab.MAP),
     "audit": ({}, "Search again", audit_results.SLOT),
 }
 

@@ -7,13 +7,17 @@ import pytest
 from dpviz.evaluation.budget.lab import ShareMap, StepGain
 from dpviz.evaluation.budget.shares import MovableShares
 from dpviz.figures.budget.share_map import (
+    LEAST_SPREAD,
     NARROW,
     WIDE,
     Frame,
+    common_spread,
     crossover_sentence,
+    decimals,
     line_figure,
     map_rows,
     map_sentence,
+    scale_text,
     triangle_svg,
 )
 from dpviz.figures.budget.step_gains import gain_rows, gains_figure, gains_sentence
@@ -53,6 +57,24 @@ def test_every_point_is_a_cell_that_can_be_chosen_and_says_its_number():
             assert shown == pytest.approx(100 * found.means[at], abs=0.51 if narrow else 0.06)
 
 
+def test_decimals_are_those_that_the_draws_can_tell_apart():
+    assert decimals(made()) == 1
+    noisy = made()
+    scores = noisy.scores + generator(2).normal(0, 0.2, noisy.scores.shape)
+    assert decimals(ShareMap(noisy.movable, 400, noisy.points, scores, noisy.same_as, 20)) == 0
+
+
+def test_maps_side_by_side_share_a_scale_on_which_small_differences_stay_small():
+    flat, steep = made(peak=0.5), made(peak=0.9)
+    flat = ShareMap(flat.movable, 400, flat.points, 0.8 + flat.scores / 1000, flat.same_as, 20)
+    assert common_spread([flat]) == LEAST_SPREAD
+    spread = common_spread([flat, steep])
+    assert spread == np.ptp(steep.means)
+    shades = {int(value) for value in re.findall(r"--v:(\d+)", triangle_svg(flat, current=None, spread=spread))}
+    assert shades == {95}
+    assert f"lightest: {100 * spread:.0f} points" in scale_text(spread)
+
+
 def test_the_shares_in_use_are_marked_and_only_they():
     svg = triangle_svg(made(), current=(20.0, 30.0, 50.0))
     assert svg.count('aria-selected="true"') == 1
@@ -83,7 +105,8 @@ def test_names_of_parts_are_escaped():
 
 def test_shades_follow_the_numbers():
     found = made()
-    shades = [int(value) for value in re.findall(r"--v:(\d+)", triangle_svg(found, current=None))]
+    spread = common_spread([found])
+    shades = [int(value) for value in re.findall(r"--v:(\d+)", triangle_svg(found, current=None, spread=spread))]
     order = np.argsort(found.means)
     assert list(np.array(shades)[order]) == sorted(shades)
     assert shades[found.best] == max(shades) == 95
