@@ -78,7 +78,6 @@ def _release(args: Namespace, table: RawTable, data: EncodedDataset, request: Re
     register = ReleaseRegister(args.register)
     if args.assign:
         _warn_of_others(register, table, args.data_set)
-        register.assign(data.identity, args.data_set, columns=table.names)
     elif register.data_set(args.data_set) != register.data_set_of(data.identity):
         raise DpvizError(
             f"These rows are not assigned to {args.data_set!r} yet.",
@@ -89,7 +88,8 @@ def _release(args: Namespace, table: RawTable, data: EncodedDataset, request: Re
     if found and not args.accept_rows:
         remedy = "Correct the schema, or add --accept-rows. Nothing was spent. What this says is private."
         raise RefusedRelease(" ".join(found), where=str(args.data), remedy=remedy)
-    entry = publish(register, data, request, file=args.out)
+    assigned = {"assign_to": args.data_set, "columns": table.names} if args.assign else {}
+    entry = publish(register, data, request, file=args.out, **assigned)
     _report(args, table, data)
     unit = register.data_set(args.data_set)
     if unit.rows_per_unit > 1 and data.rows_per_person is None:

@@ -8,7 +8,7 @@ moved into place, and the release is recorded.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from dpviz.privacy.source import ExactNoise
 from dpviz.randomness import random_128_bits
 from dpviz.release.assumptions import Assumption, assumptions
 from dpviz.release.files import discard, move_into_place, write_part
-from dpviz.release.records import Entry, Seal, State
+from dpviz.release.records import DataSet, Entry, Seal, State
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
@@ -116,9 +116,11 @@ def publish(
     *,
     token: str | None = None,
     file: Path | None = None,
+    assign_to: str | None = None,
+    columns: Iterable[str] = (),
     progress: Callable[[float], None] | None = None,
 ) -> Entry:
-    """Release one model; its rows must have been assigned to a data set.
+    """Release one model; its rows must have been assigned to a data set, or are assigned to `assign_to` with it.
 
     Parameters
     ----------
@@ -126,6 +128,10 @@ def publish(
         Identifies this request: if it was released before, that release is returned and nothing is spent.
     file : Path, optional
         A new file; by default one in the register's folder.
+    assign_to : str, optional
+        The data set the rows belong to. What is refused leaves them unassigned.
+    columns : iterable of str
+        Names of the table's columns, kept with the assignment.
     progress : callable (share in [0, 1]), optional
 
     Raises
@@ -141,12 +147,13 @@ def publish(
         if before.state is State.RELEASED:
             return before
     tell = progress or _nobody
-    request = request.at(_fitting(register, data, request))
+    data_set = register.data_set_of(data.identity) if assign_to is None else register.data_set(assign_to)
+    request = request.at(_fitting(register, data_set, request))
     promised = promise(data.schema, request)
     if data.not_row_wise:
         raise NotRowWise(data.not_row_wise)
     target = file or register.folder / f"{request.learner}-{token[:12]}.json"
-    _require_same_unit(register, data)
+    _require_same_unit(data_set, data)
     register.start(
         token=token,
         fingerprint=data.identity,
@@ -155,6 +162,8 @@ def publish(
         loss=promised.loss,
         disclosures=[item.to_dict() for item in promised.assumptions],
         file=target.absolute(),
+        assign_to=assign_to,
+        columns=columns,
     )
     tell(0.1)
     result = fit(request.learner, data, source=ExactNoise(), **request.asked)
@@ -167,16 +176,14 @@ def _nobody(share: float) -> None:
     """Progress that nobody asked for."""
 
 
-def _fitting(register: ReleaseRegister, data: EncodedDataset, request: ReleaseRequest) -> float:
+def _fitting(register: ReleaseRegister, data_set: DataSet | None, request: ReleaseRequest) -> float:
     """The requested epsilon, or what is left when the two differ by rounding only."""
-    data_set = register.data_set_of(data.identity)
     asked = float(request.settings["epsilon"])
     return asked if data_set is None else register.balance(data_set.name).fitting(asked)
 
 
-def _require_same_unit(register: ReleaseRegister, data: EncodedDataset) -> None:
+def _require_same_unit(data_set: DataSet | None, data: EncodedDataset) -> None:
     """What the register says about a person must be what holds for these rows."""
-    data_set = register.data_set_of(data.identity)
     if data_set is None or data.rows_per_person in (None, data_set.rows_per_unit):
         return
     declared, used = data_set.rows_per_unit, data.rows_per_person

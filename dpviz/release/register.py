@@ -113,14 +113,17 @@ class ReleaseRegister:
         `columns` are the names of the table's columns, which are public: by them other rows of the data set are recognised.
         """
         with self.store.writing() as connection:
-            found, known = queries.data_set(connection, name), self.store.keyed(fingerprint)
-            before = queries.data_set_of_rows(connection, known)
-            if before is not None and before.name != name:
-                what = f"These rows are already assigned to {before.name!r}."
-                raise RefusedRelease(what, where=name, remedy=f"Release them under {before.name!r}.")
-            if before is None:
-                values = (known, name, queries.now(), json.dumps(list(columns)))
-                connection.execute("INSERT INTO fingerprint VALUES (?, ?, ?, ?)", values)
+            return self._assign(connection, fingerprint, name, columns)
+
+    def _assign(self, connection: sqlite3.Connection, fingerprint: str, name: str, columns: Iterable[str]) -> DataSet:
+        found, known = queries.data_set(connection, name), self.store.keyed(fingerprint)
+        before = queries.data_set_of_rows(connection, known)
+        if before is not None and before.name != name:
+            what = f"These rows are already assigned to {before.name!r}."
+            raise RefusedRelease(what, where=name, remedy=f"Release them under {before.name!r}.")
+        if before is None:
+            values = (known, name, queries.now(), json.dumps(list(columns)))
+            connection.execute("INSERT INTO fingerprint VALUES (?, ?, ?, ?)", values)
         return found
 
     def data_set_of(self, fingerprint: str) -> DataSet | None:
@@ -149,8 +152,12 @@ class ReleaseRegister:
         loss: PrivacyLoss,
         disclosures: Iterable[dict[str, str]] = (),
         file: Path,
+        assign_to: str | None = None,
+        columns: Iterable[str] = (),
     ) -> Entry:
         """Spend `loss`, for good, before a row is touched.
+
+        `assign_to` assigns the rows as `assign` does, in the same step: whatever is refused here leaves them unassigned.
 
         Raises
         ------
@@ -165,6 +172,8 @@ class ReleaseRegister:
         with self.store.writing() as connection:
             if next(chain.faults(connection), None) is not None:
                 raise refusal("changed", self.path)
+            if assign_to is not None:
+                self._assign(connection, fingerprint, assign_to, columns)
             balance = self._balance_of_rows(connection, self.store.keyed(fingerprint))
             if queries.find_entry(connection, token) is not None:
                 raise RefusedRelease("This release was started before.", where=token, remedy="Start a new one.")

@@ -71,6 +71,12 @@ def test_rows_nobody_assigned_are_refused_with_the_remedy(refused, release, decl
     assert "Add --assign if they belong to it" in refused(*release("one.json"))
 
 
+@pytest.mark.parametrize("word", ["--learner=dpboost", "--epsilon=2", "--out=nowhere/tree.json"])
+def test_a_refused_release_leaves_its_rows_unassigned(refused, release, declared, word):
+    refused(*release("one.json", "--assign", word))
+    assert "Add --assign if they belong to it" in refused(*release("one.json"))
+
+
 def test_an_unknown_data_set_is_refused(refused, release, register):
     assert "There is no data set called 'survey'" in refused(*release("one.json", "--assign"))
 
