@@ -7,9 +7,7 @@ import pandas as pd
 import pytest
 
 import dpviz
-from dpviz.errors import DpvizError, NotExported, SchemaError
-from dpviz.io.exports import registry
-from dpviz.io.exports.contract import Exportable, export
+from dpviz.errors import DpvizError, SchemaError
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 from dpviz.table.schema_json import schema_from_json
@@ -96,12 +94,3 @@ def test_a_rule_that_is_none_is_refused(rule):
     document["features"][0] |= rule
     with pytest.raises(DpvizError):
         schema_from_json(json.dumps(document))
-
-
-def test_forms_that_cannot_read_dates_are_refused():
-    data = dpviz.encode(dpviz.read_csv(f"when,day,y\n{ROWS}".encode()), SCHEMA)
-    given = Exportable(dpviz.fit("pf-tree", data, epsilon=5, max_depth=1, seed=0).to_json())
-    for name in ("python", "sqlite"):
-        with pytest.raises(NotExported, match="cannot read dates"):
-            export(registry()[name], given)
-    assert export(registry()["json"], given).n_rows > 10

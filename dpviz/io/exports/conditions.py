@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 from dpviz.errors import NotExported
 from dpviz.io.exports.spelling import number, spelled
-from dpviz.table.schema import Schema
+from dpviz.table.raw import parse_numbers
+from dpviz.table.schema import Feature, Schema
 
 #: A cell is a number or missing (numeric column), a text or missing (categories).
 Cell = float | str | None
@@ -92,6 +93,22 @@ class Condition:
         """True when no cell meets it: a private tree may ask for that."""
         empty = self.low > self.high or (self.low == self.high and not (self.with_low and self.with_high))
         return not self.missing and (empty if self.among is None else not self.among)
+
+
+def is_code(feature: Feature, cell: Cell) -> bool:
+    """Whether a cell is one of the declared codes of missing cells: by its text, else by its number."""
+    if cell is None or not feature.missing_codes:
+        return False
+    value = float(parse_numbers([cell])[0]) if isinstance(cell, str) else cell
+    return cell in feature.missing_codes or value in parse_numbers(feature.missing_codes).tolist()
+
+
+def without_codes(schema: Schema, rows: Sequence[Row]) -> list[Row]:
+    """The rows, with missing cells in place of declared codes."""
+    if not any(feature.missing_codes for feature in schema.features):
+        return list(rows)
+    features = schema.features
+    return [tuple(None if is_code(f, cell) else cell for f, cell in zip(features, row, strict=True)) for row in rows]
 
 
 # --- in words

@@ -6,7 +6,7 @@ come from that one value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -17,7 +17,7 @@ from dpviz.io.exports.conditions import Row
 from dpviz.io.exports.function import Function
 from dpviz.io.exports.golden import GoldenRows, golden_rows
 from dpviz.io.exports.reading import function_of
-from dpviz.io.exports.spelling import one_line
+from dpviz.io.exports.spelling import one_line, spelled
 from dpviz.io.exports.statement import facts
 from dpviz.models.base import Model
 from dpviz.models.document import model_from_json
@@ -66,7 +66,7 @@ class Exportable:
     @cached_property
     def facts(self) -> tuple[str, ...]:
         """What travels with every export: whose work it is, what is guaranteed, what is not covered. One line each."""
-        return tuple(map(one_line, facts(self.document, self.schema.target.name)))
+        return tuple(map(one_line, [*facts(self.document, self.schema.target.name), *_about_cells(self.schema)]))
 
 
 @dataclass(frozen=True)
@@ -165,12 +165,6 @@ def require_fit(target: Target, given: Exportable) -> None:
     require_extra(target.extra, target.title, *target.needs)
     if target.any_model:
         return
-    if target.group in ("code", "data") and any(isinstance(feature, DateFeature) for feature in given.schema.features):
-        what = f"{target.title} cannot read dates, and this model asks for the {_parts_of_dates(given.schema)} of a date."
-        raise NotExported(what, remedy="Export it as JSON; `dpviz predict` reads the dates.")
-    if target.group in ("code", "data") and any(getattr(feature, "missing_codes", ()) for feature in given.schema.features):
-        what = f"{target.title} does not know the declared codes of missing cells."
-        raise NotExported(what, remedy="Export it as JSON; `dpviz predict` knows them.")
     if target.one_tree and not given.function.is_one_tree:
         raise NotExported(f"{target.title} shows a single tree; this model has many.", remedy="Export it as JSON, Python or SQL.")
     if given.function.n_ends > target.most_ends:
@@ -178,5 +172,10 @@ def require_fit(target: Target, given: Exportable) -> None:
         raise NotExported(what, remedy="Export it as JSON.")
 
 
-def _parts_of_dates(schema: Schema) -> str:
-    return " and the ".join(dict.fromkeys(feature.part for feature in schema.features if isinstance(feature, DateFeature)))
+def _about_cells(schema: Schema) -> Iterator[str]:
+    """What a cell must be known to mean: which part of a date is asked for, and which cells count as missing."""
+    for feature in schema.features:
+        if isinstance(feature, DateFeature):
+            yield f"{spelled(feature.name)} is a date, written {feature.order}, and counts as a number: {feature.meaning}."
+        if feature.missing_codes:
+            yield f"In {spelled(feature.name)} these cells are missing: {', '.join(map(spelled, feature.missing_codes))}."

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import NoProbabilities, NotExported
-from dpviz.io.exports.conditions import Cell, Condition, Row
+from dpviz.io.exports.conditions import Cell, Condition, Row, is_code, without_codes
 from dpviz.io.exports.function import LARGEST, Function, Split, Step, encoded_number
 from dpviz.io.exports.reading import function_of
 from dpviz.models.additive import AdditiveModel
@@ -24,6 +24,8 @@ from dpviz.models.boosted import BoostedTrees
 from dpviz.models.packed_forest import PackedForest
 from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
+from dpviz.table.dates import DateFeature
+from dpviz.table.raw import parse_numbers
 from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, NumericTarget, Schema
 
 #: Random rows, in addition to those made for the splits.
@@ -94,6 +96,8 @@ def random_cells(schema: Schema, special: list[list[Cell]], count: int, rng: np.
 
 
 def _column(feature: Feature, special: list[Cell], count: int, rng: np.random.Generator) -> list[Cell]:
+    if isinstance(feature, DateFeature):
+        return [special[place] for place in rng.integers(0, len(special), count)]
     if isinstance(feature, CategoricalFeature):
         usual: list[Cell] = [feature.categories[code] for code in rng.integers(0, len(feature.categories), count)]
     else:
@@ -105,12 +109,22 @@ def _column(feature: Feature, special: list[Cell], count: int, rng: np.random.Ge
 def special_cells(feature: Feature, thresholds: Iterable[float]) -> list[Cell]:
     """Thresholds and their neighbours, the ends of the range and beyond, every category; an unknown text; a missing cell."""
     if isinstance(feature, CategoricalFeature):
-        return [*feature.categories, unknown_text(feature), None]
+        return [*feature.categories, unknown_text(feature), *feature.missing_codes, None]
+    if isinstance(feature, DateFeature):
+        return [*_numbers_of_dates(feature, thresholds), None]
     whole = {side for t in thresholds for side in (math.floor(t), math.ceil(t), math.floor(t) + 0.5)} if feature.whole else set()
     width = feature.high - feature.low
     marks = sorted({feature.low, feature.high, *thresholds, *map(float, whole)})
     beside = {float(np.nextafter(mark, side)) for mark in marks for side in (-LARGEST, LARGEST)}
-    return [*sorted({*marks, *beside, feature.low - width, feature.high + width}), None]
+    codes = {code for code in parse_numbers(feature.missing_codes).tolist() if not math.isnan(code)}
+    return [*sorted({*marks, *beside, *codes, feature.low - width, feature.high + width}), None]
+
+
+def _numbers_of_dates(feature: DateFeature, thresholds: Iterable[float]) -> list[Cell]:
+    """Whole numbers around the ends of the range and the thresholds, as far as there are dates for them."""
+    marks = (feature.low - 1, feature.low, feature.high, feature.high + 1, *thresholds)
+    sides = {side for mark in marks for side in (math.floor(mark), math.ceil(mark))}
+    return [float(side) for side in sorted(sides) if feature.date_for(side) is not None]
 
 
 def unknown_text(feature: CategoricalFeature) -> str:
@@ -143,7 +157,7 @@ def _has_value(schema: Schema, row: Row) -> bool:
 
 
 def _is_encoded(feature: Feature, cell: Cell) -> bool:
-    if cell is None:
+    if cell is None or is_code(feature, cell):
         return feature.missing_as is not None
     return isinstance(feature, NumericFeature) or cell in feature.categories or feature.unknown_as is not None
 
@@ -154,7 +168,7 @@ def _evenly(count: int) -> list[int]:
 
 def _one_at_a_time(schema: Schema) -> list[Row]:
     """The first declared values, then every special cell of every column in its place."""
-    base: list[Cell] = [f.low if isinstance(f, NumericFeature) else f.categories[0] for f in schema.features]
+    base = [feature.low if type(feature) is NumericFeature else special_cells(feature, ())[0] for feature in schema.features]
     pairs = ((place, cell) for place, feature in enumerate(schema.features) for cell in special_cells(feature, ()))
     return [(*base[:place], cell, *base[place + 1 :]) for place, cell in pairs]
 
@@ -190,7 +204,10 @@ def _cell_that_meets(feature: Feature, wanted: Sequence[Condition], rng: np.rand
 def _between(feature: NumericFeature, wanted: Sequence[Condition], rng: np.random.Generator) -> list[Cell]:
     marks = sorted({feature.low, feature.high, *_marks(wanted)})
     inside = [low + share * (high - low) for low, high in pairwise(marks) for share in rng.random(3)]
-    return list(encoded_number(feature, np.array([*inside, feature.low, feature.high])).tolist())
+    found: list[Cell] = encoded_number(feature, np.array([*inside, feature.low, feature.high])).tolist()
+    if not isinstance(feature, DateFeature):
+        return found
+    return [cell for cell in found if feature.date_for(int(cell or 0)) is not None] or special_cells(feature, ())
 
 
 # --- what the model says
@@ -215,7 +232,7 @@ def chances(model: Model, rows: Sequence[Row]) -> np.ndarray | None:
 def _encoded_rows(model: Model, rows: Sequence[Row]) -> EncodedDataset:
     schema = model.schema
     beyond = isinstance(model, (PackedForest, BoostedTrees, AdditiveModel))
-    cells = zip(*rows, strict=True)
+    cells = zip(*without_codes(schema, rows), strict=True)
     columns = [_encoded(feature, column, beyond) for feature, column in zip(schema.features, cells, strict=True)]
     return EncodedDataset(schema, tuple(columns), np.zeros(len(rows), dtype=np.uint8))
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dpviz.errors import NotExported
-from dpviz.io.exports.conditions import Condition, Row, condition_from, condition_words
+from dpviz.io.exports.conditions import Condition, Row, condition_from, condition_words, without_codes
 from dpviz.io.exports.contract import Exportable, Target
 from dpviz.io.exports.function import End, Function, Step
 from dpviz.io.exports.rules import answer_from, answer_words
@@ -57,7 +57,7 @@ def _walked(nodes: Mapping[int, Drawn], schema: Schema, rows: Sequence[Row]) -> 
     """What the drawing predicts for rows. Raises NotExported when it cannot be read."""
     asked = {place: condition_from(node.words, schema) for place, node in nodes.items() if node.yes is not None}
     ends = {place: answer_from(node.words, schema) for place, node in nodes.items() if node.yes is None}
-    return [ends[_end(nodes, asked, row)] for row in rows]
+    return [ends[_end(nodes, asked, row)] for row in without_codes(schema, rows)]
 
 
 def _end(nodes: Mapping[int, Drawn], asked: Mapping[int, Condition], row: Row) -> int:

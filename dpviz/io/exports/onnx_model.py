@@ -14,18 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.errors import NotExported
 from dpviz.io.exports.conditions import Condition, Row
 from dpviz.io.exports.contract import Exportable, Target
 from dpviz.io.exports.function import End, Function, Split, Step
+from dpviz.io.exports.onnx_columns import CHANCES, INSIDE, columns, node, require_names
 from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
 
 #: Codes of the format: two kinds of split, and a type.
 _LEQ, _MEMBER, _INT64 = 0, 6, 7
-#: Names of what flows inside; inputs bear the columns' names, so a column must not be called so.
-_INSIDE = "dpviz::"
-#: The second output.
-_CHANCES = "probabilities"
 
 
 def _write(given: Exportable) -> bytes:
@@ -33,13 +29,13 @@ def _write(given: Exportable) -> bytes:
     from onnx import TensorProto, helper
 
     function = given.function
-    _require_names(function.schema)
-    inputs, nodes = _columns(function.schema)
+    require_names(function.schema)
+    inputs, nodes = columns(function.schema)
     nodes += [*_sums(function), *_decision(function), *_probabilities(function)]
     label = TensorProto.DOUBLE if function.names is None else TensorProto.STRING
     outputs = [helper.make_tensor_value_info("prediction", label, [None])]
     if function.chances != "none":
-        outputs.append(helper.make_tensor_value_info(_CHANCES, TensorProto.DOUBLE, [None, len(function.schema.classes)]))
+        outputs.append(helper.make_tensor_value_info(CHANCES, TensorProto.DOUBLE, [None, len(function.schema.classes)]))
     graph = helper.make_graph(nodes, "dpviz", inputs, outputs, _constants(function), doc_string="\n".join(given.facts))
     imports = [helper.make_opsetid("", 21), helper.make_opsetid("ai.onnx.ml", 5)]
     model = helper.make_model(graph, opset_imports=imports, ir_version=10, producer_name="dpviz")
@@ -47,72 +43,29 @@ def _write(given: Exportable) -> bytes:
     return model.SerializeToString(deterministic=True)
 
 
-def _node(kind: str, inputs: list[str], output: str, **attributes: Any) -> Any:
-    from onnx import helper
-
-    domain = {"domain": "ai.onnx.ml"} if kind in ("LabelEncoder", "TreeEnsemble") else {}
-    return helper.make_node(kind, inputs, [output], **domain, **attributes)
-
-
-def _require_names(schema: Schema) -> None:
-    for name in schema.feature_names:
-        if name.startswith(_INSIDE) or name in ("prediction", _CHANCES):
-            raise NotExported(f"ONNX needs the name {name!r:.80} for itself.", remedy="Rename the column.")
-    for feature in schema.features:
-        if isinstance(feature, CategoricalFeature) and "\0" in "".join((feature.name, *feature.categories)):
-            raise NotExported(f"ONNX cannot hold a category of {feature.name!r:.80}.", remedy="Rename the category.")
-
-
-def _columns(schema: Schema) -> tuple[list[Any], list[Any]]:
-    """One input of shape (rows, 1) per column, put side by side as numbers."""
-    from onnx import TensorProto, helper
-
-    inputs, nodes, parts = [], [], []
-    for place, feature in enumerate(schema.features):
-        is_text = isinstance(feature, CategoricalFeature)
-        kind = TensorProto.STRING if is_text else TensorProto.DOUBLE
-        inputs.append(helper.make_tensor_value_info(feature.name, kind, [None, 1]))
-        parts.append(f"{_INSIDE}{place}" if is_text else feature.name)
-        if isinstance(feature, CategoricalFeature):
-            nodes.append(_encoder(feature, parts[-1]))
-    return inputs, [*nodes, _node("Concat", parts, f"{_INSIDE}cells", axis=1)]
-
-
-def _encoder(feature: CategoricalFeature, out: str) -> Any:
-    """Text -> its place in the list; behind the last: a missing cell (the empty text), then an unknown text."""
-    from onnx import helper, numpy_helper
-
-    texts = [*feature.categories, ""]
-    keys = helper.make_tensor("keys", helper.TensorProto.STRING, [len(texts)], [text.encode() for text in texts])
-    values = numpy_helper.from_array(np.arange(len(texts), dtype=np.float64), "values")
-    other = numpy_helper.from_array(np.array([len(texts)], dtype=np.float64), "other")
-    tensors = {"keys_tensor": keys, "values_tensor": values, "default_tensor": other}
-    return _node("LabelEncoder", [feature.name], out, **tensors)
-
-
 def _sums(function: Function) -> list[Any]:
     """One ensemble per sum, because a leaf adds to one sum only. A single tree of classes sums up to the code of the class."""
-    parts = [f"{_INSIDE}sum{place}" for place in range(len(function.start))]
+    parts = [f"{INSIDE}sum{place}" for place in range(len(function.start))]
     nodes = [_ensemble(function, partial(_amount, place), part) for place, part in enumerate(parts)]
-    return [*nodes, _node("Concat", parts, f"{_INSIDE}sums", axis=1)]
+    return [*nodes, node("Concat", parts, f"{INSIDE}sums", axis=1)]
 
 
 def _probabilities(function: Function) -> list[Any]:
     """The probability of every class, one ensemble each where they stand at the leaves, else from the sums."""
     if function.chances == "leaf":
-        parts = [f"{_INSIDE}share{place}" for place in range(len(function.schema.classes))]
+        parts = [f"{INSIDE}share{place}" for place in range(len(function.schema.classes))]
         nodes = [_ensemble(function, partial(_share, place), part) for place, part in enumerate(parts)]
-        return [*nodes, _node("Concat", parts, _CHANCES, axis=1)]
-    total, both, part = f"{_INSIDE}total", f"{_INSIDE}both", f"{_INSIDE}part"
+        return [*nodes, node("Concat", parts, CHANCES, axis=1)]
+    total, both, part = f"{INSIDE}total", f"{INSIDE}both", f"{INSIDE}part"
     if function.chances == "none":
         return []
     if len(function.start) > 1:
         nodes, every = [], total
     else:
-        nodes, every = [_node("Mul", [total, f"{_INSIDE}signs"], both)], both
+        nodes, every = [node("Mul", [total, f"{INSIDE}signs"], both)], both
     if function.chances == "odds":
-        return [*nodes, _node("Softmax", [every], _CHANCES, axis=1)]
-    return [*nodes, _node("Mul", [every, f"{_INSIDE}one_vote"], part), _node("Add", [part, f"{_INSIDE}no_vote"], _CHANCES)]
+        return [*nodes, node("Softmax", [every], CHANCES, axis=1)]
+    return [*nodes, node("Mul", [every, f"{INSIDE}one_vote"], part), node("Add", [part, f"{INSIDE}no_vote"], CHANCES)]
 
 
 def _amount(place: int, end: End) -> float:
@@ -128,7 +81,7 @@ def _ensemble(function: Function, value: Callable[[End], float], out: str) -> An
     flat = _Flat(function, value)
     for tree in function.trees:
         flat.add(tree)
-    return _node("TreeEnsemble", [f"{_INSIDE}cells"], out, n_targets=1, **flat.attributes())
+    return node("TreeEnsemble", [f"{INSIDE}cells"], out, n_targets=1, **flat.attributes())
 
 
 class _Flat:
@@ -204,24 +157,24 @@ def _codes(asked: Condition, feature: Feature) -> list[float]:
 
 def _decision(function: Function) -> list[Any]:
     """From the sums to the prediction."""
-    total, code = f"{_INSIDE}total", f"{_INSIDE}code"
-    nodes = [_node("Add", [f"{_INSIDE}sums", f"{_INSIDE}start"], total)]
+    total, code = f"{INSIDE}total", f"{INSIDE}code"
+    nodes = [node("Add", [f"{INSIDE}sums", f"{INSIDE}start"], total)]
     if function.names is None:
         if function.how == "sum":
-            nodes.append(_node("Clip", [total, f"{_INSIDE}low", f"{_INSIDE}high"], f"{_INSIDE}within"))
-        return [*nodes, _flattened(f"{_INSIDE}within" if function.how == "sum" else total, "prediction")]
+            nodes.append(node("Clip", [total, f"{INSIDE}low", f"{INSIDE}high"], f"{INSIDE}within"))
+        return [*nodes, _flattened(f"{INSIDE}within" if function.how == "sum" else total, "prediction")]
     if function.how == "most":
-        nodes.append(_node("ArgMax", [total], code, axis=1, keepdims=0))
+        nodes.append(node("ArgMax", [total], code, axis=1, keepdims=0))
     else:
         if function.how == "sign":
-            nodes.append(_node("Greater", [total, f"{_INSIDE}zero"], f"{_INSIDE}above"))
-        chosen, wide = f"{_INSIDE}above" if function.how == "sign" else total, f"{_INSIDE}wide"
-        nodes += [_node("Cast", [chosen], wide, to=_INT64), _flattened(wide, code)]
-    return [*nodes, _node("Gather", [f"{_INSIDE}names", code], "prediction")]
+            nodes.append(node("Greater", [total, f"{INSIDE}zero"], f"{INSIDE}above"))
+        chosen, wide = f"{INSIDE}above" if function.how == "sign" else total, f"{INSIDE}wide"
+        nodes += [node("Cast", [chosen], wide, to=_INT64), _flattened(wide, code)]
+    return [*nodes, node("Gather", [f"{INSIDE}names", code], "prediction")]
 
 
 def _flattened(given: str, out: str) -> Any:
-    return _node("Reshape", [given, f"{_INSIDE}flat"], out)
+    return node("Reshape", [given, f"{INSIDE}flat"], out)
 
 
 def _constants(function: Function) -> list[Any]:
@@ -236,11 +189,11 @@ def _constants(function: Function) -> list[Any]:
     if function.how == "sum" and isinstance(function.schema.target, NumericTarget):
         arrays |= {"low": np.array(function.schema.target.low), "high": np.array(function.schema.target.high)}
     arrays |= _of_chances(function)
-    made = [numpy_helper.from_array(array, f"{_INSIDE}{name}") for name, array in arrays.items()]
+    made = [numpy_helper.from_array(array, f"{INSIDE}{name}") for name, array in arrays.items()]
     if function.names is None:
         return made
     names = [name.encode() for name in function.names]
-    return [*made, helper.make_tensor(f"{_INSIDE}names", helper.TensorProto.STRING, [len(names)], names)]
+    return [*made, helper.make_tensor(f"{INSIDE}names", helper.TensorProto.STRING, [len(names)], names)]
 
 
 def _of_chances(function: Function) -> dict[str, np.ndarray]:
@@ -277,7 +230,7 @@ _ONNX = Target(
     title="ONNX",
     suffix=".onnx",
     mime="application/octet-stream",
-    about="One input per column: numbers as double, categories as text. Missing: not-a-number, or the empty text.",
+    about="One input per column: numbers (for a date its number) as double, categories as text. Missing: NaN, or the empty text.",
     write=_write,
     run=_run,
     run_chances=partial(_run, output=1),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import math
 import platform
@@ -19,12 +20,13 @@ from dpviz.io.exports.conditions import Condition, Row
 from dpviz.io.exports.contract import Exportable, Target
 from dpviz.io.exports.function import End, Function, Step
 from dpviz.io.exports.spelling import identifiers, number
+from dpviz.table.dates import DateFeature
 from dpviz.table.raw import MISSING_MARKS, parse_numbers
-from dpviz.table.schema import CategoricalFeature, NumericTarget, Schema
+from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
 
 _SECONDS = 60
 _TAKEN = {"row", "predict", "leaf", "sums", "cell", "value", "total", "totals", "number_in", "text_in", "MISSING"}
-_TAKEN |= {"max", "min", "sum", "float", "str"}
+_TAKEN |= {"uncoded", "date_in", "max", "min", "sum", "float", "str"}
 #: Reads what `dpviz.table.raw` reads: missing marks, a decimal comma, and no 1_000. Infinity meets no condition, as an unreadable
 #: number must not; nor does not-a-number, unless it has a stand-in.
 _CELLS = f'''
@@ -57,6 +59,35 @@ def text_in(cell, names):
     same = (name for name in names if text == name or value < float("inf") and value == number_in(name))
     return None if text in MISSING else next(same, text)
 '''
+_UNCODED = '''
+
+def uncoded(cell, codes):
+    """The cell, None where it is one of the codes of missing cells, as a text or as a number."""
+    return None if text_in(cell, codes) in codes else cell
+'''
+_DATES = '''
+
+def date_in(cell, order, part, start):
+    """The number of a date; not-a-number for a missing cell, infinity for what is no date of the calendar."""
+    number = number_in(cell)
+    if number != number:
+        return number
+    text = str(cell).strip().split("T")[0].split(" ")[0]
+    pieces = text.replace(".", "-").replace("/", "-").split("-")
+    found = dict(zip(order, pieces))
+    if len(pieces) != 3 or not all(piece.isascii() and piece.isdigit() for piece in pieces):
+        return float("inf")
+    if len(found["y"]) != 4 or len(found["m"]) > 2 or len(found["d"]) > 2:
+        return float("inf")
+    year, month, day = int(found["y"]), int(found["m"]), int(found["d"])
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    lengths = [31, 29 if leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    if not (1 <= year and 1 <= month <= 12 and 1 <= day <= lengths[month - 1]):
+        return float("inf")
+    before = year - 1
+    days = 365 * before + before // 4 - before // 100 + before // 400 + sum(lengths[: month - 1]) + day
+    return {"year": year, "month": month, "weekday": (days - 1) % 7 + 1}.get(part, days - start)
+'''
 _RUNNER = """
 
 import json, sys
@@ -69,7 +100,7 @@ _ANSWER, _CHANCES = "predict(dict(zip(names, row)))", "list(predict_proba(dict(z
 def _write(given: Exportable) -> str:
     function = given.function
     names = identifiers(function.schema.feature_names, taken=(*_TAKEN, *(f"tree_{k}" for k in range(len(function.trees)))))
-    lines = [*(f"# {fact}" for fact in given.facts), "", *_CELLS.splitlines(), "", ""]
+    lines = [*(f"# {fact}" for fact in given.facts), "", *"".join(_helpers(function.schema)).splitlines(), "", ""]
     if not function.is_one_tree:
         for place, tree in enumerate(function.trees):
             lines += [*_tree(function, place, tree, names), "", ""]
@@ -83,8 +114,7 @@ def _reached(function: Function, names: list[str]) -> Iterator[str]:
     for feature in used:
         declared = function.schema.features[feature]
         cell = f"row[{declared.name!a}]"
-        read = f"text_in({cell}, {_names(declared)})" if isinstance(declared, CategoricalFeature) else f"number_in({cell})"
-        yield f"    {names[feature]} = {read}"
+        yield f"    {names[feature]} = {_read(declared, cell)}"
     if function.is_one_tree:
         yield from _steps(function.trees[0], names, 1, lambda end: _leaf(function, end))
         return
@@ -94,6 +124,27 @@ def _reached(function: Function, names: list[str]) -> Iterator[str]:
         many = f"[total + value for total, value in zip(totals, {call})]"
         yield f"    totals{f'[0] += {call}' if len(function.start) == 1 else f' = {many}'}"
     yield "    return totals"
+
+
+def _read(declared: Feature, cell: str) -> str:
+    """What reads a cell of this column."""
+    if declared.missing_codes:
+        cell = f"uncoded({cell}, {_tuple(declared.missing_codes)})"
+    if isinstance(declared, CategoricalFeature):
+        return f"text_in({cell}, {_names(declared)})"
+    if isinstance(declared, DateFeature):
+        start = dt.date.fromisoformat(declared.since).toordinal()
+        return f"date_in({cell}, {declared.order!r}, {declared.part!r}, {start})"
+    return f"number_in({cell})"
+
+
+def _helpers(schema: Schema) -> Iterator[str]:
+    """The functions that read cells, as far as they are needed."""
+    yield _CELLS
+    if any(feature.missing_codes for feature in schema.features):
+        yield _UNCODED
+    if any(isinstance(feature, DateFeature) for feature in schema.features):
+        yield _DATES
 
 
 def _leaf(function: Function, end: End) -> str:
@@ -195,12 +246,18 @@ def _run(content: str, schema: Schema, rows: Sequence[Row], answer: str = _ANSWE
         script = Path(folder) / "exported.py"
         script.write_text(content + _RUNNER.replace("ANSWER", answer), encoding="utf-8")
         command = [sys.executable, "-I", "-S", str(script)]
-        given = json.dumps([schema.feature_names, rows])
+        given = json.dumps([schema.feature_names, [_with_dates(schema, row) for row in rows]])
         done = subprocess.run(command, input=given, capture_output=True, encoding="utf-8", timeout=_SECONDS, check=False)
     if done.returncode:
         why = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
         raise NotExported(f"The Python function does not run in a bare interpreter: {why[:200]}", remedy="Export it as JSON.")
     return json.loads(done.stdout)
+
+
+def _with_dates(schema: Schema, row: Row) -> list[Any]:
+    """The row with dates in place of the numbers that stand for them."""
+    pairs = zip(schema.features, row, strict=True)
+    return [f.date_for(int(cell)) if isinstance(f, DateFeature) and isinstance(cell, float) else cell for f, cell in pairs]
 
 
 _PYTHON = Target(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dpviz.errors import NotExported
-from dpviz.io.exports.conditions import Condition, Row, condition_from, condition_words, name_from
+from dpviz.io.exports.conditions import Condition, Row, condition_from, condition_words, name_from, without_codes
 from dpviz.io.exports.contract import Exportable, Target
 from dpviz.io.exports.function import LARGEST, End, Function, Step
 from dpviz.io.exports.spelling import number, spelled
@@ -188,8 +188,8 @@ _TEXT = Target(
     mime="text/plain",
     about="One rule per leaf, numbers in full. Each rule says whether a missing cell will do.",
     write=_write_text,
-    run=lambda content, schema, rows: answers(list(_read_text(content, schema)), rows),
-    run_chances=lambda content, schema, rows: chances(list(_read_text(content, schema)), rows),
+    run=lambda content, schema, rows: answers(list(_read_text(content, schema)), without_codes(schema, rows)),
+    run_chances=lambda content, schema, rows: chances(list(_read_text(content, schema)), without_codes(schema, rows)),
     ran_in=lambda: "the text, read back",
     group="words",
     one_tree=True,
@@ -204,8 +204,8 @@ _MARKDOWN = replace(
     mime="text/markdown",
     about="One rule per leaf as a numbered list, for a report or a wiki.",
     write=_write_markdown,
-    run=lambda content, schema, rows: answers(_read_markdown(content, schema), rows),
-    run_chances=lambda content, schema, rows: chances(_read_markdown(content, schema), rows),
+    run=lambda content, schema, rows: answers(_read_markdown(content, schema), without_codes(schema, rows)),
+    run_chances=lambda content, schema, rows: chances(_read_markdown(content, schema), without_codes(schema, rows)),
     ran_in=lambda: "the Markdown, read back",
     language="markdown",
     order=51,

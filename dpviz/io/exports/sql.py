@@ -14,30 +14,15 @@ from functools import lru_cache, partial
 from importlib.metadata import version
 from typing import Any
 
-from dpviz.errors import NotExported
 from dpviz.io.exports.conditions import Condition, Row
 from dpviz.io.exports.contract import Exportable, Target
 from dpviz.io.exports.function import End, Function, Split, Step, steps
-from dpviz.table.schema import CategoricalFeature, NumericTarget, Schema
+from dpviz.io.exports.sql_names import TABLE, Number, cell_of, dates, empty_table, identifier, require_names, text
+from dpviz.table.schema import NumericTarget, Schema
 
-TABLE = "rows_to_predict"
 _DEEPEST_NEST, _GROUP = 12, 100
 #: Columns behind the prediction.
 _CHANCES = slice(1, None)
-
-
-#: Writes a number so that the engine reads it back as the same one.
-Number = Callable[[float], str]
-
-
-def identifier(name: str) -> str:
-    """A quoted name: quotes inside are doubled, so that a column called `x"; DROP TABLE` stays a column."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def text(value: str) -> str:
-    """A quoted text."""
-    return "'" + value.replace("'", "''") + "'"
 
 
 def _select(given: Exportable, number: Number, *, has_exp: bool) -> str:
@@ -46,21 +31,11 @@ def _select(given: Exportable, number: Number, *, has_exp: bool) -> str:
     `has_exp`: whether every build of the engine has the exponential function, without which scores are no probabilities.
     """
     function = given.function if has_exp or given.function.chances != "odds" else replace(given.function, chances="none")
-    _require_names(function)
+    require_names(function)
     writer = _Writer(function, number)
-    head = [*(f"-- {fact}" for fact in given.facts), f"-- Replace {TABLE} by your table. NULL is a missing cell.", ""]
+    head = [*(f"-- {fact}" for fact in given.facts), f"-- Replace {TABLE} by your table. NULL is a missing cell."]
+    head += [f"-- Give the date {identifier(name)} as that number." for name in dates(function.schema)] + [""]
     return "\n".join([*head, *writer.lines()]) + "\n"
-
-
-def _require_names(function: Function) -> None:
-    folded: dict[str, str] = {}
-    for name in function.schema.feature_names:
-        if "\0" in name:
-            raise NotExported(f"SQL cannot name the column {name!r:.80}.", remedy="Rename the column.")
-        other = folded.setdefault(name.casefold(), name)
-        if other != name:
-            what = f"SQL cannot tell the columns {other!r:.80} and {name!r:.80} apart: their names differ by capitals only."
-            raise NotExported(what, remedy="Rename one of them.")
 
 
 class _Writer:
@@ -161,7 +136,7 @@ class _Writer:
 
     def _condition(self, asked: Condition) -> str:
         """NULL makes a comparison unknown, and an unknown WHEN is passed over: a missing cell goes right by itself."""
-        column = f"r.{identifier(asked.name)}"
+        column = cell_of(self.function.schema.features[asked.feature], self.number)
         if asked.is_number:
             test = f"{column} {'<=' if asked.with_high else '<'} {self.number(asked.high)}"
         elif asked.among is None:
@@ -188,13 +163,6 @@ def _joined(lines: list[str], before: str, after: str) -> list[str]:
     joined = [before + first, *rest]
     joined[-1] += after
     return joined
-
-
-def _table(schema: Schema, text_kind: str, number_kind: str) -> str:
-    """Creates the empty table."""
-    kinds = [text_kind if isinstance(feature, CategoricalFeature) else number_kind for feature in schema.features]
-    columns = ", ".join(f"{identifier(name)} {kind}" for name, kind in zip(schema.feature_names, kinds, strict=True))
-    return f"CREATE TABLE {TABLE} ({columns})"
 
 
 # --- SQLite
@@ -224,7 +192,7 @@ def quotient(value: float) -> str:
 
 def _run_sqlite(content: str, schema: Schema, rows: Sequence[Row], which: int | slice = 0) -> list[Any]:
     with closing(sqlite3.connect(":memory:")) as base:
-        base.execute(_table(schema, "TEXT", "REAL"))
+        base.execute(empty_table(schema, "TEXT", "REAL"))
         base.executemany(f"INSERT INTO {TABLE} VALUES ({', '.join('?' * schema.n_features)})", rows)
         return [row[which] for row in base.execute(content)]
 
@@ -254,7 +222,7 @@ def _run_duckdb(content: str, schema: Schema, rows: Sequence[Row], which: int | 
         base.execute("SET threads = 1")
         if len(content) > _LONG:
             base.execute("PRAGMA disable_optimizer")
-        base.execute(_table(schema, "VARCHAR", "DOUBLE"))
+        base.execute(empty_table(schema, "VARCHAR", "DOUBLE"))
         for start in range(0, len(rows), 100):
             part = rows[start : start + 100]
             places = ", ".join([f"({', '.join('?' * schema.n_features)})"] * len(part))
@@ -267,7 +235,7 @@ _SQLITE = Target(
     title="SQL for SQLite",
     suffix=".sql",
     mime="application/sql",
-    about="One SELECT with CASE. Missing: NULL.",
+    about="One SELECT with CASE. Missing: NULL. Dates: the number that stands for them.",
     write=lambda given: _select(given, _sqlite_number, has_exp=False),
     run=_run_sqlite,
     run_chances=partial(_run_sqlite, which=_CHANCES),

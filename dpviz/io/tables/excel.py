@@ -8,6 +8,7 @@ value.
 from __future__ import annotations
 
 import io
+import re
 import warnings
 import zipfile
 from collections.abc import Iterator
@@ -29,6 +30,9 @@ _MOST_ROWS = 1 << 20
 _XML_SHARE = 10
 _ERRORS = frozenset({"#N/A", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NAME?", "#NULL!", "#GETTING_DATA", "#SPILL!", "#CALC!"})
 
+#: The start of the entry of one merged area.
+_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s")
+
 Row = list[str]
 
 
@@ -41,10 +45,11 @@ def read_excel(raw: bytes, asked: Asked) -> RawTable:
     with in_our_words("workbook"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they may quote a cell
         _check_size(raw, asked.max_bytes)
-        rows = _rows(_sheet(raw, asked.sheet), asked)
+        sheet = _sheet(raw, asked.sheet)
+        rows = _rows(sheet, asked)
         names = list(asked.names) if asked.names is not None else _header(rows, rename=asked.rename)
         _check_names(names, asked)
-        return table_of_records(_chunks(rows, len(names)), names, asked.title, ())
+        return table_of_records(_chunks(rows, len(names)), names, asked.title, _merged_notes(sheet))
 
 
 def _check_size(raw: bytes, max_bytes: int) -> None:
@@ -83,6 +88,18 @@ def _rows(sheet: Any, asked: Asked) -> Iterator[Row]:
         asked.require_bytes(n_letters)
         if letters:
             yield texts
+
+
+def _merged_notes(sheet: Any) -> list[str]:
+    """What became of merged cells. The reader of rows does not know them; the sheet lists them behind its rows."""
+    count, rest = 0, b""
+    with sheet.parent._archive.open(sheet._worksheet_path) as stream:
+        while part := stream.read(1 << 16):
+            whole, mark, rest = (rest + part).rpartition(b"<")
+            count += len(_MERGED.findall(whole))
+            rest = mark + rest
+    count += len(_MERGED.findall(rest))
+    return [f"Merged cells ({count:,} areas): the first cell of each has the value, the others are missing."] if count else []
 
 
 def _text(cell: Any) -> str:

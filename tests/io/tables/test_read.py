@@ -241,6 +241,18 @@ def test_a_sheet_without_a_header_is_refused_without_a_quotation(rows, code):
     assert not {"secret", "12345"} & set(str(error).split())
 
 
+def test_of_merged_cells_the_first_has_the_value_and_the_owner_is_told():
+    book = openpyxl.load_workbook(io.BytesIO(workbook(["a", "b"], [1, 2], [3, 4], *[[5, 6]] * 2_500)))
+    book.active.merge_cells("A2:A3")
+    book.active.merge_cells("B5:B6")
+    file = io.BytesIO()
+    book.save(file)
+    table = read_table(file)
+    assert cells(table)[:4] == [["1", "2"], [None, "4"], ["5", "6"], ["5", "6"]]
+    assert table.notes == ("Merged cells (2 areas): the first cell of each has the value, the others are missing.",)
+    assert read_table(workbook(["a", "b"], ["<mergeCell ref=", 2])).notes == ()
+
+
 def test_a_cell_far_away_costs_no_memory():
     book = openpyxl.Workbook()
     book.active["A1"], book.active["B1"], book.active["A2"], book.active["XFD20000"] = "a", "b", 1, 1
