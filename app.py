@@ -5,6 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from dpviz.app import frame, parts, state
+from dpviz.app.data import heading
 
 #: Groups of the navigation: (file in pages/, title, icon).
 GROUPS = {
@@ -41,7 +42,8 @@ pages = {
 pages["Explore"].append(frame.also_at(FIRST, FOLDER / f"{FIRST}.py"))
 chosen = st.navigation(pages)
 
-parts.data_line(state.loaded())
+line = heading if chosen.url_path == "data" else parts
+line.data_line(state.loaded())
 if problem is not None:
     parts.error(problem, kept="The default sample is in use instead.")
 chosen.run()

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpviz.app import parts, state
-from dpviz.app.data import choosing, prepared, schema_editor, schema_files, using
+from dpviz.app.data import choosing, kept, prepared, schema_editor, schema_files, using
 from dpviz.app.session import screen as session_screen
 
 parts.page("Data", "Whose rows are used, which table, and what is known about it without looking?")
@@ -12,12 +12,14 @@ work = prepared.prepared()
 choosing.ask_role(work)
 choosing.ask_table(work)
 
-if work.table is not None:
+if work.draft is not None:
     st.divider()
+    kept.ask_to_keep(work)
     schema_editor.ask_schema(work)
     schema_files.ask_schema_file(work)
     using.ask_to_use(work)
 
+kept.keep(work)
 session_screen.ask_session_file()
 st.divider()
 using.show_encoding(state.loaded())

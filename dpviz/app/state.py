@@ -23,6 +23,8 @@ from dpviz.table.schema import Schema
 DEFAULT_SAMPLE = "loans"
 _KEY = "loaded"
 _URL = "data"
+#: The key of the draft that the Data page keeps, in the session and in the URL: it says nothing about a table.
+DRAFT = "draft"
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +95,7 @@ def encoded_sample(name: str) -> EncodedDataset:
 def follow_url() -> DpvizError | None:
     """In a new session, use the sample the URL names; the problem when there is none of that name."""
     name = st.query_params.get(_URL)
+    st.session_state.setdefault(DRAFT, st.query_params.get(DRAFT))
     if _KEY in st.session_state or name is None:
         return None
     try:
@@ -103,12 +106,14 @@ def follow_url() -> DpvizError | None:
 
 
 def write_url() -> None:
-    """Name the sample in use in the URL. The default sample and uploads leave no trace there."""
+    """Name the sample in use, and the key of a kept draft, in the URL. The default sample and uploads leave no trace there."""
     sample = loaded().sample
-    if sample is None or sample == DEFAULT_SAMPLE:
-        st.query_params.pop(_URL, None)
-    elif st.query_params.get(_URL) != sample:
-        st.query_params[_URL] = sample
+    named = {_URL: None if sample == DEFAULT_SAMPLE else sample, DRAFT: st.session_state.get(DRAFT)}
+    for name, value in named.items():
+        if value is None:
+            st.query_params.pop(name, None)
+        elif st.query_params.get(name) != value:
+            st.query_params[name] = value
 
 
 def hidden_seed(role: DataRole, key: str) -> int:

@@ -77,6 +77,10 @@ class Session:
     models : tuple of str
         `dpviz-tree/1` documents.
     curves : tuple of Curves
+    person, rows_per_person : str and int, or None
+        The column that says whose row it is, and the rows kept of each.
+    draft : mapping or None
+        The table being declared, as its page needs it to show it again, as plain JSON: declarations, never rows.
     """
 
     role: DataRole
@@ -86,6 +90,9 @@ class Session:
     choices: Choices | None = None
     models: tuple[str, ...] = ()
     curves: tuple[Curves, ...] = field(default=())
+    person: str | None = None
+    rows_per_person: int | None = None
+    draft: Mapping[str, Any] | None = None
 
     def shareable(self) -> Session:
         """What may be written: of private rows the schema and the settings alone."""
@@ -93,7 +100,7 @@ class Session:
             return self
         asked = self.choices
         kept = None if asked is None else Choices(asked.learner, asked.settings, asked.params, None)
-        return Session(self.role, "", None, self.schema, kept)
+        return replace(self, title="", sample=None, choices=kept, models=(), curves=())
 
 
 def session_to_json(session: Session) -> str:
@@ -108,6 +115,9 @@ def session_to_json(session: Session) -> str:
         "schema": session.schema.to_dict(),
         "choices": session.choices and vars(session.choices),
         "models": [json.loads(text) for text in session.models],
+        "person": session.person,
+        "rows_per_person": session.rows_per_person,
+        "draft": session.draft,
         "curves": [{"about": c.about, "columns": c.columns, "rows": _without_nan(c.rows)} for c in session.curves],
     }
     return json.dumps(without_infinity(document), ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
@@ -126,6 +136,9 @@ class _Document:
     choices: Choices | None = None
     models: Annotated[tuple[dict[str, Any], ...], Meta(max_length=50)] = ()
     curves: Annotated[tuple[Curves, ...], Meta(max_length=20)] = ()
+    person: str | None = None
+    rows_per_person: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    draft: dict[str, Any] | None = None
 
 
 def session_from_json(text: str | bytes) -> Session:
@@ -144,6 +157,9 @@ def session_from_json(text: str | bytes) -> Session:
         found.choices,
         tuple(_model(model, f"models[{place}]") for place, model in enumerate(found.models)),
         tuple(_curves(curves, f"curves[{place}]") for place, curves in enumerate(found.curves)),
+        found.person,
+        found.rows_per_person,
+        found.draft,
     )
     return session.shareable()
 

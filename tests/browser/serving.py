@@ -19,14 +19,25 @@ BROWSER_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-netw
 @contextmanager
 def serve(script: Path) -> Iterator[str]:
     """A fresh server that runs `script`; its address."""
-    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.headless=true", "--server.port"]
-    with running(command, ROOT, {**os.environ, "PYTHONPATH": str(ROOT)}) as address:
+    with running(command_for(script), ROOT, {**os.environ, "PYTHONPATH": str(ROOT)}) as address:
         yield address
+
+
+def command_for(script: Path) -> list[str]:
+    """What starts a server; a free port is to follow."""
+    return [sys.executable, "-m", "streamlit", "run", str(script), "--server.headless=true", "--server.port"]
 
 
 @contextmanager
 def running(command: list[str], folder: Path, environment: Mapping[str, str]) -> Iterator[str]:
     """A server started by `command` and a free port; its address."""
+    with process_of(command, folder, environment) as (address, _):
+        yield address
+
+
+@contextmanager
+def process_of(command: list[str], folder: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The same, with its process."""
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
         port = probe.getsockname()[1]
@@ -35,7 +46,7 @@ def running(command: list[str], folder: Path, environment: Mapping[str, str]) ->
     process = subprocess.Popen([*command, str(port)], cwd=folder, env=environment, **quiet)
     try:
         _await(port, process)
-        yield f"http://localhost:{port}"
+        yield f"http://localhost:{port}", process
     finally:
         process.terminate()
         process.wait()

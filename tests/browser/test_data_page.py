@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.browser.serving import serve
-from tests.browser.visiting import idle
+from tests.browser.serving import command_for, process_of, serve
+from tests.browser.visiting import idle, settled
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.browser
@@ -90,3 +91,54 @@ def test_a_link_to_a_fresh_server_opens_its_page_with_its_sample_and_grids_keep_
         assert download.value.suggested_filename == "wine.schema.json"
         assert "data=" not in page.url  # an edited sample is no longer what its name would bring back
     assert [url for url in outside if url.startswith("http")] == []
+
+
+def _choose_rows(page: Any) -> None:
+    """The private file, its first line being names."""
+    page.get_by_text("Say first what the first line holds").wait_for()
+    page.get_by_text("Column names", exact=True).click()
+    page.get_by_text("Say first what the first line holds").wait_for(state="detached")
+    idle(page)
+    rows = {"name": "ward.csv", "mimeType": "text/csv", "buffer": b"ward,age,y\nnorth,31,n\nsouth,47,p\n"}
+    page.locator("input[type=file]").first.set_input_files(rows)
+
+
+def _count_of(page: Any) -> Any:
+    return page.get_by_role("spinbutton", name="Public row count")
+
+
+def test_a_draft_survives_a_server_that_is_killed_and_a_reload(page: Any, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "DPVIZ_REGISTER": str(tmp_path / "releases.db")}
+    with process_of(command_for(ROOT / "app.py"), ROOT, environment) as (first, server):
+        page.goto(f"{first}/data")
+        page.get_by_text("This is the data in use").wait_for()
+        idle(page)
+        page.get_by_text("Private", exact=True).click()
+        _choose_rows(page)
+        page.get_by_text("3 columns · being declared").wait_for()
+        assert "draft=" not in page.url
+        page.get_by_role("button", name="These are column names").click()
+        page.get_by_text("outlives a reload and a restart").wait_for()
+        settled(page)
+        _count_of(page).fill("4321")
+        _count_of(page).press("Enter")
+        page.wait_for_function("document.body.innerText.includes('declared') && location.search.includes('draft=')")
+        settled(page)
+        server.kill()
+        server.wait()
+        [kept] = (tmp_path / "drafts").glob("*.json")
+        place = page.url
+    with process_of(command_for(ROOT / "app.py"), ROOT, environment) as (second, _):
+        page.goto(place.replace(first, second))
+        for _ in range(2):
+            page.get_by_text("The draft below is as you left it").wait_for()
+            settled(page)
+            assert _count_of(page).input_value() == "4321"
+            page.reload()
+        _choose_rows(page)
+        page.get_by_text("Table ward.csv, 3 columns").wait_for()
+        settled(page)
+        assert _count_of(page).input_value() == "4321"
+        page.get_by_test_id("stSidebarNav").get_by_text("Learn").last.click()
+        page.get_by_role("heading", name="Learn", exact=True).wait_for()
+        page.wait_for_url(re.compile(kept.stem))

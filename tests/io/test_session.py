@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,8 @@ from dpviz.table.role import DataRole
 from tests.io.exports_models import exportable, schema_with_stand_ins
 
 CHOICES = Choices("pf-tree", {"epsilon": 0.5, "max_depth": 3, "depth": "auto"}, {"level_shares": (1.0, 2.0, 3.0)}, 7)
+#: Of these rows, and of the table being declared.
+PERSONS = {"person", "rows_per_person", "draft"}
 CURVES = Curves(
     {"along": "epsilon", "grid": {"learners": ["cart"]}},
     ("learner", "epsilon", "accuracy", "n"),
@@ -51,6 +54,14 @@ def test_of_a_private_file_that_somebody_filled_in_by_hand_nothing_more_is_read(
     assert found.choices.draw is None
 
 
+@pytest.mark.parametrize("role", list(DataRole))
+def test_the_person_column_and_the_draft_on_screen_are_saved(role):
+    draft = {"format": "dpviz-draft/1", "anything": [1, None]}
+    saved = replace(session(role), person="who", rows_per_person=3, draft=draft)
+    found = session_from_json(session_to_json(saved))
+    assert (found.person, found.rows_per_person, found.draft) == ("who", 3, draft)
+
+
 def test_not_a_number_and_infinity_survive():
     curves = Curves({}, ("x",), ((math.nan,), (math.inf,), (-math.inf,), (True,), ("infinite",), (2**53,)))
     text = session_to_json(Session(DataRole.PUBLIC, "", None, schema_with_stand_ins(), curves=(curves,)))
@@ -63,7 +74,7 @@ def test_not_a_number_and_infinity_survive():
 def test_no_release_seed_can_be_in_it():
     document = json.loads(session_to_json(session()))
     assert document["models"][0]["privacy"]["noise"]["source"] == "simulation"
-    assert set(document) == {"format", "versions", "role", "title", "sample", "schema", "choices", "models", "curves"}
+    assert set(document) == {"format", "versions", "role", "title", "sample", "schema", "choices", "models", "curves"} | PERSONS
 
 
 @pytest.mark.parametrize(
@@ -86,6 +97,8 @@ def test_no_release_seed_can_be_in_it():
         (("curves", 0, "rows", 0, 1), {}, "curves[0].rows[0][1]: This must be"),
         (("curves", 0, "rows", 0, 3), 10**400, "curves[0].rows[0][3]: This must be a whole number <= 9223372036854775807"),
         (("curves", 0, "about"), 4, "curves[0].about: This must be an object"),
+        (("rows_per_person",), 0, "rows_per_person: This must be a whole number >= 1"),
+        (("draft",), [], "draft: This must be an object"),
     ],
 )
 def test_what_is_damaged_is_named_with_its_place(path, value, says):

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from dpviz.app.data import schema_editor, schema_files
 from dpviz.app.data.column_draft import Use
 from dpviz.app.data.draft import SchemaDraft
+from dpviz.app.data.draft_json import KeptDraft, draft_to_json
 from dpviz.app.data.prepared import Prepared
 from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
@@ -26,6 +27,10 @@ HOSTILE = ("<b>age</b>", '"quoted"', "**[x](y)**", "$a$ and $b$", ":red[b] :mate
 CSV = b"age,city,y\n" + b"".join(
     b"%d,%s,%s\n" % (20 + i % 40, b"abc"[i % 3 : i % 3 + 1], b"ny"[i % 2 : i % 2 + 1]) for i in range(120)
 )
+
+
+def _other_columns() -> bytes:
+    return draft_to_json(KeptDraft(DataRole.PUBLIC, SchemaDraft.blank(("age", "z")))).encode()
 
 
 def _page() -> AppTest:
@@ -128,7 +133,7 @@ def test_a_failed_upload_keeps_the_table_at_hand() -> None:
     at = _upload(_page(), CSV)
     at.file_uploader[0].set_value(("broken.csv", b"a,a\n1,2\n", "text/csv")).run()
     assert _work(at).title == "mine.csv"
-    assert "The table below is as it was." in at.error[0].value
+    assert "What stands below is as it was." in at.error[0].value
 
 
 def test_a_problem_is_forgotten_when_another_way_is_chosen() -> None:
@@ -340,16 +345,27 @@ def test_hostile_names_reach_the_page_as_they_are() -> None:
 
 def test_the_downloaded_schema_is_the_draft() -> None:
     at = _filled(_upload(_page(), CSV))
-    text, why_not = schema_files.document(_draft(at))
-    assert why_not == ""
+    kind, text, why_not = schema_files.document(_draft(at), DataRole.PUBLIC)
+    assert (kind, why_not) == ("schema", "")
     assert schema_from_json(text) == _draft(at).schema()
     assert not next(button for button in at.download_button if button.label == "Download schema").disabled
 
 
-def test_an_unfinished_schema_cannot_be_downloaded_and_says_why() -> None:
-    at = _upload(_page(), CSV)
-    assert next(button for button in at.download_button if button.label == "Download schema").disabled
-    assert schema_files.document(_draft(at)) == ("", "Still missing: the column to predict.")
+def test_an_unfinished_schema_is_downloaded_as_a_draft_that_opens_again() -> None:
+    at = _upload(_page(), CSV, role="private")
+    at.selectbox(key=f"person-{_work(at).revision}").set_value("city").run()
+    _edit(at, "kinds", {0: {"use": "number"}})
+    _edit(at, "numbers", {0: {"low": "0,5"}})
+    assert not next(button for button in at.download_button if button.label == "Download draft").disabled
+    assert "Still missing: the column to predict." in _texts(at)
+    kind, text, why_not = schema_files.document(_draft(at), DataRole.PRIVATE)
+    assert (kind, why_not) == ("draft", "Still missing: the column to predict.")
+    before = _draft(at)
+    at = _upload(_page(), b"y,city,age\n1,2,3\n", role="private")
+    at.file_uploader[1].set_value(("d.json", text.encode(), "application/json")).run()
+    assert not at.error
+    assert _draft(at) == before.for_table(("y", "city", "age"))
+    assert (_draft(at).person, _draft(at).column("age").low) == ("city", 0.5)
 
 
 def test_an_uploaded_schema_takes_the_place_of_the_draft() -> None:
@@ -367,6 +383,10 @@ def test_an_uploaded_schema_takes_the_place_of_the_draft() -> None:
         (b"{", "It is not JSON"),
         (b'{"format": "other/9"}', "is not known here"),
         (json.dumps([]).encode(), "This must be an object"),
+        (b"7", "This must be an object"),
+        (b"{}", "This entry is missing"),
+        (b'{"format": "dpviz-draft/1", "role": "public"}', "This entry is missing"),
+        (_other_columns(), "which the table does not have"),
     ],
 )
 def test_a_broken_schema_file_is_refused_and_the_draft_stays(document: bytes, what: str) -> None:

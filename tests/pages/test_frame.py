@@ -45,6 +45,21 @@ def test_every_page_has_the_line_and_its_title(page: str) -> None:
     assert "simulated" in at.main.markdown[0].value
 
 
+def test_on_the_data_page_the_line_speaks_of_the_table_being_declared() -> None:
+    at = _app().switch_page(DATA).run()
+    at.radio(key="role").set_value("public").run()
+    at.segmented_control(key="way-public").set_value("A file").run()
+    at.file_uploader[0].set_value(("mine.csv", b"age,y\n1,2\n2,3\n", "text/csv")).run()
+    assert not at.exception
+    assert "public" in at.main.markdown[0].value
+    assert _line(at) == "**mine\\.csv** · 2 columns · being declared; other pages still use Loan applications"
+    key = at.query_params["draft"]
+    assert len(key[0] if isinstance(key, list) else key) == 32
+    at.switch_page(str(ROOT / "pages" / "budget.py")).run()
+    assert _line(at).startswith("**Loan applications**")
+    assert at.query_params["draft"] == key
+
+
 def test_a_link_brings_its_sample_back() -> None:
     at = _app(data="clinic")
     assert _line(at).startswith("**Clinic**")

@@ -49,8 +49,10 @@ def ask_table(work: Prepared) -> None:
     """A sample, a file or a public data set, whichever the role allows. Problems leave the table there was."""
     ways = tuple(way for way in _WAYS[work.role] if way != _OPENML or not is_offline())
     way = ways[0]
+    if work.table is None and work.draft is not None:
+        st.info("The draft below is as you left it. Choose its file again: rows are never kept.", icon=":material/restore_page:")
     if len(ways) > 1:
-        first = _FILE if work.table is not None and work.sample is None else _SAMPLE
+        first = _FILE if work.draft is not None and work.sample is None else _SAMPLE
         way = st.segmented_control(
             "Which table?",
             ways,
@@ -62,7 +64,7 @@ def ask_table(work: Prepared) -> None:
         )
     {_SAMPLE: _ask_sample, _FILE: _ask_file, _OPENML: _ask_openml}[way or ways[0]](work)
     if work.problem is not None:
-        parts.error(work.problem, kept="The table below is as it was." if work.table else "The data in use are as they were.")
+        parts.error(work.problem, kept="What stands below is as it was." if work.draft else "The data in use are as they were.")
 
 
 def _change_role() -> None:
@@ -152,11 +154,9 @@ _PRIVATE_READ = "From private rows only the column names are shown, and nothing 
 
 def _read_upload(work: Prepared, file: BinaryIO, reading: dict[str, Any]) -> None:
     try:
-        table = read_table(file, name=file.name, **reading)
+        work.take(file.name, read_table(file, name=file.name, **reading))
     except DpvizError as problem:
         work.problem = problem
-        return
-    work.choose(file.name, table, SchemaDraft.blank(table.names))
 
 
 def _ask_openml(work: Prepared) -> None:
@@ -172,8 +172,6 @@ def _ask_openml(work: Prepared) -> None:
 
 def _fetch(work: Prepared, name: str) -> None:
     try:
-        table = fetch_openml(name)
+        work.take(name, fetch_openml(name))
     except DpvizError as problem:
         work.problem = problem
-        return
-    work.choose(name, table, SchemaDraft.blank(table.names))

@@ -26,12 +26,17 @@ from dpviz.table.schema import (
 
 @dataclass(frozen=True, slots=True)
 class SchemaDraft:
-    """Columns in file order, the name of the target (None: not chosen), and the public row count (None: not declared)."""
+    """Columns in file order, the name of the target (None: not chosen), and the public row count (None: not declared).
+
+    `person` is the column that says whose row it is, with the rows kept of each; None where every row is somebody else.
+    """
 
     columns: tuple[ColumnDraft, ...]
     target: str | None = None
     n_public: int | None = None
     n_public_read: bool = False
+    person: str | None = None
+    rows_per_person: int | None = None
 
     @classmethod
     def blank(cls, names: Iterable[str]) -> SchemaDraft:
@@ -45,22 +50,29 @@ class SchemaDraft:
         return cls(tuple(known.get(name, ColumnDraft(name)) for name in names), target)
 
     @classmethod
-    def of(cls, schema: Schema, names: Sequence[str]) -> SchemaDraft:
+    def of(
+        cls, schema: Schema, names: Sequence[str], *, person: str | None = None, rows_per_person: int | None = None
+    ) -> SchemaDraft:
         """The draft that says what `schema` says; columns it does not name are left out.
 
         Raises SchemaError when it names a column that is not in `names`.
         """
         known = {feature.name: _of_feature(feature) for feature in schema.features}
         known[schema.target.name] = _of_target(schema.target)
-        for name in known:
-            if name not in names:
-                raise SchemaError(
-                    f"The schema names the column {name!r}, which the table does not have.",
-                    field=name,
-                    remedy="Choose the schema made for this table, or correct the name.",
-                )
+        _require_columns(filter(None, (*known, person)), names)
         columns = tuple(known.get(name, ColumnDraft(name, Use.LEFT_OUT)) for name in names)
-        return cls(columns, schema.target.name, schema.n_public, "n_public" in schema.read_from_data)
+        is_read = "n_public" in schema.read_from_data
+        return cls(columns, schema.target.name, schema.n_public, is_read, person, rows_per_person)
+
+    def for_table(self, names: Sequence[str]) -> SchemaDraft:
+        """The same for a table with these columns, in its order; raises SchemaError unless it has all of them and no other."""
+        _require_columns(self.names, names)
+        known = {column.name: column for column in self.columns}
+        for name in names:
+            if name not in known:
+                what = f"The table has a column {name!r}, of which the draft does not know."
+                raise SchemaError(what, field=name, remedy="Choose the table of this draft, or forget the draft.")
+        return replace(self, columns=tuple(known[name] for name in names))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -69,8 +81,8 @@ class SchemaDraft:
 
     @property
     def features(self) -> tuple[ColumnDraft, ...]:
-        """All columns but the target, left-out ones included."""
-        return tuple(column for column in self.columns if column.name != self.target)
+        """All columns but the target and the person's, left-out ones included."""
+        return tuple(column for column in self.columns if column.name not in (self.target, self.person))
 
     def used_as(self, use: Use) -> tuple[ColumnDraft, ...]:
         """Features of this kind."""
@@ -99,13 +111,19 @@ class SchemaDraft:
     def without_read(self) -> SchemaDraft:
         """A copy in which nothing read from the data is left."""
         columns = tuple(column.without_read() for column in self.columns)
-        return SchemaDraft(columns, self.target, None if self.n_public_read else self.n_public)
+        n_public = None if self.n_public_read else self.n_public
+        return replace(self, columns=columns, n_public=n_public, n_public_read=False)
 
     def filled(self, proposed: SchemaDraft) -> SchemaDraft:
         """A copy in which `proposed`, read from the data, fills whatever nobody declared."""
         columns = tuple(column.filled(proposed.column(column.name)) for column in self.columns)
         read = self.n_public is None or self.n_public_read
-        return SchemaDraft(columns, proposed.target, proposed.n_public if read else self.n_public, read)
+        n_public = proposed.n_public if read else self.n_public
+        return replace(self, columns=columns, target=proposed.target, n_public=n_public, n_public_read=read)
+
+    def with_persons(self, person: str | None, rows_per_person: int | None) -> SchemaDraft:
+        """A copy in which this column says whose row it is; it is then no feature."""
+        return replace(self, person=person, rows_per_person=rows_per_person)
 
     def read_fields(self) -> int:
         """How many values were read from the data."""
@@ -127,6 +145,13 @@ class SchemaDraft:
         features = tuple(_feature(column) for column in self.features if column.use is not Use.LEFT_OUT)
         target = _target(self.column(str(self.target)))
         return Schema(features, target, n_public=self.n_public, read_from_data=("n_public",) if self.n_public_read else ())
+
+
+def _require_columns(named: Iterable[str], names: Sequence[str]) -> None:
+    for name in named:
+        if name not in names:
+            what = f"It names the column {name!r}, which the table does not have."
+            raise SchemaError(what, field=name, remedy="Choose the schema made for this table, or correct the name.")
 
 
 def _of_entry(entry: Entry) -> ColumnDraft:

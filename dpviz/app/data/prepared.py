@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
 from dpviz.app.data.draft import SchemaDraft
-from dpviz.app.state import loaded
+from dpviz.app.data.draft_json import KeptDraft, draft_at
+from dpviz.app.state import DRAFT, loaded
 from dpviz.errors import DpvizError
+from dpviz.io.samples import load_sample, samples
+from dpviz.randomness import random_128_bits
 from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
 
@@ -21,7 +24,8 @@ class Prepared:
 
     `revision` counts drafts put in from outside (a new table, a schema file, values read from the data), so that widgets
     know when to start afresh; `problem` is the last one of choosing a table; `left_out` says which columns filling in left out,
-    and why. `person` is the column that says whose row it is, with the rows kept of each; None where every row is somebody else.
+    and why. A draft without a table waits for its file to be chosen again. `delivered` is the draft that came with a sample,
+    `names_confirmed` whether the owner of private rows said that the names are names, `key` where the draft is kept.
     """
 
     role: DataRole
@@ -32,14 +36,25 @@ class Prepared:
     revision: int = 0
     problem: DpvizError | None = None
     left_out: tuple[tuple[str, str], ...] = ()
-    person: str | None = None
-    rows_per_person: int | None = None
+    delivered: SchemaDraft | None = None
+    names_confirmed: bool = False
+    key: str | None = None
 
     def choose(self, title: str, table: RawTable, draft: SchemaDraft, *, sample: str | None = None) -> None:
         """Work on another table."""
         self.title, self.table, self.sample, self.problem, self.left_out = title, table, sample, None, ()
-        self.person = self.rows_per_person = None
+        self.delivered, self.names_confirmed, self.key = draft if sample else None, False, None
         self.replace_draft(draft)
+
+    def take(self, title: str, table: RawTable) -> None:
+        """Work on a table without a schema: by the draft that waits for it, where there is one.
+
+        Raises SchemaError when the table has other columns than that draft.
+        """
+        if self.table is not None or self.draft is None:
+            self.choose(title, table, SchemaDraft.blank(table.names))
+            return
+        self.draft, self.title, self.table, self.problem = self.draft.for_table(table.names), title, table, None
 
     def replace_draft(self, draft: SchemaDraft) -> None:
         """Put another draft in place of the present one."""
@@ -58,9 +73,50 @@ class Prepared:
 
 
 def prepared() -> Prepared:
-    """What the Data page works on; at first the data in use."""
+    """What the Data page works on; at first the draft that the address names, else the data in use."""
     if _PREPARED not in st.session_state:
-        now = loaded()
-        draft = SchemaDraft.of(now.schema, now.table.names)
-        st.session_state[_PREPARED] = Prepared(now.role, now.title, now.sample, now.table, draft)
+        st.session_state[_PREPARED] = _first()
     return st.session_state[_PREPARED]
+
+
+def prepare(work: Prepared) -> None:
+    """Work on this from now on. For a callback."""
+    st.session_state[_PREPARED] = work
+    st.session_state["role"] = work.role
+
+
+def in_use() -> Prepared:
+    """The data in use, to work on."""
+    now = loaded()
+    draft = SchemaDraft.of(now.schema, now.table.names, person=now.person, rows_per_person=now.data.rows_per_person)
+    return Prepared(now.role, now.title, now.sample, now.table, draft, delivered=draft)
+
+
+def _first() -> Prepared:
+    key = st.session_state.get(DRAFT) or st.query_params.get(DRAFT)
+    if not key:
+        return in_use()
+    try:
+        return replace(restored(draft_at(key)), key=key)
+    except DpvizError as problem:
+        return replace(in_use(), problem=problem)
+
+
+def restored(kept: KeptDraft, now: Prepared | None = None) -> Prepared:
+    """A kept draft with its sample, or with the table of `now` where that has its columns, or waiting for its file.
+
+    Its widgets are new ones: a browser may still send what older ones showed. Raises DpvizError when its sample is no longer
+    what it was.
+    """
+    work = Prepared(kept.role, draft=kept.draft, revision=random_128_bits() >> 100, names_confirmed=True)
+    if now is not None and now.table is not None and sorted(now.table.names) == sorted(kept.draft.names):
+        work.take(now.title, now.table)
+    if kept.sample is not None:
+        sample = next((item for item in samples() if item.name == kept.sample and item.role is kept.role), None)
+        if sample is None:
+            raise DpvizError(f"There is no sample {kept.sample!r:.60} of {kept.role} rows.", remedy="Update dpviz.")
+        table, schema = load_sample(kept.sample)
+        delivered = SchemaDraft.of(schema, table.names)
+        draft = kept.draft.for_table(table.names)
+        work = replace(work, title=sample.title, sample=kept.sample, table=table, draft=draft, delivered=delivered)
+    return work

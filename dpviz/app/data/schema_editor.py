@@ -65,7 +65,7 @@ def ask_schema(work: Prepared) -> None:
     """Everything public about the table at hand; `work.draft` holds it afterwards."""
     draft = work.draft or SchemaDraft(())
     st.header("What is public about it", anchor=False)
-    table = f"Table {parts.plain(work.title)}, {len(draft.columns):,} columns."
+    table = f"Table {parts.plain(work.title)}, {len(draft.columns):,} columns." if work.title else ""
     st.caption(f"{table} A private tree may use what stands here without paying for it.")
     if work.table is not None and work.role.may_read:
         parts.notes(work.table)
@@ -91,11 +91,11 @@ def _ask_features(work: Prepared) -> None:
 
 
 def _ask_target(draft: SchemaDraft, revision: int) -> SchemaDraft:
-    names = list(draft.names)
+    names = [name for name in draft.names if name != draft.person]
     index = names.index(draft.target) if draft.target in names else None
     target = st.selectbox("Column to predict", names, index=index, key=f"target-{revision}", placeholder="Choose the target")
     draft = draft.with_target(target)
-    return draft if target is None else draft.with_columns(_ask_goal(draft.column(target), revision, names.index(target)))
+    return draft if target is None else draft.with_columns(_ask_goal(draft.column(target), revision, draft.names.index(target)))
 
 
 def _ask_row_count(draft: SchemaDraft, revision: int) -> SchemaDraft:
@@ -117,22 +117,21 @@ def _ask_row_count(draft: SchemaDraft, revision: int) -> SchemaDraft:
 def _ask_persons(work: Prepared, draft: SchemaDraft) -> SchemaDraft:
     """Which column says whose row it is, and how many rows of each are kept; the column is then no feature."""
     names = [name for name in draft.names if name != draft.target]
+    revision = work.revision
     person = st.selectbox(
         "Column that says whose row it is",
         names,
-        index=names.index(work.person) if work.person in names else None,
-        key=f"person-{work.revision}",
+        index=names.index(draft.person) if draft.person in names else None,
+        key=f"person-{revision}",
         placeholder="every row is somebody else",
         help="Of each person as many rows are kept as you say, chosen by secret coins. The column goes into no tree and no file.",
     )
-    kept = work.rows_per_person or 1
-    work.person, work.rows_per_person = person, None
     if person is None:
-        return draft
+        return draft.with_persons(None, None)
+    kept = draft.rows_per_person or 1
     words = "A guarantee for one row, times this number, is the guarantee for one person."
-    most = st.number_input("Rows kept of each person, at most", 1, 1_000_000, kept, key=f"rows-{work.revision}", help=words)
-    work.rows_per_person = int(most)
-    return draft.with_columns(draft.column(person).edited(use=Use.LEFT_OUT))
+    most = st.number_input("Rows kept of each person, at most", 1, 1_000_000, kept, key=f"rows-{revision}", help=words)
+    return draft.with_persons(person, int(most))
 
 
 def _ask_goal(goal: ColumnDraft, revision: int, place: int) -> ColumnDraft:

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from dpviz.app import parts
 from dpviz.app.data.draft import SchemaDraft
+from dpviz.app.data.draft_json import FORMAT, KeptDraft, draft_from_dict, draft_to_json
 from dpviz.app.data.prepared import Prepared
 from dpviz.app.data.schema_editor import missing_text
 from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
 from dpviz.io.codebook import codebook_template
 from dpviz.io.codebook_lines import read_codebook
-from dpviz.table.schema_json import schema_from_json
+from dpviz.table.role import DataRole
+from dpviz.table.schema_json import schema_from_dict
+from dpviz.table.strict_json import parse_json
 
 _MOST_MEGABYTES = 10
-_FILE = "Schema saved by dpviz, or a codebook"
+_FILE = "Schema or draft saved by dpviz, or a codebook"
 _TYPES = ["json", "csv", "tsv", "xlsx"]
 
 
 def ask_schema_file(work: Prepared) -> None:
-    """Upload or download the schema as JSON, or what a codebook says."""
+    """Upload or download the schema as JSON, finished or not, or what a codebook says."""
     with st.expander("Schema as a file", icon=":material/description:"):
         _ask_upload(work)
         _offer_download(work)
@@ -32,9 +36,7 @@ def ask_schema_file(work: Prepared) -> None:
 def _ask_upload(work: Prepared) -> None:
     """As with tables, the widget is replaced once its file is read."""
     count = st.session_state.setdefault("schema-count", 0)
-    file = st.file_uploader(
-        "Schema saved by dpviz, or a codebook", type=_TYPES, key=f"schema-{count}", max_upload_size=_MOST_MEGABYTES
-    )
+    file = st.file_uploader(_FILE, type=_TYPES, key=f"schema-{count}", max_upload_size=_MOST_MEGABYTES)
     if file is not None:
         st.session_state["schema-count"] += 1
         st.session_state["schema-problem"] = _put_in(work, file)
@@ -56,32 +58,35 @@ def _put_in(work: Prepared, file: Any) -> DpvizError | None:
 
 def _draft_of(draft: SchemaDraft, file: Any) -> SchemaDraft:
     """The draft that a schema, or as far as it goes a codebook, declares for these columns."""
-    content = file.getvalue()
-    is_codebook = b'"fields"' in content or content.lstrip().startswith(b"[{") or not file.name.lower().endswith(".json")
-    if not is_codebook:
-        return SchemaDraft.of(schema_from_json(content), draft.names)
+    if file.name.lower().endswith(".json"):
+        document = parse_json(file.getvalue())
+        if isinstance(document, dict) and document.get("format") == FORMAT:
+            return draft_from_dict(document).draft.for_table(draft.names)
+        if not isinstance(document, dict | list) or not document or "format" in document:
+            return SchemaDraft.of(schema_from_dict(document), draft.names)
     found = SchemaDraft.of_codebook(read_codebook(file), draft.names, draft.target)
-    return found.with_row_count(draft.n_public)
+    return replace(found.with_row_count(draft.n_public), person=draft.person, rows_per_person=draft.rows_per_person)
 
 
 def _offer_download(work: Prepared) -> None:
     if work.draft is not None:
         template = codebook_template(work.draft.names)
         download("Download codebook template", template, f"{_file_stem(work.title)}.codebook.csv", "text/csv")
-    text, why_not = document(work.draft)
-    download("Download schema", text, f"{_file_stem(work.title)}.schema.json", "application/json", disabled=bool(why_not))
-    parts.why_disabled(why_not)
+        kind, text, why_not = document(work.draft, work.role)
+        download(f"Download {kind}", text, f"{_file_stem(work.title)}.{kind}.json", "application/json")
+        if why_not:
+            st.caption(f"A draft, to be opened here again. {why_not}")
 
 
-def document(draft: SchemaDraft | None) -> tuple[str, str]:
-    """(schema as JSON, "") for a finished draft, ("", why there is none) otherwise, as Markdown."""
-    why_not = missing_text(draft) if draft is not None else "Choose a table first."
-    if draft is None or why_not:
-        return "", why_not
-    try:
-        return draft.schema().to_json(), ""
-    except DpvizError as problem:
-        return "", parts.plain(str(problem))
+def document(draft: SchemaDraft, role: DataRole) -> tuple[str, str, str]:
+    """("schema", its JSON, "") where the draft makes one; else ("draft", its JSON, why it makes none, as Markdown)."""
+    why_not = missing_text(draft)
+    if not why_not:
+        try:
+            return "schema", draft.schema().to_json(), ""
+        except DpvizError as problem:
+            why_not = parts.plain(str(problem))
+    return "draft", draft_to_json(KeptDraft(role, draft)), why_not
 
 
 def _file_stem(title: str) -> str:

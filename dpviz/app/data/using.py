@@ -49,8 +49,8 @@ def put_into_use(work: Prepared) -> Loaded:
         raise DpvizError("There is no table.", remedy="Choose one first.")
     schema = work.draft.schema()
     sample = work.sample if work.sample is not None and _is_as_delivered(work, schema) else None
-    persons = {"person": work.person, "rows_per_person": work.rows_per_person}
-    return use(work.role, work.title, work.table, schema, sample, **persons)  # type: ignore[arg-type]
+    persons = (work.draft.person, work.draft.rows_per_person)
+    return use(work.role, work.title, work.table, schema, sample, person=persons[0], rows_per_person=persons[1])
 
 
 def _is_as_delivered(work: Prepared, schema: object) -> bool:
@@ -61,16 +61,16 @@ def _is_as_delivered(work: Prepared, schema: object) -> bool:
 
 def _why_not(work: Prepared) -> str:
     if work.table is None or work.draft is None:
-        return "Choose a table first."
+        return "Choose the file above again; its rows are never kept." if work.draft else "Choose a table first."
     missing = missing_text(work.draft)
     return missing or ("This is the data in use; the other pages follow it." if _in_use(work) else "")
 
 
 def _in_use(work: Prepared) -> bool:
     now = loaded()
-    if (now.person, now.data.rows_per_person) != (work.person, work.rows_per_person):
-        return False
     if now.table is not work.table or now.role is not work.role or work.draft is None:
+        return False
+    if (now.person, now.data.rows_per_person) != (work.draft.person, work.draft.rows_per_person):
         return False
     try:
         return work.draft.schema() == now.schema

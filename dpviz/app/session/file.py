@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -10,7 +11,9 @@ import streamlit as st
 from dpviz.app.compare.saved import kept_curves, put_back, request_of
 from dpviz.app.controls import DEPTHS
 from dpviz.app.data.draft import SchemaDraft
-from dpviz.app.data.prepared import Prepared, prepared
+from dpviz.app.data.draft_json import draft_from_dict, draft_to_dict
+from dpviz.app.data.kept import document_of
+from dpviz.app.data.prepared import Prepared, prepare, prepared, restored
 from dpviz.app.state import loaded, use, use_sample
 from dpviz.app.trees import Trained, last_tree
 from dpviz.errors import DocumentError, DpvizError
@@ -25,12 +28,24 @@ OPENED = "_opened_models"
 
 
 def session_now() -> Session:
-    """What is in use and on screen now. Of private rows the schema and the settings alone."""
+    """What is in use, and the draft of the table being declared. Of private rows what was declared and the settings alone."""
     now = loaded()
     trained = last_tree(now)
     asked = None if trained is None else trained.asked
     choices = None if asked is None else Choices(asked.learner, asked.settings, asked.params, asked.draw)
-    whole = Session(now.role, now.title, now.sample, now.schema, choices, _models(trained), kept_curves(now))
+    kept = document_of(prepared())
+    whole = Session(
+        now.role,
+        now.title,
+        now.sample,
+        now.schema,
+        choices,
+        _models(trained),
+        kept_curves(now),
+        now.person,
+        now.data.rows_per_person,
+        None if kept is None else draft_to_dict(kept),
+    )
     return whole.shareable()
 
 
@@ -53,11 +68,14 @@ def open_session(session: Session) -> None:
     """
     curves = [(request_of(item), item) for item in session.curves]
     widgets = _widgets(session)
+    draft = _draft_of(session)
     if session.sample is not None:
         _use_sample_of(session)
-    else:
-        _prepare(session)
-    for key, value in {**widgets, **_shown_on_data_page(session)}.items():
+        widgets |= _shown_on_data_page(session)
+    if draft is not None:
+        prepare(draft)
+        widgets["role"] = draft.role
+    for key, value in widgets.items():
         st.session_state[key] = value
     st.session_state[OPENED] = session.models
     if session.sample is not None:
@@ -68,7 +86,7 @@ def open_session(session: Session) -> None:
 def _shown_on_data_page(session: Session) -> dict[str, Any]:
     """Its widgets keep what they showed before; they are to show what is in use now."""
     role = session.role
-    return {} if session.sample is None else {"role": role, f"sample-{role}": session.sample, f"way-{role}": "A sample"}
+    return {"role": role, f"sample-{role}": session.sample, f"way-{role}": "A sample"}
 
 
 def _use_sample_of(session: Session) -> None:
@@ -86,14 +104,24 @@ def _use_sample_of(session: Session) -> None:
     prepared().choose(now.title, now.table, SchemaDraft.of(now.schema, now.table.names), sample=now.sample)
 
 
-def _prepare(session: Session) -> None:
-    """The file brings no rows: its schema becomes the draft of the table that is there. The role is the user's to declare."""
-    work: Prepared = prepared()
-    if work.role is not session.role or work.table is None:
-        what = f"The file is of {session.role} rows and does not bring them along."
-        remedy = f"Choose {str(session.role).capitalize()!r} and the table above, then open the session again."
-        raise DocumentError(what, where="role" if work.role is not session.role else "schema", remedy=remedy)
-    work.replace_draft(SchemaDraft.of(session.schema, work.table.names))
+def _draft_of(session: Session) -> Prepared | None:
+    """The table that was being declared; of a session without a sample at least what was declared of the one in use.
+
+    The file brings no rows, so whose they are is the user's to declare.
+    """
+    if session.draft is None and session.sample is not None:
+        return None
+    kept = None if session.draft is None else draft_from_dict(session.draft, "draft")
+    role, now = kept.role if kept else session.role, prepared()
+    if now.role is not role or (kept is None and now.table is None):
+        what = f"The file is of {role} rows and does not bring them along."
+        remedy = f"Choose {str(role).capitalize()!r}{'' if kept else ' and the table'} above, then open the session again."
+        raise DocumentError(what, where="role" if now.role is not role else "schema", remedy=remedy)
+    if kept is not None:
+        return restored(kept, now)
+    persons = {"person": session.person, "rows_per_person": session.rows_per_person}
+    draft = SchemaDraft.of(session.schema, now.table.names, **persons)  # type: ignore[union-attr, arg-type]
+    return replace(now, draft=draft, revision=now.revision + 1)
 
 
 def _widgets(session: Session) -> dict[str, Any]:

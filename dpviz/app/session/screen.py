@@ -16,8 +16,8 @@ from dpviz.table.role import DataRole
 
 _MOST_MEGABYTES = 50
 _COUNT, _PROBLEM = "session-count", "session-problem"
-_HOLDS = "Settings, schema, the model on screen and curves computed on the Compare page. Never rows."
-_HOLDS_PRIVATE = "Of private rows: the declared schema and the settings. No model, no curve, no rows."
+_HOLDS = "Settings, schema, a draft being declared, the model on screen and curves computed on the Compare page. Never rows."
+_HOLDS_PRIVATE = "Of private rows: the declared schema, the draft and the settings. No model, no curve, no rows."
 
 
 def ask_session_file() -> None:

@@ -6,6 +6,8 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpviz.app.data.draft import SchemaDraft
+from dpviz.app.data.draft_json import KeptDraft, draft_to_dict
 from dpviz.app.session.file import OPENED
 from dpviz.io.samples import load_sample
 from dpviz.io.session import Choices, Curves, Session, session_from_json, session_to_json
@@ -129,6 +131,65 @@ def test_a_session_saved_on_the_data_page_holds_the_table_and_no_rows():
     (button,) = [button for button in test.get("download_button") if button.label == "Save session"]
     assert button is not None
     assert "Never rows." in "\n".join(caption.value for caption in test.caption)
+
+
+DRAFT = SchemaDraft(SchemaDraft.blank(("who", "age", "y")).columns, "y", None, False, "who", 4)
+
+
+def test_the_table_being_declared_comes_back_beside_the_sample_in_use_and_waits_for_its_file():
+    test = after(saved(draft=draft_to_dict(KeptDraft(DataRole.SIMULATED, DRAFT))), table="loans")
+    assert not test.error
+    assert test.session_state["loaded"].sample == "clinic"
+    work = test.session_state["prepared"]
+    assert (work.draft, work.table, work.role) == (DRAFT, None, DataRole.SIMULATED)
+    assert test.session_state["role"] is DataRole.SIMULATED
+
+
+@pytest.mark.parametrize(
+    ("kept", "says"),
+    [
+        (draft_to_dict(KeptDraft(DataRole.PRIVATE, DRAFT)), "The file is of private rows and does not bring them along."),
+        (draft_to_dict(KeptDraft(DataRole.SIMULATED, DRAFT, "nope")), "There is no sample 'nope' of simulated rows."),
+        ({"format": "dpviz-draft/1"}, "draft.sample"),
+    ],
+)
+def test_a_draft_that_cannot_be_opened_changes_nothing(kept, says):
+    test = after(saved(draft=kept), table="loans")
+    assert says in test.error[0].value
+    assert test.session_state["loaded"].sample == "loans"
+    assert "learner" not in test.session_state
+
+
+def test_the_person_column_of_a_table_comes_back_with_its_schema():
+    _, schema = load_sample("clinic")
+    dropped = schema.feature_names[0]
+    text = saved(sample=None, schema=schema.without(dropped), person=dropped, rows_per_person=2)
+    draft = after(text, table="clinic").session_state["prepared"].draft
+    assert (draft.person, draft.rows_per_person) == (dropped, 2)
+
+
+def test_mid_draft_the_session_holds_the_draft_on_screen():
+    test = opened("data")
+    test.number_input(key=f"n-public-{test.session_state['prepared'].revision}").set_value(750).run()
+    download = next(button for button in test.get("download_button") if button.label == "Save session")
+    assert download is not None
+
+    def page() -> None:
+        import streamlit as st
+
+        from dpviz.app.session.file import session_now
+        from dpviz.io.session import session_to_json
+
+        st.session_state["saved"] = session_to_json(session_now())
+
+    again = AppTest.from_function(page, default_timeout=60)
+    for key in ("loaded", "prepared"):
+        again.session_state[key] = test.session_state[key]
+    again.run()
+    assert not again.exception
+    found = session_from_json(again.session_state["saved"])
+    assert found.draft is not None
+    assert found.draft["draft"]["n_public"] == 750
 
 
 def test_what_is_on_screen_is_saved_and_private_rows_leave_nothing_but_what_was_declared():

@@ -1,0 +1,86 @@
+"""A draft as JSON, format "dpviz-draft/1": names of columns and what was declared of them, finished or not. Never a row."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dpviz.app.data.column_draft import FIELDS, ColumnDraft
+from dpviz.app.data.draft import SchemaDraft
+from dpviz.io.drafts import DraftFolder
+from dpviz.release.register import ReleaseRegister
+from dpviz.table.dates import ORDERS, PARTS
+from dpviz.table.role import DataRole
+from dpviz.table.strict_json import parse_json, read_entry, require_format, wrong
+
+FORMAT = "dpviz-draft/1"
+_MOST = 1_000_000_000_000
+
+
+@dataclass(frozen=True)
+class KeptDraft:
+    """A draft, whose rows it is for, and the sample it belongs to (None: a table that is not kept)."""
+
+    role: DataRole
+    draft: SchemaDraft
+    sample: str | None = None
+
+
+def draft_to_dict(kept: KeptDraft) -> dict[str, Any]:
+    """The document as dicts, lists, texts and numbers."""
+    said = {"format": FORMAT, "role": str(kept.role), "sample": kept.sample, "draft": asdict(kept.draft)}
+    return json.loads(json.dumps(said, default=sorted, allow_nan=False))  # a frozenset becomes a list
+
+
+def draft_to_json(kept: KeptDraft) -> str:
+    """The document as JSON text."""
+    return json.dumps(draft_to_dict(kept), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def draft_from_dict(document: Any, path: str = "") -> KeptDraft:
+    """The draft in parsed JSON; `path` is its place in a larger document.
+
+    Raises DocumentError, naming the place, for whatever no draft holds.
+    """
+    require_format(document, FORMAT, path)
+    sample = read_entry(str | None, document, "sample", path)  # type: ignore[arg-type]
+    kept = KeptDraft(read_entry(DataRole, document, "role", path), read_entry(SchemaDraft, document, "draft", path), sample)
+    _check(kept.draft, f"{path}.draft")
+    return kept
+
+
+def folder() -> DraftFolder:
+    """Where drafts are kept: beside the release register."""
+    return DraftFolder(ReleaseRegister().path.parent / "drafts")
+
+
+def draft_at(key: str) -> KeptDraft:
+    """The draft kept under this key; raises DpvizError where there is none, or something else lies there."""
+    return draft_from_dict(parse_json(folder().read(key)))
+
+
+def _check(draft: SchemaDraft, path: str) -> None:
+    """What the Data page relies on. Whether the values make a schema is asked when it is used."""
+    names = draft.names
+    if len(set(names)) < len(names) or not all(name.strip() for name in names) or len(names) < 2:
+        raise wrong("There must be two columns or more, each with a name of its own.", f"{path}.columns")
+    for field in ("target", "person"):
+        if getattr(draft, field) not in (None, *names):
+            raise wrong("This must be one of the columns.", f"{path}.{field}")
+    for field in ("n_public", "rows_per_person"):
+        count = getattr(draft, field)
+        if count is not None and not 1 <= count <= _MOST:
+            raise wrong("This must be a whole number above 0.", f"{path}.{field}")
+    if (draft.person is None) != (draft.rows_per_person is None):
+        raise wrong("This must be given together with person, or not at all.", f"{path}.rows_per_person")
+    for place, column in enumerate(draft.columns):
+        _check_column(column, f"{path}.columns[{place}]")
+
+
+def _check_column(column: ColumnDraft, path: str) -> None:
+    known = {field for fields in FIELDS.values() for field in fields}
+    for field, allowed in {"read": known, "part": {"", *PARTS}, "order": set(ORDERS)}.items():
+        value = getattr(column, field)
+        if not (value <= allowed if isinstance(value, frozenset) else value in allowed):
+            raise wrong(f"This must be of {', '.join(map(repr, sorted(allowed)))}.", f"{path}.{field}")

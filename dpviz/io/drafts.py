@@ -1,0 +1,84 @@
+"""Unfinished work kept between sessions, one small file for each, found by a key that cannot be guessed.
+
+A folder of its owner's alone (0700) with files of its owner's alone (0600). A file is replaced whole or not at all, so a program
+that is killed leaves the one before.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpviz.errors import DpvizError
+from dpviz.randomness import random_128_bits
+
+#: Bytes of the largest file: 2,000 columns of 1,000 categories have fewer.
+MOST_BYTES = 50_000_000
+_KEY = re.compile("[0-9a-f]{32}")
+
+
+def new_key() -> str:
+    """A key that nobody has and nobody guesses: 128 random bits, hexadecimal."""
+    return f"{random_128_bits():032x}"
+
+
+@dataclass(frozen=True)
+class DraftFolder:
+    """The folder; it is made when something is kept in it."""
+
+    path: Path
+
+    def keep(self, key: str, text: str) -> None:
+        """Write `text` under this key, in place of what was there. Raises DpvizError when that fails; then the old text stays."""
+        target = self._file(key)
+        part = target.with_name(f".{key}-{new_key()}.part")
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with open(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(part, target)
+        except (OSError, ValueError) as error:
+            with suppress(OSError):  # it was never made
+                part.unlink()
+            reason = getattr(error, "strerror", None) or "it cannot be written as text"
+            remedy = "Check the permissions of the folder and the room on its disk, or save the draft as a file."
+            raise DpvizError(f"The draft cannot be kept: {reason}.", where=str(self.path), remedy=remedy) from error
+
+    def read(self, key: str) -> bytes:
+        """What is kept under this key. Raises DpvizError where there is nothing that can be read."""
+        try:
+            handle = os.open(self._file(key), os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+            with open(handle, "rb") as file:
+                if not stat.S_ISREG(os.fstat(handle).st_mode):
+                    raise OSError(0, "Not a file")
+                content = file.read(MOST_BYTES + 1)
+        except OSError as error:
+            raise _nothing() from error
+        if len(content) > MOST_BYTES:
+            raise DpvizError("The draft is too large to be one.", remedy="Choose the table again, or open a schema file.")
+        return content
+
+    def forget(self, key: str) -> None:
+        """Remove what is kept under this key, if there is anything. Raises DpvizError when that fails."""
+        try:
+            self._file(key).unlink(missing_ok=True)
+        except OSError as error:
+            what = f"The draft cannot be removed: {error.strerror}."
+            raise DpvizError(what, where=str(self.path), remedy="Check the permissions of the folder.") from error
+
+    def _file(self, key: str) -> Path:
+        if not _KEY.fullmatch(key):
+            raise _nothing()
+        return self.path / f"{key}.json"
+
+
+def _nothing() -> DpvizError:
+    what = "There is no draft at this address: it was forgotten, or made on another machine or by another user."
+    return DpvizError(what, remedy="Choose the table again, or open a schema file.")
