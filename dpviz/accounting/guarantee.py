@@ -13,6 +13,7 @@ import math
 import sys
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from dpviz.accounting.events import Approximate, Event, GaussianRounds, NoCost, NonPrivate, Parallel, Sequential
 from dpviz.errors import DpvizError, ParameterError
@@ -120,6 +121,7 @@ def round_down(value: Fraction) -> float:
     return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
 
 
+@lru_cache(maxsize=4096)
 def split_budget(epsilon: float, weights: tuple[float, ...]) -> tuple[float, ...]:
     """Shares of `epsilon` proportional to `weights`, whose exact sum never exceeds it.
 

@@ -179,6 +179,7 @@ def bin_column(feature: FeatureCandidates, column: np.ndarray) -> np.ndarray:
     return np.searchsorted(feature.thresholds, column).astype(dtype)
 
 
+@lru_cache(maxsize=64)
 def multiscale_grid(schema: Schema) -> CandidateGrid:
     """PF-tree's grid: sixteenths of the range, and both ends approached by 2^-k and 1.5 * 2^-k for k = 1 .. 16.
 

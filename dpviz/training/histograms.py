@@ -5,6 +5,7 @@ These counts are exact. They exist only inside `fit`, and leave it only through 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -59,6 +60,13 @@ class NodeRows:
         """Exact number of rows. Private."""
         return len(self.binned.target) if self.rows is None else len(self.rows)
 
+    @property
+    def _size(self) -> int:
+        """Numbers that it holds once all has been counted."""
+        grid, n_classes = self.binned.grid, self.binned.n_classes
+        per_candidate = 2 * n_classes * n_classes  # counts, and utilities of splits and of labelled splits
+        return (0 if self.rows is None else len(self.rows)) + grid.n_bins * n_classes + grid.n_candidates * per_candidate
+
     @cached_property
     def histogram(self) -> np.ndarray:
         """Class counts per bin, int64 of shape (grid.n_bins, n_classes)."""
@@ -78,6 +86,16 @@ class NodeRows:
     def left_counts(self) -> np.ndarray:
         """Class counts of the left child under every candidate, int64 of shape (n_candidates, n_classes)."""
         return left_counts(self.binned.grid, self.histogram)
+
+    @cached_property
+    def _computed(self) -> dict[Hashable, np.ndarray]:
+        return {}
+
+    def remembered(self, key: Hashable, make: Callable[[], np.ndarray]) -> np.ndarray:
+        """`make()`, an array that follows from these rows and `key` alone; remembered where the node is."""
+        if key not in self._computed:
+            self._computed[key] = make()
+        return self._computed[key]
 
     def children(self, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
         """(left, right): rows whose bin of `feature` is in `left_bins` (bool of shape (n_bins,)) go left."""
@@ -104,7 +122,7 @@ def _siblings(parent: NodeRows, left: np.ndarray, right: np.ndarray) -> tuple[No
 
 @dataclass(frozen=True, eq=False)
 class _RowsLeft(NodeRows):
-    """The rows of a node whose counts are remembered, without some that are counted and taken off."""
+    """The rows of a node whose counts are remembered, without some that are counted and taken off. Its own are remembered too."""
 
     whole: NodeRows | None = None
     without: NodeRows | None = None
@@ -134,27 +152,38 @@ class _RowsLeft(NodeRows):
         """Rows per class, int64 of shape (n_classes,)."""
         return self.histogram[: self.binned.grid.features[0].n_bins].sum(axis=0)  # every row is in one bin of a feature
 
-    def children(self, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
-        """(left, right), as for any node."""
+    def _divide(self, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
         pairs = zip(self._whole.children(feature, left_bins), self._without.children(feature, left_bins), strict=True)
-        left, right = (_RowsLeft(self.binned, None, self.level + 1, whole=whole, without=without) for whole, without in pairs)
+        level, cache = self.level + 1, self.cache
+        left, right = (_RowsLeft(self.binned, None, level, cache, whole=whole, without=without) for whole, without in pairs)
         return left, right
 
 
 def rows_left(root: NodeRows, kept: np.ndarray) -> NodeRows:
-    """The rows of `root` where `kept` (bool of shape (n_rows,)) is true. Remembered counts stay of use."""
+    """The rows of `root` where `kept` (bool of shape (n_rows,)) is true. Remembered counts stay of use.
+
+    A seed's coins fall alike in every fit of a sweep, so what is left by them is remembered as well.
+    """
     if root.cache is None:
         return NodeRows(root.binned, np.flatnonzero(kept), root.level)
     without = NodeRows(root.binned, np.flatnonzero(~kept), root.level)
-    return _RowsLeft(root.binned, None, root.level, whole=root, without=without)
+    left = _RowsLeft(root.binned, None, root.level, root.cache, whole=root, without=without)
+    return root.cache.same_rows(np.packbits(kept).tobytes(), left)
 
 
 class NodeCache:
-    """Child nodes that earlier fits of a sweep counted, up to a total number of rows; the rest is counted again."""
+    """Child nodes that earlier fits of a sweep counted, up to a total size; the rest is counted again."""
 
-    def __init__(self, rows_held: int = 16_000_000) -> None:
-        self._room = rows_held
+    def __init__(self, numbers_held: int = 16_000_000) -> None:
+        self._room = numbers_held
         self._known: dict[tuple[int, int, bytes], tuple[NodeRows, NodeRows]] = {}
+        self._roots: dict[bytes, NodeRows] = {}
+
+    def same_rows(self, rows: bytes, root: NodeRows) -> NodeRows:
+        """`root`, or one of the same rows that came before. Nothing is remembered below a root that had no room."""
+        if rows not in self._roots and self._hold(root):
+            self._roots[rows] = root
+        return self._roots.get(rows, root)
 
     def children(self, node: NodeRows, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
         """As NodeRows.children."""
@@ -162,19 +191,26 @@ class NodeCache:
         if key in self._known:
             return self._known[key]
         pair = node._divide(feature, left_bins)
-        if self._room >= node.n_rows and (node.rows is None or node._is_held):
+        if node._is_held and self._hold(*pair):
             self._known[key] = pair
-            self._room -= node.n_rows
-            for child in pair:
-                object.__setattr__(child, "_is_held", True)
         return pair
+
+    def _hold(self, *nodes: NodeRows) -> bool:
+        """Make room for these nodes with their counts; False where there is too little."""
+        size = sum(node._size for node in nodes)
+        if size > self._room:
+            return False
+        self._room -= size
+        for node in nodes:
+            object.__setattr__(node, "_is_held", True)
+        return True
 
 
 def root_rows(data: EncodedDataset, grid: CandidateGrid) -> NodeRows:
     """All rows, binned. Fits on one data set that `caches_counts` share their counts."""
     if not (data.caches_counts and grid.is_reused):
         return NodeRows(BinnedRows.of(data, grid), None, 0)
-    return data.binning(("root", grid.key), lambda: NodeRows(BinnedRows.of(data, grid), None, 0, NodeCache()))
+    return data.binning(("root", grid.key), lambda: NodeRows(BinnedRows.of(data, grid), None, 0, NodeCache(), _is_held=True))
 
 
 def left_counts(grid: CandidateGrid, histogram: np.ndarray) -> np.ndarray:

@@ -67,6 +67,11 @@ class Weighing:
         largest, because = int(units.max()), "a row adds at most the units of the heaviest class"
         return cls(units, Sensitivity(SCALE * largest, True, because), Sensitivity(largest, True, because))
 
+    @property
+    def key(self) -> bytes:
+        """Equal for equal units."""
+        return b"" if self.units is None else self.units.tobytes()
+
     def counts(self, counts: np.ndarray) -> np.ndarray:
         """Class counts (last axis: classes) in units."""
         return counts if self.units is None else counts * self.units

@@ -164,7 +164,7 @@ class _Choosing:
 
     def split(self, node: NodeRows, epsilon: float) -> Split:
         """By impurity."""
-        utilities = impurity_utilities(*self._counts(node))
+        utilities = node.remembered(("impurity", self.weighing.key), lambda: impurity_utilities(*self._counts(node)))
         chosen = PermuteAndFlip(epsilon, self.weighing.impurity).release(
             utilities, source=self.source, part="node", level=node.level
         )
@@ -173,7 +173,8 @@ class _Choosing:
     def labelled_split(self, node: NodeRows, epsilon: float) -> Decision:
         """Together with its two labels, or one label for everyone, by correct rows."""
         repeats = max(1, self.grid.n_candidates // SPLITS_PER_CONSTANT)
-        chosen = self._by_count(labelled_utilities(*self._counts(node), repeats), epsilon, node)
+        utilities = node.remembered(("labelled", self.weighing.key), lambda: labelled_utilities(*self._counts(node), repeats))
+        chosen = self._by_count(utilities, epsilon, node)
         candidate, labels = locate_labelled(chosen.value, self.grid.n_candidates, node.binned.n_classes, repeats)
         if candidate is None:
             return Label(labels[0], chosen.event)

@@ -1,5 +1,7 @@
 """Honest leaves: every row is in one part, the ledger is a maximum, and remembered counts change nothing."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from dpviz.models.tree import Tree
 from dpviz.privacy.coins import Coins
 from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import multiscale_grid
-from dpviz.training.histograms import root_rows, rows_left
+from dpviz.training.histograms import NodeCache, root_rows, rows_left
 from tests.contract.tables import schema_of, table
 
 DATA = table(schema_of("mixed", 3), 400)
@@ -64,6 +66,19 @@ def test_counts_of_what_is_left_are_those_of_the_rows_that_are_left():
         assert plain.n_rows == remembered.n_rows
         np.testing.assert_array_equal(plain.histogram, remembered.histogram)
         np.testing.assert_array_equal(plain.class_counts, remembered.class_counts)
+
+
+def test_what_the_same_coins_leave_is_counted_once_as_long_as_there_is_room():
+    grid, kept = multiscale_grid(DATA.schema), np.arange(DATA.n_rows) % 3 > 0
+    bins = np.arange(grid.features[0].n_bins) < 5
+    root = root_rows(DATA.with_cached_counts(), grid)
+    one, other = rows_left(root, kept), rows_left(root, ~kept)
+    assert rows_left(root, kept) is one is not other
+    assert rows_left(root, kept).children(0, bins)[0] is one.children(0, bins)[0]
+    assert one.children(0, bins)[0].n_rows + other.children(0, bins)[0].n_rows == root.children(0, bins)[0].n_rows
+    full = replace(root, cache=NodeCache(0), _is_held=False)
+    assert rows_left(full, kept) is not rows_left(full, kept)
+    np.testing.assert_array_equal(rows_left(full, kept).children(0, bins)[1].histogram, one.children(0, bins)[1].histogram)
 
 
 def test_labels_alone_set_no_row_aside():
