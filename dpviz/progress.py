@@ -41,6 +41,18 @@ def all_steps(items: Sequence[T], progress: Progress | None, stop: Stop | None) 
         yield item
 
 
+def watched(progress: Progress | None, stop: Stop | None) -> Progress:
+    """A progress that tells `progress` and raises Cancelled once stopped; for work that is worth nothing unless complete."""
+
+    def step(share: float) -> None:
+        if is_stopped(stop):
+            raise Cancelled
+        if progress is not None:
+            progress(share)
+
+    return step
+
+
 def part_of(progress: Progress | None, number: int, count: int) -> Progress | None:
     """The progress of part `number` (from 0) out of `count` equal parts, as progress of the whole."""
     return None if progress is None else lambda share: progress((number + share) / count)

@@ -11,6 +11,7 @@ from argparse import ArgumentParser, Namespace
 
 from dpviz.commands.arguments import whole
 from dpviz.installation import bundled, require_extra
+from dpviz.io.limits import MAX_BYTES
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -23,6 +24,7 @@ def run(args: Namespace) -> int:
     """Become the server. Streamlit reads the settings from `.streamlit/config.toml` beside app.py, before those of the user."""
     require_extra("app", "The dashboard", "streamlit", "plotly", "pyarrow")
     words = [sys.executable, "-P", "-m", "streamlit", "run", str(bundled("app.py"))]  # -P: this folder holds no modules of ours
+    words += ["--server.maxUploadSize", str(max(1, MAX_BYTES >> 20))]
     if args.port is not None:
         words += ["--server.port", str(args.port)]
     if args.no_browser:

@@ -17,8 +17,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from dpviz.io.csv_lines import Header, cells_of, columns_of
+from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, require_rows
 from dpviz.io.records import Aligned, Chunks, table_of_records
-from dpviz.io.text import LONGEST_LINE, MAX_BYTES, MAX_COLUMNS, MAX_ROWS, Source, name_of, read_text
+from dpviz.io.text import LONGEST_LINE, Source, name_of, read_text
+from dpviz.progress import Progress, Stop, watched
 from dpviz.table.raw import RawTable
 
 _LINES_AT_ONCE = 1024
@@ -36,6 +38,8 @@ def read_csv(
     max_bytes: int = MAX_BYTES,
     max_rows: int = MAX_ROWS,
     max_columns: int = MAX_COLUMNS,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
 ) -> RawTable:
     """Read a table of text.
 
@@ -57,7 +61,12 @@ def read_csv(
     rename_duplicates : bool
         True tells columns of the same name apart ("age", "age (2)") instead of refusing them. Only the header line counts.
     max_bytes, max_rows, max_columns : int
-        Limits, checked before memory is spent; `max_bytes` holds before and after unpacking, `max_rows` counts lines.
+        Limits, checked before memory is spent; `max_bytes` holds before and after unpacking, `max_rows` counts lines. By
+        default they follow from the memory there is (`dpviz.io.limits`).
+    progress : callable (share in [0, 1]), optional
+        Told how much of the file is read.
+    stop : callable or Event, optional
+        Ends the reading with Cancelled.
 
     Raises
     ------
@@ -65,15 +74,24 @@ def read_csv(
         The file is no table of text, or is larger than the limits; `code`, `row` and `column` say what and where.
     """
     text = read_text(source, header=names is None, encoding=encoding, row_wise=row_wise, max_bytes=max_bytes)
-    text.require_rows_at_most(max_rows + (names is None))
+    n_lines = text.raw.count(b"\n")  # blank ones included
+    require_rows(n_lines - (names is None), max_rows, "lines")
     lines = text.lines()
     if names is None:
         header = Header.of(lines, delimiter, max_columns, rename=rename_duplicates)
     else:
         header = Header.given(names, delimiter, max_columns)
-    records = _records(lines, header, row_wise)
+    records = _records(_followed(lines, n_lines + 1, watched(progress, stop)), header, row_wise)
     reason = "" if row_wise else "its reader let cells in quotes span lines"
     return table_of_records(records, header.names, name_of(source, name), (*text.notes, *header.notes), reason)
+
+
+def _followed(lines: Iterator[str], n_lines: int, step: Progress) -> Iterator[str]:
+    """The lines; `step` is told now and then how many of them are read."""
+    for place, line in enumerate(lines):
+        if place % _LINES_AT_ONCE == 0:
+            step(min(1.0, place / n_lines))
+        yield line
 
 
 def _records(lines: Iterator[str], header: Header, row_wise: bool) -> Chunks:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from dpviz.errors import ParameterError, TableError
+from dpviz.io.limits import require_bytes
 
 Source = str | Path | bytes | BinaryIO
 
@@ -34,8 +35,6 @@ _OTHER_KINDS = {
 }
 #: Encodings in which a line feed is never part of another character, so that lines are the same whatever their bytes are.
 ENCODINGS = ("utf-8", *(f"cp{page}" for page in range(1250, 1259)), *(f"iso8859-{part}" for part in range(1, 17) if part != 12))
-#: Most bytes (packed and unpacked), rows and columns of a table, unless the caller says otherwise: part of the declared domain.
-MAX_BYTES, MAX_ROWS, MAX_COLUMNS = 200_000_000, 1_000_000, 2_000
 #: Longer lines are left out, so that no line can ask for more memory than this many cells; a longer header is refused.
 LONGEST_LINE = 4_000_000
 _AS_UTF8 = "Save the file as CSV in UTF-8 and try again."
@@ -69,12 +68,6 @@ class Text:
         if _UTF8_MARK in raw:
             lines = (line.removeprefix("\ufeff") for line in lines)
         return (line if line.endswith("\n") else f"{line}\n" for line in lines)
-
-    def require_rows_at_most(self, most: int) -> None:
-        """Raise TableError where there are more lines, blank ones included."""
-        if self.raw.count(b"\n") > most:
-            what = f"There are more than {most:,} lines."
-            raise TableError("too-many-rows", what, remedy="Keep fewer rows or raise max_rows.")
 
 
 def read_text(source: Source, *, header: bool, encoding: str | None, row_wise: bool, max_bytes: int) -> Text:
@@ -171,8 +164,7 @@ def _read_file(source: Any, max_bytes: int) -> bytes | str:
 def _limited(raw: bytes | str, max_bytes: int) -> bytes:
     if isinstance(raw, str):
         raw = raw.encode("utf-8", "surrogatepass")
-    if len(raw) > max_bytes:
-        raise too_big("The file", max_bytes)
+    require_bytes("The file", len(raw), max_bytes)
     return raw
 
 
@@ -184,15 +176,8 @@ def gunzip(raw: bytes, max_bytes: int) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         what = f"The gzip file is damaged or cut short ({error})."
         raise TableError("gzip", what, remedy="Download or compress the file again.") from error
-    if len(data) > max_bytes:
-        raise too_big("The unpacked file", max_bytes)
+    require_bytes("The unpacked file", len(data), max_bytes)
     return data
-
-
-def too_big(which: str, max_bytes: int) -> TableError:
-    """The error of a file larger than the limit."""
-    what = f"{which} is larger than {max_bytes / 1e6:,.4g} MB."
-    return TableError("too-many-bytes", what, remedy="Keep fewer rows or columns, or raise max_bytes.")
 
 
 def _refuse_other_kinds(raw: bytes) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from dpviz.app.data.column_draft import Use
 from dpviz.app.data.draft import SchemaDraft
 from dpviz.app.data.draft_json import KeptDraft, draft_to_json
 from dpviz.app.data.prepared import Prepared
-from dpviz.errors import DpvizError
+from dpviz.errors import Cancelled, DpvizError
 from dpviz.io.csv import read_csv
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
@@ -163,6 +164,26 @@ def test_a_workbook_of_several_sheets_asks_which_and_typed_files_ask_nothing() -
     at.radio(key="role").set_value("private").run()
     at.file_uploader[0].set_value(("t.parquet", parquet_bytes(rows), "application/octet-stream")).run()
     assert _work(at).table.names == ("age", "share", "town", "day", "ok")
+
+
+def test_reading_can_be_stopped_and_leaves_what_there_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(*_: object, progress: Callable[[float], None], stop: Callable[[], bool], **__: object) -> None:
+        while True:
+            progress(0.5)
+            if stop():
+                raise Cancelled
+
+    at = _upload(_page(), CSV)
+    monkeypatch.setattr("dpviz.app.data.uploading.read_table", endless)
+    monkeypatch.setattr("dpviz.app.data.uploading._SECONDS", 0.0)
+    at.file_uploader[0].set_value(("large.csv", CSV, "text/csv")).run()
+    _button(at, "Cancel").click().run()
+    assert "Reading was stopped" in at.error[0].value
+    assert at.file_uploader[0].value is None
+    assert at.session_state["prepared"].title == "mine.csv"
+    monkeypatch.undo()
+    at.file_uploader[0].set_value(("small.csv", CSV, "text/csv")).run()
+    assert at.session_state["prepared"].title == "small.csv"
 
 
 def test_an_upload_starts_empty_and_asks_for_the_target() -> None:

@@ -206,6 +206,14 @@ def put(task: Task, values: dict[Hashable, Any]) -> None:
     slot.last[task.about] = (task.keys, task.asked)
 
 
+def forget(task: Task) -> None:
+    """Let go of what a task found, and of its job: somebody has taken it, or wants it tried anew."""
+    slot, shelf = _kept(task)
+    for key in task.keys:
+        shelf.pop(key, None)
+    slot.job, slot.keys, slot.last = None, (), {}
+
+
 def last_shown(slot: str, about: Hashable) -> Shown | None:
     """What was shown last about a subject by a slot with a shelf of its own."""
     store = st.session_state.get(_WORK, _Store())

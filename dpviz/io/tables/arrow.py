@@ -19,8 +19,8 @@ from dpviz.table.raw import NumberColumn, RawColumn, RawTable
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Bytes that a cell takes as text, at least: itself and what divides it from the next.
-_LEAST_CELL = 2
+#: Bytes that a cell counts for, at least: in memory most take eight.
+_LEAST_CELL = 4
 #: Up to here, and down to the same below 0, every whole number is one of float64.
 _MOST_EXACT = 1 << 53
 
@@ -73,7 +73,11 @@ def _table(schema: pa.Schema, column: Callable[[str], Any], asked: Asked) -> Raw
     flat = [field.name for field in schema if _is_flat(field.type)]
     check_names(flat, asked.max_columns)
     left = [f"Left out {len(names) - len(flat):,} columns of lists or records."] if len(flat) < len(names) else []
-    return table_of_columns([_column(name, column(name)) for name in flat], asked.title, left)
+    read: list[RawColumn] = []
+    for name in flat:
+        asked.step(len(read) / len(flat))
+        read.append(_column(name, column(name)))
+    return table_of_columns(read, asked.title, left)
 
 
 def _is_text(kind: pa.DataType) -> bool:

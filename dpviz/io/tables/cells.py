@@ -17,7 +17,8 @@ from decimal import Decimal
 from typing import Any
 
 from dpviz.errors import DpvizError, TableError
-from dpviz.io.text import too_big
+from dpviz.io.limits import require_bytes, require_rows
+from dpviz.progress import Progress, watched
 from dpviz.table.raw import number_text
 
 
@@ -25,7 +26,8 @@ from dpviz.table.raw import number_text
 class Asked:
     """What to read of a file, and how much of it at most.
 
-    `names`, `rename`, `delimiter` and `encoding` are for files of text, `sheet`, `rename` and `names` for workbooks.
+    `names`, `rename`, `delimiter` and `encoding` are for files of text, `sheet`, `rename` and `names` for workbooks. `step` is
+    told the share that is read, by bytes, lines or columns, and raises Cancelled once nobody wants the rest.
     """
 
     title: str
@@ -37,17 +39,15 @@ class Asked:
     encoding: str | None = None
     sheet: str | int | None = None
     rename: bool = False
+    step: Progress = watched(None, None)
 
     def require_rows(self, n_rows: int) -> None:
         """Raise TableError where there are more rows than may be read."""
-        if n_rows > self.max_rows:
-            what = f"There are more than {self.max_rows:,} rows."
-            raise TableError("too-many-rows", what, remedy="Keep fewer rows or raise max_rows.")
+        require_rows(n_rows, self.max_rows)
 
     def require_bytes(self, n_bytes: int) -> None:
         """Raise TableError where the table takes more bytes than may be read."""
-        if n_bytes > self.max_bytes:
-            raise too_big("The unpacked table", self.max_bytes)
+        require_bytes("The unpacked table", n_bytes, self.max_bytes)
 
 
 def text_of(value: Any) -> str:

@@ -18,9 +18,9 @@ from typing import Any
 from dpviz.errors import TableError
 from dpviz.installation import require_extra
 from dpviz.io.csv_lines import check_header, check_names, told_apart
+from dpviz.io.limits import require_bytes
 from dpviz.io.records import table_of_records
 from dpviz.io.tables.cells import Asked, in_our_words, text_of
-from dpviz.io.text import too_big
 from dpviz.table.raw import RawTable
 
 _ROWS_AT_ONCE = 1024
@@ -56,8 +56,7 @@ def _check_size(raw: bytes, max_bytes: int) -> None:
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         sizes = {info.filename: info.file_size for info in archive.infolist() if info.filename.endswith((".xml", ".rels"))}
     in_memory = sum(size for path, size in sizes.items() if "/worksheets/" not in path)
-    if in_memory > max_bytes or sum(sizes.values()) > _XML_SHARE * max_bytes:
-        raise too_big("The unpacked workbook", max_bytes)
+    require_bytes("The unpacked workbook", max(in_memory, sum(sizes.values()) // _XML_SHARE), max_bytes)
 
 
 def _sheet(raw: bytes, asked: str | int | None) -> Any:
@@ -77,6 +76,7 @@ def _sheet(raw: bytes, asked: str | int | None) -> Any:
 
 def _rows(sheet: Any, asked: Asked) -> Iterator[Row]:
     """Rows with a value, as texts; stops at the limits."""
+    said = sheet.max_row or _MOST_ROWS
     sheet.reset_dimensions()  # what a file says about its size may be wrong
     n_rows = n_letters = 0
     for place, cells in enumerate(sheet.iter_rows(values_only=True)):
@@ -86,6 +86,8 @@ def _rows(sheet: Any, asked: Asked) -> Iterator[Row]:
         n_letters += letters
         asked.require_rows(max(n_rows - (asked.names is None), 0 if place < _MOST_ROWS else place))
         asked.require_bytes(n_letters)
+        if place % _ROWS_AT_ONCE == 0:
+            asked.step(min(1.0, place / said))
         if letters:
             yield texts
 

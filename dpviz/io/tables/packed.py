@@ -7,8 +7,9 @@ import zipfile
 
 from dpviz.errors import TableError
 from dpviz.installation import require_extra
+from dpviz.io.limits import require_bytes
 from dpviz.io.tables.cells import in_our_words
-from dpviz.io.text import GZIP, gunzip, too_big
+from dpviz.io.text import GZIP, gunzip
 
 ZIP = b"PK\x03\x04"
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -50,8 +51,7 @@ def _unpack_zstd(raw: bytes, max_bytes: int) -> bytes:
 
 
 def _limited(data: bytes, max_bytes: int) -> bytes:
-    if len(data) > max_bytes:
-        raise too_big("The unpacked file", max_bytes)
+    require_bytes("The unpacked file", len(data), max_bytes)
     return data
 
 

@@ -10,12 +10,14 @@ from typing import NoReturn
 
 from dpviz.errors import TableError
 from dpviz.io.csv import read_csv
+from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 from dpviz.io.tables.arrow import read_feather, read_parquet
 from dpviz.io.tables.cells import Asked
 from dpviz.io.tables.excel import read_excel
 from dpviz.io.tables.packed import ZIP, packing_of, unpacked
 from dpviz.io.tables.stata_spss import read_spss, read_stata
-from dpviz.io.text import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, Source, name_of, read_bytes
+from dpviz.io.text import Source, name_of, read_bytes
+from dpviz.progress import Progress, Stop, watched
 from dpviz.table.raw import RawTable
 
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
@@ -41,6 +43,8 @@ def read_table(
     max_bytes: int = MAX_BYTES,
     max_rows: int = MAX_ROWS,
     max_columns: int = MAX_COLUMNS,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
 ) -> RawTable:
     """Read a table from a file, row by row: a cell's text depends on that cell and on what the file says about its column.
 
@@ -61,7 +65,12 @@ def read_table(
     rename_duplicates : bool
         True tells columns of text or of a sheet that have the same name apart: "age", "age (2)".
     max_bytes, max_rows, max_columns : int
-        Limits, checked before memory is spent; `max_bytes` holds before and after unpacking.
+        Limits, checked before memory is spent; `max_bytes` holds before and after unpacking. By default they follow from the
+        memory there is (`dpviz.io.limits`).
+    progress : callable (share in [0, 1]), optional
+        Told how much of the lines or columns is read.
+    stop : callable or Event, optional
+        Ends the reading with Cancelled.
 
     Raises
     ------
@@ -73,7 +82,8 @@ def read_table(
     """
     raw = read_bytes(source, max_bytes)
     given = None if names is None else tuple(names)
-    asked = Asked(name_of(source, name), max_bytes, max_rows, max_columns, given, delimiter, encoding, sheet, rename_duplicates)
+    about = (given, delimiter, encoding, sheet, rename_duplicates, watched(progress, stop))
+    asked = Asked(name_of(source, name), max_bytes, max_rows, max_columns, *about)
     file_name = name_of(source, None)
     packing = packing_of(file_name, raw, by_name=names is not None)
     if packing and not _is_office(raw):
@@ -127,6 +137,7 @@ def _read_text_of(file_name: str) -> Callable[[bytes, Asked], RawTable]:
             max_bytes=asked.max_bytes,
             max_rows=asked.max_rows,
             max_columns=asked.max_columns,
+            progress=asked.step,
         )
 
     return read

@@ -88,7 +88,7 @@ def _table(file: _File, asked: Asked) -> RawTable:
     columns = [
         column
         for start in range(0, len(names), at_once)
-        for column in _columns(file, names[start : start + at_once], limit, asked)
+        for column in _columns(file, names[start : start + at_once], limit, asked, start / len(names))
     ]
     return table_of_columns(columns, asked.title, ())
 
@@ -104,7 +104,8 @@ def _limit(about: Any, asked: Asked) -> int:
     return n_rows + 1
 
 
-def _columns(file: _File, names: Sequence[str], limit: int, asked: Asked) -> Iterator[RawColumn]:
+def _columns(file: _File, names: Sequence[str], limit: int, asked: Asked, share: float) -> Iterator[RawColumn]:
+    asked.step(share)
     cells, about = file.part(usecols=list(names), row_limit=limit)
     n_rows = len(cells[names[0]])
     if n_rows >= limit:

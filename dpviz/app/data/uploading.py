@@ -1,0 +1,112 @@
+"""A file from the browser to a table: read off the page, with progress and Cancel, and asked about where its owner can answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpviz.app.data.prepared import Prepared
+from dpviz.app.data.reading import ask_reading
+from dpviz.app.work.pool import Lane
+from dpviz.app.work.session import Status, begin_unasked, forget
+from dpviz.app.work.tasks import Task, in_one
+from dpviz.app.work.watch import watch
+from dpviz.errors import DpvizError, TableError
+from dpviz.io.limits import MAX_BYTES, in_words
+from dpviz.io.tables.read import PACKINGS, TEXTS, TYPED, WORKBOOKS, has_header_line, read_table
+
+#: Problems of a file that its owner can answer, so that it stays at hand.
+_NO_SHEET, _REPEATED = frozenset({"several-sheets", "no-sheet"}), "duplicate-name"
+_ASKS = _NO_SHEET | {_REPEATED}
+_TRIED, _BEGUN = "file-tried", "file-begun"
+#: Files that are read within this time need no progress.
+_SECONDS = 1.0
+#: A page that is gone, or whose file was taken away, wants no table.
+_PATIENCE = 10.0
+_WHEN_READ = (
+    "The file is read once, when you choose it. It stays in this app's memory on this machine; nothing is sent or stored."
+)
+_PRIVATE_READ = "From private rows only the column names are shown, and nothing is filled in."
+
+
+def most_megabytes() -> int:
+    """What may be uploaded: the limit of tables, and of the server that is asked to take them."""
+    return max(1, min(MAX_BYTES >> 20, int(st.get_option("server.maxUploadSize"))))
+
+
+def ask_file(work: Prepared) -> None:
+    """The file is read once; a new widget then takes the old one's place, so that its bytes are freed."""
+    reading = ask_reading(work.role)
+    count = st.session_state.setdefault("upload-count", 0)
+    file = st.file_uploader(
+        "Table",
+        type=[ending.removeprefix(".") for ending in (*TEXTS, *WORKBOOKS, *TYPED, *PACKINGS)],
+        key=f"upload-{count}",
+        max_upload_size=most_megabytes(),
+        help="CSV, TSV, Excel, Parquet, Feather, Stata or SPSS, also packed (.gz, .zip, .zst).",
+    )
+    st.caption(f"{_WHEN_READ} {in_words()}" if work.role.may_read else f"{_WHEN_READ} {_PRIVATE_READ} {in_words()}")
+    if file is None:
+        return
+    reading = reading if has_header_line(file.name) else {}
+    if reading is None:
+        return
+    of_file, tried = st.session_state.get(_TRIED, ("", {}))
+    if of_file == file.file_id:
+        reading = reading | _ask_about(work.problem, file.file_id, tried)
+    begun = st.session_state.get(_BEGUN, ("", {}))
+    if begun[0] == file.file_id:  # an answer given by a button holds for one run only
+        reading = begun[1]
+    if (of_file, tried) != (file.file_id, reading):
+        _read(work, file, reading)
+
+
+def _read(work: Prepared, file: Any, reading: dict[str, Any]) -> None:
+    task = _task(file, reading)
+    st.session_state[_BEGUN] = (file.file_id, reading)
+    status = begin_unasked(task, _SECONDS)
+    if status.job is not None:
+        watch(task, "Reading the file")
+        return
+    _take(work, file.name, status)
+    forget(task)
+    del st.session_state[_BEGUN]
+    st.session_state[_TRIED] = (file.file_id, reading)
+    if _code(work.problem) not in _ASKS:
+        st.session_state["upload-count"] += 1
+    st.rerun()
+
+
+def _task(file: Any, reading: dict[str, Any]) -> Task:
+    def read(**watched: Any) -> Any:
+        return read_table(file, name=file.name, **reading, **watched)
+
+    return in_one("reading", ("reading", file.file_id, repr(sorted(reading.items()))), read, lane=Lane.SHORT, patience=_PATIENCE)
+
+
+def _take(work: Prepared, name: str, status: Status) -> None:
+    stopped = DpvizError("Reading was stopped.", remedy="Choose the file again to read it.")
+    work.problem = next(iter(status.problems), None if status.values else stopped)
+    for table in status.values:
+        try:
+            work.take(name, table)
+        except DpvizError as problem:
+            work.problem = problem
+
+
+def _code(problem: DpvizError | None) -> str:
+    return problem.code if isinstance(problem, TableError) else ""
+
+
+def _ask_about(problem: DpvizError | None, file_id: str, tried: dict[str, Any]) -> dict[str, Any]:
+    """What the problem of this file asks its owner for, beside what was answered before: arguments of `read_table`."""
+    answers: dict[str, Any] = {name: tried[name] for name in ("sheet", "rename_duplicates") if name in tried}
+    if _code(problem) in _NO_SHEET:
+        sheet = st.text_input("Which sheet? Its name, or its place: 1, 2, …", key=f"sheet-{file_id}").strip()
+        answers |= {"sheet": sheet} if sheet else {}
+    if _code(problem) == _REPEATED and "names" not in tried:
+        st.caption("The names stand in the first line. Renamed, the second “age” becomes “age (2)”, and so on.")
+        if st.button("Rename them", key=f"rename-{file_id}", icon=":material/edit:"):
+            answers["rename_duplicates"] = True
+    return answers
