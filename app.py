@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from dpviz.app import frame, parts, state
-from dpviz.app.data import heading
+from dpviz.app.data import using
 
 #: Groups of the navigation: (file in pages/, title, icon).
 GROUPS = {
@@ -42,7 +42,7 @@ pages = {
 pages["Explore"].append(frame.also_at(FIRST, FOLDER / f"{FIRST}.py"))
 chosen = st.navigation(pages)
 
-line = heading if chosen.url_path == "data" else parts
+line = using if chosen.url_path == "data" else parts
 line.data_line(state.loaded())
 if problem is not None:
     parts.error(problem, kept="The default sample is in use instead.")

@@ -57,7 +57,9 @@ def warn_of_read_values(schema: Schema) -> None:
         by_column.setdefault(column, []).append(field)
     if not by_column:
         return
-    named = [column if column == "n_public" else f"{column} ({', '.join(fields)})" for column, fields in by_column.items()]
+    named = [
+        column if column in schema.read_from_data else f"{column} ({', '.join(fields)})" for column, fields in by_column.items()
+    ]
     more = f" and {len(named) - _SHOWN} more columns" if len(named) > _SHOWN else ""
     console.warn(
         f"{len(schema.read_fields())} values of the schema were read from the data, not declared: "

@@ -14,6 +14,8 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Numeric
 
 #: A public row count with more digits than this, or not rounded to tens, looks counted rather than known.
 MOST_DIGITS = 3
+#: Fields of columns with an assumption of their own.
+_SAID = frozenset({"kind", "low", "high", "categories", "classes"})
 _DECLARE = "Declare it from public knowledge on the Data page."
 
 
@@ -34,7 +36,7 @@ class Assumption:
     Attributes
     ----------
     kind : str
-        "range", "categories", "classes", "kind", "row count" or "tuning".
+        "range", "categories", "classes", "kind", "reading", "choice of columns", "row count" or "tuning".
     column : str
         Empty where it belongs to none.
     what : str
@@ -69,7 +71,7 @@ def assumptions(schema: Schema, *, explored: int | None = None) -> tuple[Assumpt
     """
     columns = (*schema.features, schema.target)
     found = [item for column in columns for item in _of_column(column)]
-    found += [_of_row_count(schema)]
+    found += [_of_row_count(schema), *_of_choice(schema)]
     found += [] if explored is None else [_of_tuning(explored)]
     return tuple(sorted(found, key=lambda item: (not item.blocks, item.status is Status.DECLARED)))
 
@@ -84,6 +86,14 @@ def _of_column(column: Feature | Target) -> Iterator[Assumption]:
             yield _value("classes", name, _count(len(classes), "class", "classes"), _read(column, "classes"))
     if "kind" in column.read_from_data:
         yield _value("kind", column.name, "whether it is a number or a list of categories", {"kind"})
+    others = set(column.read_from_data) - _SAID
+    if others:
+        yield _value("reading", column.name, "how its cells are read: missing, unknown, whole numbers, dates", others)
+
+
+def _of_choice(schema: Schema) -> Iterator[Assumption]:
+    if "features" in schema.read_from_data:
+        yield _value("choice of columns", "", "which columns are used", {"features"})
 
 
 def _read(column: Feature | Target, field: str) -> set[str]:
@@ -105,7 +115,7 @@ def _of_row_count(schema: Schema) -> Assumption:
     if count is None:
         return Assumption("row count", "", "none is taken as public", Status.UNSAID)
     what = f"about {count:,} rows"
-    if schema.read_from_data:
+    if "n_public" in schema.read_from_data:
         return Assumption("row count", "", what, Status.READ, _DECLARE, blocks=True)
     if _looks_counted(count):
         return Assumption("row count", "", what, Status.DOUBTFUL, "Round it, unless the exact number is public.")

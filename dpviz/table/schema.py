@@ -137,7 +137,7 @@ class Schema:
     n_public : int or None
         A row count that may be used as if it were public (best rounded).
     read_from_data : tuple of str
-        ("n_public",) when the row count was read from the data.
+        "n_public" when the row count was read from the data, "features" when the choice of columns was.
     """
 
     features: tuple[Feature, ...]
@@ -185,7 +185,8 @@ class Schema:
         """A copy with fields of the feature or target `name` (low=, high=, categories=, classes=, ...) or `n_public` declared."""
         schema = self
         if n_public is not None:
-            schema = replace(schema, n_public=n_public, read_from_data=())
+            left = tuple(field for field in self.read_from_data if field != "n_public")
+            schema = replace(schema, n_public=n_public, read_from_data=left)
         if name is None:
             return schema
         if name == self.target.name:
@@ -231,10 +232,10 @@ class Schema:
             raise DpvizError(what, where=str(path), remedy=remedy) from error
 
     def read_fields(self) -> tuple[tuple[str, str], ...]:
-        """(column or "n_public", field) for every value that was read from the data."""
+        """(column, or "n_public" or "features", field) for every value that was read from the data."""
         columns = (*self.features, self.target)
         of_columns = tuple((column.name, field) for column in columns for field in column.read_from_data)
-        return of_columns + tuple(("n_public", field) for field in self.read_from_data)
+        return of_columns + tuple((field, field) for field in self.read_from_data)
 
 
 def _settle_numbers(column: NumericFeature | NumericTarget, *names: str) -> None:

@@ -36,7 +36,7 @@ def schema_from_dict(document: Any, *, path: str = "") -> Schema:
     """The schema in parsed JSON; `path` is its place in a larger document, for error texts."""
     require_format(document, FORMAT, path)
     found = read(_Document, document, path)
-    _require_known(found.read_from_data, ("n_public",), path)
+    _require_known(found.read_from_data, ("n_public", "features"), path)
     features = tuple(_column(_FEATURES, item, f"{path}.features[{k}]") for k, item in enumerate(found.features))
     target = _column(_TARGETS, found.target, f"{path}.target")
     return Schema(features, target, found.n_public, found.read_from_data)

@@ -6,6 +6,34 @@ from benchmarks.mutants.mutant import Mutant
 
 MUTANTS = (
     Mutant(
+        "what changes after a look at the rows counts as declared",
+        "dpviz/app/data/column_draft.py",
+        "return replace(self, read=(self.before.read - changed) | changed)",
+        "return replace(self, read=self.before.read - changed)",
+        ("tests/app/data/test_look.py::test_what_changes_after_the_look_is_read_from_the_data_and_a_release_refuses_it[low]",),
+    ),
+    Mutant(
+        "a look at the rows is forgotten with the draft",
+        "dpviz/app/data/prepared.py",
+        "self.draft = draft.after(self.draft)",
+        "self.draft = draft",
+        ("tests/pages/test_checking.py::test_choosing_the_file_again_does_not_make_the_look_forgotten",),
+    ),
+    Mutant(
+        "the choice of columns may be read from the rows",
+        "dpviz/release/assumptions.py",
+        'if "features" in schema.read_from_data:',
+        'if "features" in schema.feature_names:',
+        ("tests/app/data/test_look.py::test_what_changes_after_the_look_is_read_from_the_data_and_a_release_refuses_it[target]",),
+    ),
+    Mutant(
+        "codes of missing cells may be read from the rows",
+        "dpviz/release/assumptions.py",
+        '_SAID = frozenset({"kind",',
+        '_SAID = frozenset({"missing_codes", "kind",',
+        ("tests/app/data/test_look.py::test_what_changes_after_the_look_is_read_from_the_data_and_a_release_refuses_it[codes]",),
+    ),
+    Mutant(
         "a release may exceed the cap a little",
         "dpviz/release/records.py",
         "return epsilon <= Fraction(self.data_set.epsilon_cap) and",

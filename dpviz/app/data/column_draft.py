@@ -24,7 +24,8 @@ class ColumnDraft:
 
     `part`, `order` and `since` are the rule by which a date becomes a number; no part: the column holds numbers.
     `missing_codes` are cells that count as missing. `missing_number` and `missing_as` stand for a missing number and a
-    missing category; None drops the row.
+    missing category; None drops the row. `before` is the column as it was declared before its owner looked at the rows; None
+    while nobody has.
     """
 
     name: str
@@ -42,6 +43,7 @@ class ColumnDraft:
     missing_as: str | None = None
     unknown_as: str | None = None
     read: frozenset[str] = frozenset()
+    before: ColumnDraft | None = None
 
     @property
     def read_now(self) -> frozenset[str]:
@@ -56,20 +58,27 @@ class ColumnDraft:
     def edited(self, **values: Any) -> ColumnDraft:
         """A copy with these values, given by a person: those that differ are declared, and with them the kind."""
         changed = {field for field, value in values.items() if getattr(self, field) != value}
-        return replace(self, **values, read=self.read - changed - {"kind"}) if changed else self
+        return replace(self, **values, read=self.read - changed - {"kind"}).since_look() if changed else self
 
     def declare(self, fields: Iterable[str] | None = None) -> ColumnDraft:
         """A copy whose values (of these fields; by default of all) count as declared: somebody knows them without the data."""
         left = frozenset() if fields is None else self.read - set(fields) - {"kind"}
-        return replace(self, read=left)
+        return replace(self, read=left).since_look()
+
+    def since_look(self) -> ColumnDraft:
+        """A copy in which whatever differs from before the look counts as read from the data, and what is as before does not."""
+        if self.before is None:
+            return self
+        changed = {field for field in _EVERY if getattr(self, _name(field)) != getattr(self.before, _name(field))}
+        return replace(self, read=(self.before.read - changed) | changed)
 
     def without_read(self) -> ColumnDraft:
         """A copy in which whatever was read from the data is empty again."""
         if not self.read:
             return self
         empty = ColumnDraft(self.name)
-        fields = {"use" if field == "kind" else field for field in self.read}
-        return replace(self, **{field: getattr(empty, field) for field in fields}, read=frozenset())
+        fields = map(_name, self.read)
+        return replace(self, **{field: getattr(empty, field) for field in fields}, read=frozenset()).since_look()
 
     def filled(self, proposed: ColumnDraft) -> ColumnDraft:
         """A copy in which empty fields, and those read before, hold the proposed values; declared ones stay."""
@@ -92,8 +101,9 @@ class ColumnDraft:
 
 #: Our fields that say where a value comes from -> those of the schema, by kind of column.
 NUMERIC_FIELDS = {"kind": "kind", "low": "low", "high": "high", "unit": "unit", "whole": "whole", "missing_number": "missing_as"}
-NUMERIC_FIELDS |= {"part": "part", "order": "order", "since": "since"}
+NUMERIC_FIELDS |= {"part": "part", "order": "order", "since": "since", "missing_codes": "missing_codes"}
 CATEGORY_FIELDS = {"kind": "kind", "categories": "categories", "missing_as": "missing_as", "unknown_as": "unknown_as"}
+CATEGORY_FIELDS |= {"missing_codes": "missing_codes"}
 CLASS_FIELDS = {"kind": "kind", "categories": "classes"}
 FIELDS: dict[Use | None, dict[str, str]] = {
     None: {},
@@ -101,3 +111,9 @@ FIELDS: dict[Use | None, dict[str, str]] = {
     Use.CATEGORIES: CATEGORY_FIELDS,
     Use.LEFT_OUT: {},
 }
+_EVERY = frozenset(NUMERIC_FIELDS | CATEGORY_FIELDS | CLASS_FIELDS)
+
+
+def _name(field: str) -> str:
+    """Of the attribute that holds it."""
+    return "use" if field == "kind" else field

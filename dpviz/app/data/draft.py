@@ -7,21 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from dpviz.app.data.column_draft import CATEGORY_FIELDS, CLASS_FIELDS, NUMERIC_FIELDS, ColumnDraft, Use
+from dpviz.app.data.column_draft import ColumnDraft, Use
+from dpviz.app.data.column_schema import feature_of, of_entry, of_feature, of_target, target_of
 from dpviz.errors import SchemaError
 from dpviz.io.codebook_lines import Entry
-from dpviz.table.dates import DateFeature
-from dpviz.table.schema import (
-    CategoricalFeature,
-    ClassTarget,
-    Feature,
-    NumericFeature,
-    NumericTarget,
-    Schema,
-    Target,
-)
+from dpviz.table.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What was declared of the table as a whole: target, row count, persons."""
+
+    target: str | None
+    n_public: int | None
+    person: str | None
+    rows_per_person: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class SchemaDraft:
     """Columns in file order, the name of the target (None: not chosen), and the public row count (None: not declared).
 
     `person` is the column that says whose row it is, with the rows kept of each; None where every row is somebody else.
+    `before` is what was declared before its owner looked at how the rows fit; None while nobody has.
     """
 
     columns: tuple[ColumnDraft, ...]
@@ -37,6 +39,7 @@ class SchemaDraft:
     n_public_read: bool = False
     person: str | None = None
     rows_per_person: int | None = None
+    before: Choices | None = None
 
     @classmethod
     def blank(cls, names: Iterable[str]) -> SchemaDraft:
@@ -46,7 +49,7 @@ class SchemaDraft:
     @classmethod
     def of_codebook(cls, entries: Iterable[Entry], names: Sequence[str], target: str | None) -> SchemaDraft:
         """What a codebook says about the columns of a table, complete or not. Lines about other columns are left aside."""
-        known = {entry.name: _of_entry(entry) for entry in entries}
+        known = {entry.name: of_entry(entry) for entry in entries}
         return cls(tuple(known.get(name, ColumnDraft(name)) for name in names), target)
 
     @classmethod
@@ -57,8 +60,8 @@ class SchemaDraft:
 
         Raises SchemaError when it names a column that is not in `names`.
         """
-        known = {feature.name: _of_feature(feature) for feature in schema.features}
-        known[schema.target.name] = _of_target(schema.target)
+        known = {feature.name: of_feature(feature) for feature in schema.features}
+        known[schema.target.name] = of_target(schema.target)
         _require_columns(filter(None, (*known, person)), names)
         columns = tuple(known.get(name, ColumnDraft(name, Use.LEFT_OUT)) for name in names)
         is_read = "n_public" in schema.read_from_data
@@ -125,9 +128,53 @@ class SchemaDraft:
         """A copy in which this column says whose row it is; it is then no feature."""
         return replace(self, person=person, rows_per_person=rows_per_person)
 
+    @property
+    def choices(self) -> Choices:
+        """What is declared of the table as a whole."""
+        return Choices(self.target, self.n_public, self.person, self.rows_per_person)
+
+    def looked_at(self) -> SchemaDraft:
+        """A copy that remembers what was declared before its owner looked at the rows. A second look changes nothing."""
+        if self.before is not None:
+            return self
+        return replace(self, columns=tuple(replace(column, before=column) for column in self.columns), before=self.choices)
+
+    def after(self, looked: SchemaDraft | None) -> SchemaDraft:
+        """A copy that remembers the look at the rows of another draft of the same columns."""
+        if looked is None or looked.before is None or sorted(looked.names) != sorted(self.names):
+            return self
+        known = {column.name: column.before for column in looked.columns}
+        columns = tuple(replace(column, before=known[column.name]).since_look() for column in self.columns)
+        return replace(self, columns=columns, before=looked.before)
+
+    def before_look(self) -> SchemaDraft:
+        """A copy with what was declared before the look, which is still remembered; the draft itself while nobody has looked."""
+        if self.before is None:
+            return self
+        columns = tuple(column.before or column for column in self.columns)
+        then = self.before
+        put_back = SchemaDraft(columns, then.target, then.n_public, False, then.person, then.rows_per_person)
+        return put_back.looked_at()
+
+    @property
+    def columns_read(self) -> bool:
+        """Whether target, persons or the choice of columns changed after a look at the rows."""
+        if self.before is None:
+            return False
+        now, then = replace(self.before, n_public=None), replace(self.choices, n_public=None)
+        return now != then or any(
+            column.before is not None and (column.use is Use.LEFT_OUT) != (column.before.use is Use.LEFT_OUT)
+            for column in self.features
+        )
+
+    @property
+    def count_read(self) -> bool:
+        """Whether the row count was read from the data, or changed after a look at them."""
+        return self.n_public_read or (self.before is not None and self.n_public != self.before.n_public)
+
     def read_fields(self) -> int:
         """How many values were read from the data."""
-        return sum(len(column.read_now) for column in self.columns) + self.n_public_read
+        return sum(len(column.read_now) for column in self.columns) + self.count_read + self.columns_read
 
     def gaps(self) -> tuple[tuple[str, str], ...]:
         """(what is missing, column) in the order a page asks for it."""
@@ -142,9 +189,10 @@ class SchemaDraft:
 
     def schema(self) -> Schema:
         """The schema; raises SchemaError when it contradicts itself. Only for drafts without gaps."""
-        features = tuple(_feature(column) for column in self.features if column.use is not Use.LEFT_OUT)
-        target = _target(self.column(str(self.target)))
-        return Schema(features, target, n_public=self.n_public, read_from_data=("n_public",) if self.n_public_read else ())
+        features = tuple(feature_of(column) for column in self.features if column.use is not Use.LEFT_OUT)
+        target = target_of(self.column(str(self.target)))
+        marks = {"n_public": self.count_read, "features": self.columns_read}
+        return Schema(features, target, self.n_public, tuple(name for name, is_read in marks.items() if is_read))
 
 
 def _require_columns(named: Iterable[str], names: Sequence[str]) -> None:
@@ -152,112 +200,3 @@ def _require_columns(named: Iterable[str], names: Sequence[str]) -> None:
         if name not in names:
             what = f"It names the column {name!r}, which the table does not have."
             raise SchemaError(what, field=name, remedy="Choose the schema made for this table, or correct the name.")
-
-
-def _of_entry(entry: Entry) -> ColumnDraft:
-    uses = {
-        "number": Use.NUMBER,
-        "whole": Use.NUMBER,
-        "date": Use.NUMBER,
-        "categories": Use.CATEGORIES,
-        "leave out": Use.LEFT_OUT,
-    }
-    is_date = entry.kind == "date"
-    return ColumnDraft(
-        entry.name,
-        uses.get(entry.kind) or (Use.CATEGORIES if entry.values else None),
-        entry.low,
-        entry.high,
-        entry.unit,
-        is_date or entry.kind == "whole",
-        part=(entry.part or "year") if is_date else "",
-        order=entry.order or "ymd",
-        missing_codes=entry.missing_codes,
-        categories=entry.values,
-        missing_as=entry.missing_as if entry.missing_as in entry.values else None,
-        unknown_as=entry.unknown_as if entry.unknown_as in entry.values else None,
-    )
-
-
-def _of_feature(feature: Feature) -> ColumnDraft:
-    if isinstance(feature, NumericFeature):
-        return ColumnDraft(
-            feature.name,
-            Use.NUMBER,
-            feature.low,
-            feature.high,
-            feature.unit,
-            feature.whole,
-            feature.missing_as,
-            missing_codes=feature.missing_codes,
-            **_date_rule(feature),
-            read=_marks(feature, NUMERIC_FIELDS),
-        )
-    return ColumnDraft(
-        feature.name,
-        Use.CATEGORIES,
-        categories=feature.categories,
-        missing_as=feature.missing_as,
-        unknown_as=feature.unknown_as,
-        missing_codes=feature.missing_codes,
-        read=_marks(feature, CATEGORY_FIELDS),
-    )
-
-
-def _of_target(target: Target) -> ColumnDraft:
-    if isinstance(target, NumericTarget):
-        return ColumnDraft(
-            target.name,
-            Use.NUMBER,
-            target.low,
-            target.high,
-            missing_codes=target.missing_codes,
-            read=_marks(target, NUMERIC_FIELDS),
-        )
-    return ColumnDraft(target.name, Use.CATEGORIES, categories=target.classes, read=_marks(target, CLASS_FIELDS))
-
-
-def _marks(column: Feature | Target, fields: dict[str, str]) -> frozenset[str]:
-    return frozenset(ours for ours, theirs in fields.items() if theirs in column.read_from_data)
-
-
-def _read(column: ColumnDraft, fields: dict[str, str]) -> tuple[str, ...]:
-    return tuple(theirs for ours, theirs in fields.items() if ours in column.read)
-
-
-def _date_rule(feature: NumericFeature) -> dict[str, Any]:
-    return {field: getattr(feature, field) for field in ("part", "order", "since")} if isinstance(feature, DateFeature) else {}
-
-
-def _feature(column: ColumnDraft) -> Feature:
-    if column.use is Use.NUMBER:
-        make, rule = NumericFeature, {}
-        if column.part:
-            make, rule = DateFeature, {"part": column.part, "order": column.order or "ymd", "since": column.since}
-        return make(
-            column.name,
-            column.low,  # type: ignore[arg-type]  # no gaps: both ends are given
-            column.high,  # type: ignore[arg-type]
-            unit=column.unit,
-            whole=column.whole,
-            missing_as=column.missing_number,
-            read_from_data=_read(column, NUMERIC_FIELDS),
-            missing_codes=column.missing_codes,
-            **rule,  # type: ignore[arg-type]
-        )
-    return CategoricalFeature(
-        column.name,
-        column.categories,
-        missing_as=column.missing_as,
-        unknown_as=column.unknown_as,
-        missing_codes=column.missing_codes,
-        read_from_data=_read(column, CATEGORY_FIELDS),
-    )
-
-
-def _target(column: ColumnDraft) -> Target:
-    if column.use is Use.NUMBER:
-        numeric = {field: mark for field, mark in NUMERIC_FIELDS.items() if field in ("kind", "low", "high")}
-        low, high = column.low, column.high  # no gaps: both ends are given
-        return NumericTarget(column.name, low, high, _read(column, numeric), column.missing_codes)  # type: ignore[arg-type]
-    return ClassTarget(column.name, column.categories, _read(column, CLASS_FIELDS))

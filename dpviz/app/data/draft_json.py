@@ -76,6 +76,10 @@ def _check(draft: SchemaDraft, path: str) -> None:
         raise wrong("This must be given together with person, or not at all.", f"{path}.rows_per_person")
     for place, column in enumerate(draft.columns):
         _check_column(column, f"{path}.columns[{place}]")
+        if column.before is not None:
+            _check_column(column.before, f"{path}.columns[{place}].before")
+            if (column.before.name, column.before.before) != (column.name, None):
+                raise wrong("This must be the same column, as it was before.", f"{path}.columns[{place}].before")
 
 
 def _check_column(column: ColumnDraft, path: str) -> None:

@@ -50,7 +50,7 @@ def _forget() -> None:
     except DpvizError as problem:
         work.problem = problem
     else:
-        prepare(in_use())
+        prepare(in_use(work.draft))
 
 
 def keep(work: Prepared) -> None:

@@ -12,8 +12,10 @@ from dpviz.app.state import DRAFT, loaded
 from dpviz.errors import DpvizError
 from dpviz.io.samples import load_sample, samples
 from dpviz.randomness import random_128_bits
+from dpviz.table.dataset import EncodingReport
 from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
+from dpviz.table.schema import Schema
 
 _PREPARED = "prepared"
 
@@ -24,7 +26,8 @@ class Prepared:
 
     `revision` counts drafts put in from outside (a new table, a schema file, values read from the data), so that widgets
     know when to start afresh; `problem` is the last one of choosing a table; `left_out` says which columns filling in left out,
-    and why. A draft without a table waits for its file to be chosen again. `delivered` is the draft that came with a sample,
+    and why. A draft without a table waits for its file to be chosen again. `checked` is the schema last checked
+    against the rows, what encoding did and what was doubtful. `delivered` is the draft that came with a sample,
     `names_confirmed` whether the owner of private rows said that the names are names, `key` where the draft is kept.
     """
 
@@ -37,13 +40,14 @@ class Prepared:
     problem: DpvizError | None = None
     left_out: tuple[tuple[str, str], ...] = ()
     delivered: SchemaDraft | None = None
+    checked: tuple[Schema, EncodingReport | None, tuple[str, ...]] | None = None
     names_confirmed: bool = False
     key: str | None = None
 
     def choose(self, title: str, table: RawTable, draft: SchemaDraft, *, sample: str | None = None) -> None:
         """Work on another table."""
         self.title, self.table, self.sample, self.problem, self.left_out = title, table, sample, None, ()
-        self.delivered, self.names_confirmed, self.key = draft if sample else None, False, None
+        self.delivered, self.names_confirmed, self.key, self.checked = draft if sample else None, False, None, None
         self.replace_draft(draft)
 
     def take(self, title: str, table: RawTable) -> None:
@@ -57,8 +61,8 @@ class Prepared:
         self.draft, self.title, self.table, self.problem = self.draft.for_table(table.names), title, table, None
 
     def replace_draft(self, draft: SchemaDraft) -> None:
-        """Put another draft in place of the present one."""
-        self.draft = draft
+        """Put another draft in place of the present one. A look at private rows is remembered."""
+        self.draft = draft.after(self.draft)
         self.revision += 1
 
     def change_role(self, role: DataRole) -> None:
@@ -85,10 +89,11 @@ def prepare(work: Prepared) -> None:
     st.session_state["role"] = work.role
 
 
-def in_use() -> Prepared:
-    """The data in use, to work on."""
+def in_use(before: SchemaDraft | None = None) -> Prepared:
+    """The data in use, to work on; a look at private rows that the draft `before` remembers is not forgotten."""
     now = loaded()
     draft = SchemaDraft.of(now.schema, now.table.names, person=now.person, rows_per_person=now.data.rows_per_person)
+    draft = draft.after(before)
     return Prepared(now.role, now.title, now.sample, now.table, draft, delivered=draft)
 
 

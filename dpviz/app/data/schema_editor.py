@@ -110,7 +110,7 @@ def _ask_row_count(draft: SchemaDraft, revision: int) -> SchemaDraft:
     )
     draft = draft.with_row_count(count)
     if draft.n_public is not None:
-        parts.source_badge(Provenance.READ if draft.n_public_read else Provenance.DECLARED)
+        parts.source_badge(Provenance.READ if draft.count_read else Provenance.DECLARED)
     return draft
 
 
@@ -158,7 +158,7 @@ def _ask_goal_range(goal: ColumnDraft, revision: int, place: int) -> ColumnDraft
     edited = goal.edited(low=ends[0], high=ends[1])
     with st.container(horizontal=True, vertical_alignment="center"):
         parts.source_badge(edited.source)
-        if edited.read_now:
+        if edited.read_now and edited.before is None:
             key = f"declare-goal-{revision}-{place}"
             st.button("I know this range without the data", key=key, icon=_KNOW, on_click=_declare, args=([goal.name],))
     return edited
@@ -210,7 +210,7 @@ def _ask_numbers(draft: SchemaDraft, revision: int) -> SchemaDraft:
     st.markdown("### Ranges of the numbers")
     columns = _NUMBERS.edit(columns, revision=revision)
     draft = draft.with_columns(*columns)
-    read = [column.name for column in columns if column.read_now]
+    read = [column.name for column in columns if column.read_now and column.before is None]
     if read:
         text = "this range" if len(read) == 1 else f"these {len(read):,} ranges"
         st.button(f"I know {text} without the data", key="declare-numbers", icon=_KNOW, on_click=_declare, args=(read,))
@@ -243,7 +243,7 @@ def _ask_labels(column: ColumnDraft, revision: int, place: int, label: str) -> C
         return edited
     with st.container(horizontal=True, vertical_alignment="center"):
         parts.source_badge(edited.source)
-        if edited.read_now:
+        if edited.read_now and edited.before is None:
             key = f"declare-{revision}-{place}"
             st.button("I know this list without the data", key=key, icon=_KNOW, on_click=_declare, args=([column.name],))
     return edited

@@ -1,35 +1,40 @@
-"""From a finished draft to the data in use, and what encoding did to its rows."""
+"""From a finished draft to the data in use: the line on top, the button, and what encoding did to the rows."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from dpviz.app import parts
-from dpviz.app.data.prepared import Prepared
+from dpviz.app.data.prepared import Prepared, prepared
+from dpviz.app.data.report import show_report
 from dpviz.app.data.schema_editor import missing_text
 from dpviz.app.state import Loaded, loaded, use
 from dpviz.errors import DpvizError
-from dpviz.table.dataset import EncodingReport
 from dpviz.table.role import DataRole
 
 _JUST_USED = "just-used"
-#: Fields of EncodingReport with counts by column: (what happened, of what).
-_COUNTED = {
-    "dropped_missing": ("Rows dropped: missing value", "rows"),
-    "dropped_unknown": ("Rows dropped: unknown category or no number", "rows"),
-    "dropped_target": ("Rows dropped: no declared class, or no number to predict", "rows"),
-    "clipped": ("Moved into the declared range", "cells"),
-    "rounded": ("Rounded to whole numbers", "cells"),
-    "unknown_mapped": ("Unknown text replaced", "cells"),
-    "missing_mapped": ("Missing value replaced", "cells"),
-}
+
+
+def data_line(now: Loaded) -> None:
+    """The line on top of the Data page: the table being declared; where that is the one in use, the line of every page."""
+    work = prepared()
+    if work.draft is None or (work.table is now.table and work.role is now.role):
+        parts.data_line(now)
+        return
+    title = parts.plain(work.title) if work.title else "A draft, its file not chosen yet"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        parts.role_badge(work.role)
+        st.markdown(
+            f"**{title}** · {len(work.draft.columns):,} columns · being declared; other pages still use {parts.plain(now.title)}",
+            width="content",
+        )
 
 
 def ask_to_use(work: Prepared) -> None:
     """The button that puts table and schema into use; when it cannot, the sentence that says why."""
     if st.session_state.pop(_JUST_USED, False):
         st.toast("In use now.", icon=":material/check:")
-    why_not = _why_not(work)
+    why_not = why_not_used(work)
     clicked = st.button("Use this data", type="primary", disabled=bool(why_not), icon=":material/check:")
     parts.why_disabled(why_not)
     if clicked:
@@ -59,11 +64,16 @@ def _is_as_delivered(work: Prepared, schema: object) -> bool:
     return now.sample == work.sample and now.schema == schema
 
 
-def _why_not(work: Prepared) -> str:
+def why_not_used(work: Prepared) -> str:
+    """Why the table cannot be put into use, as Markdown: something is missing, or it is in use; empty when it can."""
+    return why_not_encoded(work) or ("This is the data in use; the other pages follow it." if _in_use(work) else "")
+
+
+def why_not_encoded(work: Prepared) -> str:
+    """What is missing before the rows can be encoded, as Markdown; empty when nothing is."""
     if work.table is None or work.draft is None:
         return "Choose the file above again; its rows are never kept." if work.draft else "Choose a table first."
-    missing = missing_text(work.draft)
-    return missing or ("This is the data in use; the other pages follow it." if _in_use(work) else "")
+    return missing_text(work.draft)
 
 
 def _in_use(work: Prepared) -> bool:
@@ -88,29 +98,4 @@ def show_encoding(now: Loaded) -> None:
     if now.role is DataRole.PRIVATE:
         st.caption("Not shown: counts of private rows are exact, and no ε covers them.")
         return
-    _show_report(now, report)
-
-
-def _show_report(now: Loaded, report: EncodingReport) -> None:
-    dropped = report.rows_read - report.rows_kept
-    share = f" ({dropped / report.rows_read:.1%})" if dropped else ""
-    st.markdown(f"**{report.rows_kept:,}** of {report.rows_read:,} rows are used; {dropped:,} dropped{share}.")
-    if report.malformed:
-        st.caption(f"{report.malformed:,} lines are no rows: another number of cells, or a quote that is never closed.")
-    if report.over_limit:
-        st.caption(f"{report.over_limit:,} rows of persons who have more than are kept of each.")
-    counts = report_rows(report)
-    if counts:
-        import pandas as pd
-
-        frame = pd.DataFrame(counts, columns=["What happened", "Column", "Count", "Of"])
-        st.dataframe(frame, hide_index=True, alt="What encoding changed or dropped, by column.", height="content")
-    else:
-        st.caption("No cell was changed.")
-    if report.ignored_columns:
-        st.caption(f"Columns left out: {parts.names_text(list(report.ignored_columns), most=20)}.")
-
-
-def report_rows(report: EncodingReport) -> list[tuple[str, str, int, str]]:
-    """(what happened, column, count, of what) for everything that happened."""
-    return [(text, column, count, unit) for field, (text, unit) in _COUNTED.items() for column, count in getattr(report, field)]
+    show_report(report)

@@ -142,8 +142,9 @@ def _mark(loss: PrivacyLoss) -> Iterator[str]:
 def public_table(schema: Schema) -> str:
     """Every column with what was taken as public about it, and whether somebody declared it or it was read from the rows."""
     rows = "".join(_column_row(column) for column in (*schema.features, schema.target))
+    read = tuple(field for field in schema.read_from_data if field == "n_public")
     count = "not declared" if schema.n_public is None else f"about {schema.n_public:,}"
-    rows += f"<tr><td>Number of rows</td><td>{count}</td><td>{_badge(schema.read_from_data)}</td></tr>"
+    rows += f"<tr><td>Number of rows</td><td>{count}</td><td>{_badge(read)}</td></tr>"
     return f'<div class="table"><table><tr><th>Column</th><th>Taken as public</th><th>Source</th></tr>{rows}</table></div>'
 
 

@@ -22,7 +22,7 @@ COLUMNS = (
     ColumnDraft("who", Use.LEFT_OUT),
     ColumnDraft("y"),
 )
-KEPT = KeptDraft(DataRole.PRIVATE, SchemaDraft(COLUMNS, "y", 800, True, "who", 3))
+KEPT = KeptDraft(DataRole.PRIVATE, SchemaDraft(COLUMNS, "y", 800, True, "who", 3).looked_at().with_row_count(900))
 
 
 def test_a_draft_comes_back_as_it_was() -> None:
@@ -55,6 +55,9 @@ def test_the_draft_of_every_sample_comes_back(name: str) -> None:
         (("draft", "columns", 1, "part"), "hour", "draft.columns[1].part: This must be of"),
         (("draft", "columns", 1, "order"), "", "draft.columns[1].order: This must be of"),
         (("draft", "columns", 2, "categories"), "abc", "draft.columns[2].categories: This must be a list"),
+        (("draft", "columns", 1, "before", "part"), "hour", "draft.columns[1].before.part: This must be of"),
+        (("draft", "columns", 1, "before", "name"), "age", "draft.columns[1].before: This must be the same column"),
+        (("draft", "before"), 3, "draft.before: This must be an object"),
         (("draft", "target"), "z", "draft.target: This must be one of the columns"),
         (("draft", "person"), "z", "draft.person: This must be one of the columns"),
         (("draft", "n_public"), 0, "draft.n_public: This must be a whole number above 0"),

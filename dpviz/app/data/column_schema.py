@@ -1,0 +1,124 @@
+"""Between a column of a draft and a column of a schema, or of a codebook."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpviz.app.data.column_draft import CATEGORY_FIELDS, CLASS_FIELDS, NUMERIC_FIELDS, ColumnDraft, Use
+from dpviz.io.codebook_lines import Entry
+from dpviz.table.dates import DateFeature
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Target
+
+
+def of_entry(entry: Entry) -> ColumnDraft:
+    """What a line of a codebook says, complete or not."""
+    uses = {
+        "number": Use.NUMBER,
+        "whole": Use.NUMBER,
+        "date": Use.NUMBER,
+        "categories": Use.CATEGORIES,
+        "leave out": Use.LEFT_OUT,
+    }
+    is_date = entry.kind == "date"
+    return ColumnDraft(
+        entry.name,
+        uses.get(entry.kind) or (Use.CATEGORIES if entry.values else None),
+        entry.low,
+        entry.high,
+        entry.unit,
+        is_date or entry.kind == "whole",
+        part=(entry.part or "year") if is_date else "",
+        order=entry.order or "ymd",
+        missing_codes=entry.missing_codes,
+        categories=entry.values,
+        missing_as=entry.missing_as if entry.missing_as in entry.values else None,
+        unknown_as=entry.unknown_as if entry.unknown_as in entry.values else None,
+    )
+
+
+def of_feature(feature: Feature) -> ColumnDraft:
+    """The draft of a feature."""
+    if isinstance(feature, NumericFeature):
+        return ColumnDraft(
+            feature.name,
+            Use.NUMBER,
+            feature.low,
+            feature.high,
+            feature.unit,
+            feature.whole,
+            feature.missing_as,
+            missing_codes=feature.missing_codes,
+            **_date_rule(feature),
+            read=_marks(feature, NUMERIC_FIELDS),
+        )
+    return ColumnDraft(
+        feature.name,
+        Use.CATEGORIES,
+        categories=feature.categories,
+        missing_as=feature.missing_as,
+        unknown_as=feature.unknown_as,
+        missing_codes=feature.missing_codes,
+        read=_marks(feature, CATEGORY_FIELDS),
+    )
+
+
+def of_target(target: Target) -> ColumnDraft:
+    """The draft of a target."""
+    if isinstance(target, NumericTarget):
+        return ColumnDraft(
+            target.name,
+            Use.NUMBER,
+            target.low,
+            target.high,
+            missing_codes=target.missing_codes,
+            read=_marks(target, NUMERIC_FIELDS),
+        )
+    return ColumnDraft(target.name, Use.CATEGORIES, categories=target.classes, read=_marks(target, CLASS_FIELDS))
+
+
+def _marks(column: Feature | Target, fields: dict[str, str]) -> frozenset[str]:
+    return frozenset(ours for ours, theirs in fields.items() if theirs in column.read_from_data)
+
+
+def _read(column: ColumnDraft, fields: dict[str, str]) -> tuple[str, ...]:
+    return tuple(theirs for ours, theirs in fields.items() if ours in column.read)
+
+
+def _date_rule(feature: NumericFeature) -> dict[str, Any]:
+    return {field: getattr(feature, field) for field in ("part", "order", "since")} if isinstance(feature, DateFeature) else {}
+
+
+def feature_of(column: ColumnDraft) -> Feature:
+    """The feature that a draft without gaps declares; raises SchemaError when it contradicts itself."""
+    if column.use is Use.NUMBER:
+        make, rule = NumericFeature, {}
+        if column.part:
+            make, rule = DateFeature, {"part": column.part, "order": column.order or "ymd", "since": column.since}
+        return make(
+            column.name,
+            column.low,  # type: ignore[arg-type]  # no gaps: both ends are given
+            column.high,  # type: ignore[arg-type]
+            unit=column.unit,
+            whole=column.whole,
+            missing_as=column.missing_number,
+            read_from_data=_read(column, NUMERIC_FIELDS),
+            missing_codes=column.missing_codes,
+            **rule,  # type: ignore[arg-type]
+        )
+    return CategoricalFeature(
+        column.name,
+        column.categories,
+        missing_as=column.missing_as,
+        unknown_as=column.unknown_as,
+        missing_codes=column.missing_codes,
+        read_from_data=_read(column, CATEGORY_FIELDS),
+    )
+
+
+def target_of(column: ColumnDraft) -> Target:
+    """The same for the target."""
+    if column.use is Use.NUMBER:
+        numeric = {field: field for field in ("kind", "low", "high", "missing_codes")}
+        low, high = column.low, column.high  # no gaps: both ends are given
+        return NumericTarget(column.name, low, high, _read(column, numeric), column.missing_codes)  # type: ignore[arg-type]
+    return ClassTarget(column.name, column.categories, _read(column, CLASS_FIELDS))

@@ -1,0 +1,51 @@
+"""What encoding did to the rows, column by column, on screen."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpviz.app import parts
+from dpviz.table.dataset import EncodingReport
+
+#: Fields of EncodingReport with counts by column: (what happened, of what).
+_COUNTED = {
+    "dropped_missing": ("Rows dropped: missing value", "rows"),
+    "dropped_unknown": ("Rows dropped: unknown category or no number", "rows"),
+    "dropped_target": ("Rows dropped: no declared class, or no number to predict", "rows"),
+    "clipped": ("Moved into the declared range", "cells"),
+    "rounded": ("Rounded to whole numbers", "cells"),
+    "unknown_mapped": ("Unknown text replaced", "cells"),
+    "missing_mapped": ("Missing value replaced", "cells"),
+}
+
+
+def show_report(report: EncodingReport) -> None:
+    """Rows used, dropped and unchanged, and what happened to the cells of each column. Exact: for whoever may see it."""
+    dropped = report.rows_read - report.rows_kept
+    share = f" ({dropped / report.rows_read:.1%})" if dropped else ""
+    st.markdown(
+        f"**{report.rows_kept:,}** of {report.rows_read:,} rows are used; {dropped:,} dropped{share}.{_unchanged_text(report)}"
+    )
+    if report.malformed:
+        st.caption(f"{report.malformed:,} lines are no rows: another number of cells, or a quote that is never closed.")
+    if report.over_limit:
+        st.caption(f"{report.over_limit:,} rows of persons who have more than are kept of each.")
+    counts = report_rows(report)
+    if counts:
+        import pandas as pd
+
+        frame = pd.DataFrame(counts, columns=["What happened", "Column", "Count", "Of"])
+        st.dataframe(frame, hide_index=True, alt="What encoding changed or dropped, by column.", height="content")
+    else:
+        st.caption("No cell was changed.")
+    if report.ignored_columns:
+        st.caption(f"Columns left out: {parts.names_text(list(report.ignored_columns), most=20)}.")
+
+
+def _unchanged_text(report: EncodingReport) -> str:
+    return "" if report.unchanged is None else f" {report.unchanged:,} rows are used without a changed cell."
+
+
+def report_rows(report: EncodingReport) -> list[tuple[str, str, int, str]]:
+    """(what happened, column, count, of what) for everything that happened."""
+    return [(text, column, count, unit) for field, (text, unit) in _COUNTED.items() for column, count in getattr(report, field)]
