@@ -18,7 +18,11 @@ SMALL = "data=clinic&learners=PF-tree&draws=3&splits=2"
 
 def test_points_come_while_it_computes_and_cancelling_keeps_them(page: Any, app: str) -> None:
     page.goto(f"{app}/compare?data=clinic&draws=100&splits=10")
-    page.get_by_text(re.compile(r"of [\d,]+ fits")).wait_for()
+    page.get_by_text("A first look").wait_for()
+    page.locator(".js-plotly-plot").first.wait_for()
+    settled(page)
+    page.get_by_role("button", name=re.compile("Refine: .* fits .about")).click()
+    page.get_by_text(re.compile(r"of [\d,]+ fits, about")).wait_for()
     page.locator(".js-plotly-plot").first.wait_for()  # a figure while the work goes on
     page.get_by_role("button", name="Cancel").click()
     page.get_by_text("The curves below show what is done.").wait_for()
@@ -30,6 +34,9 @@ def test_another_session_is_served_while_one_computes(visit: Any, app: str) -> N
     busy, other = visit(), visit()
     computing, reading = busy.new_page(), other.new_page()
     computing.goto(f"{app}/compare?data=clinic&draws=100&splits=10")
+    computing.get_by_text("A first look").wait_for()
+    settled(computing)
+    computing.get_by_role("button", name=re.compile("Refine")).click()
     computing.get_by_role("button", name="Cancel").wait_for()
     reading.goto(f"{app}/budget?data=clinic")
     reading.locator(".js-plotly-plot").first.wait_for()

@@ -52,10 +52,37 @@ def test_the_first_curves_of_rows_anyone_may_see_come_by_themselves():
     assert not [found for found in test.button if found.label.startswith("Compute")]
 
 
+def test_a_large_comparison_takes_a_first_look_and_asks_before_it_refines(monkeypatch):
+    monkeypatch.setattr(compare_run, "SMALL", 0)
+    monkeypatch.setattr(compare_run, "COARSE_REPEATS", 1)
+    test = filled()
+    assert len(frame_of(test)) == 2 * 1 + 1
+    assert "A first look: 3 of 7 fits" in texts(test)
+    assert "settings before" not in texts(test)
+    assert "No spread is drawn from fewer than 20 fits" in texts(test)
+    assert "(about" in button(test, "Refine: 4 fits").label
+    button(test, "Refine: 4 fits").click().run()
+    test = finished(test)
+    assert len(frame_of(test)) == 2 * 3 + 1
+    assert "first look" not in texts(test)
+
+
+def test_the_spread_of_one_learner_is_drawn_where_there_are_enough_fits():
+    test = filled(names=("pf-tree", "diffprivlib-tree"), draws="20")
+    assert test.selectbox(key="banded").value == "pf-tree"
+
+    def bands():
+        return [trace for trace in json.loads(test.get("plotly_chart")[0].proto.spec)["data"] if trace.get("fill") == "toself"]
+
+    assert len(bands()) == 1
+    test.selectbox(key="banded").set_value("").run()
+    assert not bands()
+
+
 def test_every_picture_has_words_and_a_table():
     test = filled()
     curves, differences = test.get("plotly_chart")
-    assert "accuracy of 2 learners. At ε = 1 (add/remove one row), PF-tree reaches accuracy" in curves.proto.alt
+    assert "accuracy of 2 algorithms. At ε = 1 (add/remove one row), PF-tree reaches accuracy" in curves.proto.alt
     assert "in points" in differences.proto.alt
     assert json.loads(curves.proto.spec)["data"]
     assert all(len(table.value) for table in test.dataframe)
@@ -233,4 +260,4 @@ def test_a_problem_is_said_with_its_remedy():
 def test_no_learner_chosen_is_said():
     test = filled()
     test.multiselect(key="learners").set_value([]).run()
-    assert ("info", "Choose at least one learner in the sidebar.") in said_in_boxes(test)
+    assert ("info", "Choose at least one algorithm in the sidebar.") in said_in_boxes(test)

@@ -40,8 +40,19 @@ def asked(role: DataRole = DataRole.SIMULATED, **url: str):
 
 
 def pressed(test, start: str):
+    """The page after its button was pressed; the first answer comes by itself, and then there is nothing to press."""
     (button,) = [button for button in test.button if button.label.startswith(start)]
-    return settled(button.click().run())
+    return test if button.disabled else settled(button.click().run())
+
+
+def test_the_first_answer_comes_by_itself_with_its_picture_and_later_ones_are_asked_for():
+    test = asked(**{"wish-accuracy": "60", "sure": "50"})
+    (search, answer), *_ = values_in(test, plan_screen.ANSWER)
+    shown = json.loads(test.get("plotly_chart")[0].proto.spec)["data"]
+    assert [100 * rung.share for rung in answer.rungs] == pytest.approx([trace["y"][0] for trace in shown])
+    test.number_input(key="wish-accuracy").set_value(62.0).run()
+    assert len(values_in(settled(test), plan_screen.ANSWER)) == 1
+    assert search.goal.target == 0.6
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -59,11 +70,11 @@ def test_three_consequences_stand_on_one_axis_with_words_and_a_table():
     test = asked()
     said = texts(test)
     assert "at most 73\\.1 are right" in said
-    (chart,) = test.get("plotly_chart")
+    *_, chart = test.get("plotly_chart")
     spec = json.loads(chart.proto.spec)
     assert len([shape for shape in spec["layout"]["shapes"] if shape["x0"] == shape["x1"] == 1.0]) == 3
     assert "odds about one person" in chart.proto.alt
-    assert len(test.dataframe[0].value) == 2
+    assert len(test.dataframe[-1].value) == 2
 
 
 def test_the_cursor_follows_epsilon_without_computing_anew():

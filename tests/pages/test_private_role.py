@@ -103,7 +103,7 @@ OF_ROWS = {"budget", "compare", "plan", "publish", "robustness", "tree"}
 def test_no_page_offers_a_learner_that_publishes_rows_as_they_are(page, seen):
     test = seen(page)
     exact = {get_learner(name).title for name in learner_names() if not get_learner(name).spends_epsilon}
-    named = [box for box in (*test.selectbox, *test.multiselect) if box.label in ("Learner", "Learners")]
+    named = [box for box in (*test.selectbox, *test.multiselect) if box.label in ("Learner", "Algorithm", "Algorithms")]
     of_rows = [box for box in named if box.key in ("learner", "learners", "robust-learners")]  # others ask about other rows
     assert not {option for box in of_rows for option in box.options} & exact
     assert bool(of_rows) == (page in OF_ROWS)

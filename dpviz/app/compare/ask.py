@@ -70,13 +70,13 @@ def ask_request(loaded: Loaded) -> CompareRequest | None:
     along = _ask_view(with_rows=len(sizes) > 1)
     with st.sidebar:
         options = {"format_func": learner_title, **linked(f"learners{_suffix(loaded)}")}
-        chosen = st.multiselect("Learners", names, default=_first(names, loaded), **options)
+        chosen = st.multiselect("Algorithms", names, default=_first(names, loaded), **options)
         axes = {EPSILON: _ask_epsilons, DEPTH: _ask_depths, ROWS: lambda: _ask_rows(sizes)}[along]()
         repeats = st.select_slider("Draws per split", DRAWS, value=_usual_draws(loaded), **linked(f"draws{_suffix(loaded)}"))
         folds = st.select_slider("Splits", (1, 3, 5, 10), value=5, help=_SPLITS, **linked("splits"))
         metric = _ask_measure(loaded)
     if not chosen:
-        st.info("Choose at least one learner in the sidebar.", icon=":material/info:")
+        st.info("Choose at least one algorithm in the sidebar.", icon=":material/info:")
         return None
     grid = SweepGrid(tuple(chosen), **axes, folds=int(folds), repeats=int(repeats), seed=hidden_seed(loaded.role, _SECRET))
     return CompareRequest(along, metric, grid, rounded(grid.train_share * (_public_rows(loaded) or 1)))
@@ -90,9 +90,9 @@ def _usual_draws(loaded: Loaded) -> int:
     return 5 if isinstance(loaded.schema.target, NumericTarget) else 30
 
 
-_SPLITS = "Rows are split so many times into a part to train on and a part held out, the same way for every learner."
+_SPLITS = "Rows are split so many times into a part to train on and a part held out, the same way for every algorithm."
 _MEASURE = {
-    "": "Balanced accuracy counts every class alike. AUC, log loss and Brier score need learners that give probabilities.",
+    "": "Balanced accuracy counts every class alike. AUC, log loss and Brier score need algorithms that give probabilities.",
     "-of-numbers": "R²: the share of the spread that is explained, 0 for the mean. The errors are in the target's units.",
 }
 
@@ -143,7 +143,7 @@ def epsilons_between(low: float, high: float, digits: str = "1, 2, 3, 5") -> tup
 
 
 def _one_depth() -> dict[str, Any]:
-    words = f"Auto: each learner's public rule, at most {AUTO_CAP} levels."
+    words = f"Auto: each algorithm's public rule, at most {AUTO_CAP} levels."
     depth = st.select_slider("Depth", DEPTHS, value="auto", help=words, **linked("depth"))
     cap = AUTO_CAP if depth == "auto" else int(depth)
     return {"max_depths": (cap,), "depth": "auto" if depth == "auto" else cap}
@@ -157,7 +157,7 @@ def _one_epsilon() -> dict[str, Any]:
 
 def _ask_depths() -> dict[str, Any]:
     deepest = st.select_slider("Deepest", range(2, 11), value=8, **linked("deepest"))
-    words = "A learner with a public depth rule may then use fewer levels than allowed."
+    words = "An algorithm with a public depth rule may then use fewer levels than allowed."
     by_rule = st.toggle("Let depth rules stop earlier", help=words, **linked("by-rule"))
     return {**_one_epsilon(), "max_depths": tuple(range(1, int(deepest) + 1)), "depth": "auto" if by_rule else "exact"}
 

@@ -7,8 +7,9 @@ should wait, are computed here while the worker processes start.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from threading import Thread
 from time import monotonic
@@ -19,7 +20,7 @@ from dpviz.app.compare.ask import CompareRequest
 from dpviz.app.explorations import keep_unnoted, note
 from dpviz.app.state import Loaded
 from dpviz.app.work import tasks
-from dpviz.app.work.session import Status, begin, begin_unasked, poll
+from dpviz.app.work.session import Status, begin, begin_unasked, poll, values_of
 from dpviz.app.work.tasks import Answer, Task
 from dpviz.evaluation.compare.grid import KEYS, Batch, Row, SweepGrid, pending
 from dpviz.evaluation.compare.sweep import run_batches
@@ -33,18 +34,61 @@ FIRST_POINTS = 1.0
 SLOT = "compare"
 #: Nobody has looked for so many seconds: the session is gone, and others are waiting.
 PATIENCE = 120
+#: A first look at a large comparison: so many splits and draws, at every other place of the axis.
+COARSE_FOLDS, COARSE_REPEATS = 2, 5
+#: A comparison of no more fits is computed whole.
+SMALL = 250
 #: Fits of other comparisons that stay in the session.
 KEPT = 30_000
-_STARTED = "_compare_started"
+_STARTED, _PACE = "_compare_started", "_compare_pace"
 
 
 def compare_task(request: CompareRequest, loaded: Loaded) -> Task:
     """The fits of a comparison; values are rows of its frame."""
     origin = origin_of(loaded, request.grid)
     keys = tuple((origin, *key) for batch in request.grid.batches() for key in batch.row_keys())
-    compute = partial(_rows, request.grid, loaded.data, origin)
+    compute = partial(_rows, request.grid, loaded.data, origin, st.session_state.setdefault(_PACE, []))
     about = (loaded.data.fingerprint, request.along)
     return Task(SLOT, keys, compute, about=about, asked=request, keep=KEPT, patience=PATIENCE)
+
+
+def coarse_task(request: CompareRequest, loaded: Loaded) -> Task:
+    """The fits of a first look; all of them where there are few."""
+    whole, grid = compare_task(request, loaded), request.grid
+    if len(whole.keys) <= SMALL:
+        return whole
+    epsilons = {*grid.epsilons[::2], grid.epsilons[-1], math.inf}
+    places = [dict(zip(KEYS, key[1:], strict=True)) for key in whole.keys]  # type: ignore[index]
+    keys = (
+        key
+        for key, at in zip(whole.keys, places, strict=True)
+        if at["fold"] < COARSE_FOLDS and at["repeat"] < COARSE_REPEATS and at["epsilon"] in epsilons
+    )
+    return replace(whole, keys=tuple(keys))
+
+
+def task_in_view(request: CompareRequest, loaded: Loaded) -> Task:
+    """The first look of a table's first comparison until it is there; else the whole comparison."""
+    coarse = coarse_task(request, loaded)
+    started = st.session_state.setdefault(_STARTED, {})
+    is_first = loaded.role is not DataRole.PRIVATE and started.setdefault(loaded.data.fingerprint, coarse.keys) == coarse.keys
+    return coarse if is_first and len(values_of(coarse)) < len(coarse.keys) else compare_task(request, loaded)
+
+
+def is_first_look(request: CompareRequest, loaded: Loaded, status: Status) -> bool:
+    """True when what is shown is the first look at exactly this comparison, and nothing more was asked for."""
+    coarse = coarse_task(request, loaded)
+    is_there = len(values_of(coarse)) == len(coarse.keys)
+    return is_there and not status.is_current and status.shown is not None and len(status.shown.values) == len(coarse.keys)
+
+
+def seconds_for(n_fits: int) -> float | None:
+    """About how long so many fits take, by the pace of those before; None before any."""
+    pace = st.session_state.get(_PACE, [])
+    if len(pace) < 2:
+        return None
+    (n_half, half), (n_done, done) = pace[len(pace) // 2 - 1], pace[-1]  # worker processes take a while to start
+    return n_fits * (done - half) / max(1, n_done - n_half)
 
 
 def origin_of(loaded: Loaded, grid: SweepGrid) -> str:
@@ -59,15 +103,25 @@ def key_of(origin: str, row: Row) -> Hashable:
 
 
 def _rows(
-    grid: SweepGrid, data: EncodedDataset, origin: str, missing: Sequence[Hashable], progress: Progress, stop: Stop
+    grid: SweepGrid,
+    data: EncodedDataset,
+    origin: str,
+    pace: list[tuple[int, float]],
+    missing: Sequence[Hashable],
+    progress: Progress,
+    stop: Stop,
 ) -> Iterator[tuple[Hashable, Answer]]:
     import pandas as pd
 
     wanted = set(missing)
     every = (key for batch in grid.batches() for key in batch.row_keys())
     done = pd.DataFrame([key for key in every if (origin, *key) not in wanted], columns=list(KEYS))
+    began, n_fits = monotonic(), 0
+    pace.clear()
     for rows in _all_batches(grid, data, pending(grid, done), stop):
         yield from ((key_of(origin, row), Answer(row)) for row in rows)
+        n_fits += len(rows)
+        pace.append((n_fits, monotonic() - began))
 
 
 def _all_batches(grid: SweepGrid, data: EncodedDataset, left: list[Batch], stop: Stop) -> Iterator[list[Row]]:
@@ -92,9 +146,9 @@ def begin_noted(task: Task, loaded: Loaded) -> None:
 
 
 def first_curves(task: Task, loaded: Loaded) -> Status:
-    """The first curves of a table begin unasked; private rows are never computed on unasked."""
-    status, started = poll(task), st.session_state.setdefault(_STARTED, set())
-    if loaded.role is DataRole.PRIVATE or status.shown is not None or loaded.data.fingerprint in started:
+    """The first look at a table begins unasked; private rows are never computed on unasked."""
+    status = poll(task)
+    is_first = st.session_state.get(_STARTED, {}).get(loaded.data.fingerprint) == task.keys
+    if loaded.role is DataRole.PRIVATE or status.shown is not None or not is_first:
         return status
-    started.add(loaded.data.fingerprint)
     return begin_unasked(task)

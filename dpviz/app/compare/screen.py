@@ -18,7 +18,7 @@ from dpviz.app.state import Loaded
 from dpviz.app.widgets import chart, download, learner_title, table
 from dpviz.app.work.session import Status, await_first
 from dpviz.app.work.tasks import Task
-from dpviz.app.work.watch import watch
+from dpviz.app.work.watch import duration_text, watch
 from dpviz.evaluation.compare.comparison import (
     METRICS,
     Curve,
@@ -30,7 +30,7 @@ from dpviz.evaluation.compare.comparison import (
     shared_draws,
 )
 from dpviz.evaluation.compare.sweep import as_frame
-from dpviz.figures.compare.bands import compare_figure, curve_rows, headline, is_cut, off_axis
+from dpviz.figures.compare.bands import bandable, compare_figure, curve_rows, headline, is_cut, lines_text, off_axis
 from dpviz.figures.compare.differences import MEANING, difference_figure, difference_rows, probability_text
 from dpviz.figures.compare.dots import WHAT_A_DOT_IS, DotRow, dot_rows
 from dpviz.figures.compare.measure_text import LEAST_R2, gap_unit
@@ -55,13 +55,13 @@ _NOT_COVERED = (
 
 def compare_screen(request: CompareRequest, loaded: Loaded) -> None:
     """The curves asked for, as far as they are there."""
-    task = run.compare_task(request, loaded)
+    task = run.task_in_view(request, loaded)
     status = run.first_curves(task, loaded)
     if status.job is not None:
         await_first(task, _PATIENCE)
         watch(task, "Computing", unit="fits", draw=lambda now: _so_far(request, now))
         return
-    _ask_to_compute(task, status, loaded)
+    _ask_to_compute(task, status, request, loaded)
     if status.shown is not None:
         shown = replace(status.shown.asked, metric=request.metric)
         frame = as_frame(status.shown.values)
@@ -80,13 +80,19 @@ def private_warning(loaded: Loaded) -> None:
         st.warning(_NOT_COVERED, icon=":material/lock:")
 
 
-def _ask_to_compute(task: Task, status: Status, loaded: Loaded) -> None:
+def _ask_to_compute(task: Task, status: Status, request: CompareRequest, loaded: Loaded) -> None:
     """Nothing when all is there; else what is missing, and the button that computes it."""
     for problem in status.problems:
         error(problem, kept="Curves computed before are below." if status.shown else "")
     if not status.n_missing:
         return
-    if status.is_current:
+    label = "Compute {fits}"
+    if run.is_first_look(request, loaded, status):
+        label = "Refine: {fits}"
+        n_shown, n_all = len(status.shown.values) if status.shown else 0, len(task.keys)
+        st.info(f"A first look: {n_shown:,} of {n_all:,} fits. Too few for the spread of a single tree.", icon=":material/speed:")
+    elif status.is_current:
+        label = "Go on with {fits}"
         words = f"Stopped: {status.n_missing:,} fits are missing. The curves below show what is done."
         st.warning(words, icon=":material/pause:")
     elif status.shown is not None:
@@ -94,7 +100,8 @@ def _ask_to_compute(task: Task, status: Status, loaded: Loaded) -> None:
     else:
         st.info("No curves of these rows yet.", icon=":material/show_chart:")
     agreed = loaded.role is not DataRole.PRIVATE or st.checkbox("I will keep these curves to myself", key="keep-private")
-    label = f"Go on with {status.n_missing:,} fits" if status.is_current else f"Compute {status.n_missing:,} fits"
+    seconds = run.seconds_for(status.n_missing)
+    label = label.format(fits=f"{status.n_missing:,} fits") + (f" (about {duration_text(seconds)})" if seconds else "")
     st.button(label, icon=":material/play_arrow:", disabled=not agreed, on_click=run.begin_noted, args=(task, loaded))
 
 
@@ -117,8 +124,8 @@ def _results(request: CompareRequest, frame: pd.DataFrame, loaded: Loaded) -> No
 
 
 def _ask_composed() -> bool:
-    words = "Learners whose steps add up to more than they claim move right; those without any bound leave the axis."
-    return bool(st.toggle("Place learners by the ε their steps compose to", help=words, key="composed", bind="query-params"))
+    words = "Algorithms whose steps add up to more than they claim move right; those without any bound leave the axis."
+    return bool(st.toggle("Place algorithms by the ε their steps compose to", help=words, key="composed", bind="query-params"))
 
 
 def _curves(
@@ -127,23 +134,32 @@ def _curves(
     along, metric = request.along, request.metric
     found = curves(frame, along, metric)
     if not found:
-        st.info(f"None of these learners gives probabilities, so there is no {METRICS[metric]}.", icon=":material/info:")
+        st.info(f"None of these algorithms gives probabilities, so there is no {METRICS[metric]}.", icon=":material/info:")
         return found
+    banded = None if so_far else _ask_band(found)
     level = majority_level(frame, metric)
     x = chosen if chosen is not None else _middle(request)
     words = headline(found, along=along, x=x, metric=metric, level=level)
     if so_far and not any(curve.is_sound and curve.at(x) for curve in found):
         words = "Points appear as they are computed."
     st.markdown(plain(words))
-    figure = compare_figure(found, along=along, metric=metric, level=level, composed=composed, chosen=chosen)
-    chart(figure, f"{METRICS[metric]} of {len(found)} learners. {words}", key="curves")
+    figure = compare_figure(found, along=along, metric=metric, level=level, composed=composed, chosen=chosen, banded=banded)
+    chart(figure, f"{METRICS[metric]} of {len(found)} algorithms. {words}", key="curves")
     if is_cut(found, metric):
         st.caption(f"R² below −{-LEAST_R2} is cut off: far worse than predicting the mean. The table has the numbers.")
-    st.caption(
-        "Lines: median; bands: nine of ten outcomes (5–95 %) over draws and splits. Dashed with open markers: the claim does not "
-        "hold as published."
-    )
+    st.caption(lines_text(found, banded))
     return found
+
+
+def _ask_band(found: Sequence[Curve]) -> str | None:
+    """The one learner whose spread is drawn: several bands would hide each other."""
+    names = bandable(found)
+    if not names:
+        return None
+    sound = [curve.learner for curve in found if curve.is_sound and curve.learner in names]
+    options = {"format_func": lambda name: learner_title(name) if name else "none", "key": "banded", "width": 260}
+    start = 1 + names.index((sound or names)[0])
+    return st.selectbox("Show the spread of", ("", *names), start, **options) or None
 
 
 def _middle(request: CompareRequest) -> float:
@@ -205,15 +221,15 @@ def _differences(request: CompareRequest, rows: pd.DataFrame, found: Sequence[Cu
     verdicts = {curve.learner: curve.verdict for curve in found}
     names = [name for name in verdicts if (rows.learner == name).any()]
     if len(names) < 2:
-        st.caption("Choose at least two learners to compare them.")
+        st.caption("Choose at least two algorithms to compare them.")
         return
-    ours = st.selectbox("Learner", names, format_func=learner_title, key="ours")
+    ours = st.selectbox("Algorithm", names, format_func=learner_title, key="ours")
     pairs = [difference(rows, ours, other, request.metric) for other in names if other != ours]
     known = [item for item in pairs if item is not None]
     lines = (f"- beats {plain(learner_title(item.other))} with probability **{probability_text(item)}**" for item in known)
     st.markdown("\n".join([f"{plain(learner_title(ours))}", "", *lines]))
     unit = gap_unit(request.metric)
-    words = f"Differences of {learner_title(ours)} to {len(known)} other learners, in {unit}; the table has the numbers."
+    words = f"Differences of {learner_title(ours)} to {len(known)} other algorithms, in {unit}; the table has the numbers."
     chart(difference_figure(known, line_styles(verdicts), request.metric), words, key="differences")
     st.caption(MEANING)
     table(difference_rows(known, request.metric), "Every difference with its probability.")

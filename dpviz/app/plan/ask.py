@@ -153,7 +153,7 @@ def ask_request(guess: float) -> PlanRequest:
             target = st.number_input("Leaves with the right label, %", 1.0, 99.9, 90.0, 1.0, format="%g", **linked("wish-labels"))
     with right:
         steps = (50, 80, 90, 95)
-        reliability = st.select_slider("In so many trees of 100", steps, 90, help=_SURE, **linked("sure"))
+        reliability = st.select_slider("Required reliability, trees of 100", steps, 90, help=_SURE, **linked("sure"))
     return PlanRequest(name, _ALONG[name], Goal(measure, target / 100, reliability / 100))
 
 

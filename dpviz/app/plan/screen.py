@@ -33,7 +33,7 @@ from dpviz.learners import get_learner, require_task
 
 ANSWER, CHECK, CURVES = "plan", "plan-check", "plan-consequences"
 SEED, CHECK_SEED = 11, 12
-_STARTED = "_plan_started"
+_STARTED, _FIRST = "_plan_started", "_plan_first"
 
 
 def plan_screen(asked: Asked, loaded: Loaded) -> None:
@@ -76,7 +76,7 @@ class _Search:
 
 
 def _ask_backwards(place: Place, setup: Setup, loaded: Loaded, curves: Status) -> None:
-    st.header("Ask the other way round", anchor=False)
+    st.header("Work backwards from a goal", anchor=False)
     request = ask_request(_guess(place))
     if request.goal is None:
         _answer_poison(request, curves)
@@ -84,6 +84,8 @@ def _ask_backwards(place: Place, setup: Setup, loaded: Loaded, curves: Status) -
     st.caption(plain(f"Held fixed: {drawn.setup_text(setup, request.along, get_learner(setup.learner).title)}. {place.title}."))
     key = request_key(place, setup, request, loaded)
     task = in_one(ANSWER, key, partial(_found, _Search(place, setup, request.along, request.goal)), keep=4)
+    if st.session_state.setdefault(_FIRST, key) == key:
+        begin_unasked(task)
     status = offer(task, "Find the answer", ":material/search:")
     report(task, "Growing trees until the answer is clear")
     if status.shown is not None:
@@ -106,6 +108,7 @@ def _answer(search: _Search, answer: Answer, key: str) -> None:
         st.caption(f"Nothing could: in this world {percent(round(world.follows, 3))} is the most anybody reaches.")
     if answer.rungs:
         chart(drawn.search_figure(answer, along), sentence, key="plan-answer")
+        st.caption("Each mark is a value that was tried: the share of its trees that reached the goal, with its limits.")
         table(drawn.search_rows(answer, along), sentence)
     if answer.reached is not None and key:
         _check(search, answer.reached.place, key)

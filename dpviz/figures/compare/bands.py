@@ -1,7 +1,8 @@
-"""Curves of accuracy, R² or error side by side: a band per learner, lines to compare with, and the words.
+"""Curves of accuracy, R² or error side by side: a line per learner, a band for one of them, and the words.
 
-A band reaches from the 5 % to the 95 % outcome over draws and folds, its line is the median: what one tree may turn out to
-be, not how well its mean is known (Hofman, Goldstein and Hullman, CHI 2020: ranges of means are read as ranges of outcomes).
+A band stands on `ENOUGH` fits at every point. It reaches from the 5 % to the 95 % outcome over draws and folds, its line is the
+median: what one tree may turn out to be, not how well its mean is known (Hofman, Goldstein and Hullman, CHI 2020: ranges of means
+are read as ranges of outcomes).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from itertools import cycle
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.compare.comparison import ERRORS, METRICS, Curve, Point
-from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, Style, band, chart, line, marker
+from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, Style, band, chart, joined, line, marker
 from dpviz.figures.compare.measure_text import LEAST_R2, level_name, measure_text, tick_format
 from dpviz.figures.compare.style import LineStyle, line_styles
 from dpviz.figures.guarantee_text import number_text
@@ -25,6 +26,8 @@ AXES = {
     "max_depth": "most levels of rules",
     "n_rows": "training rows",
 }
+#: Fits at each point below which a range of nine in ten outcomes says little.
+ENOUGH = 20
 #: Lines of learners without privacy, in their order: all grey, so that each needs a dash of its own.
 LEVEL_DASHES = ("dashdot", "longdash", "longdashdot", "12px,3px,2px,3px,2px,3px")
 COMPOSED_AXIS = f"ε the steps compose to ({NEIGHBOURS})"
@@ -41,10 +44,36 @@ def off_axis(curves: Iterable[Curve]) -> tuple[str, ...]:
     return tuple(curve.learner for curve in curves if curve.is_private and any(math.isinf(p.composed) for p in curve.points))
 
 
+def bandable(curves: Iterable[Curve]) -> tuple[str, ...]:
+    """Learners with several points, each of which has enough fits for a band."""
+    return tuple(c.learner for c in curves if len(c.points) > 1 and min(point.n_fits for point in c.points) >= ENOUGH)
+
+
+def lines_text(curves: Sequence[Curve], banded: str | None) -> str:
+    """What the lines mean, of those that are there."""
+    words = ["Lines: median over draws and splits."]
+    if banded is not None:
+        fits = min(point.n_fits for curve in curves if curve.learner == banded for point in curve.points)
+        title = _styles(curves)[banded].title
+        words.append(f"Band: nine of ten outcomes (5–95 %) of {title}, from {fits:,} fits or more at each point.")
+    elif not bandable(curves):
+        words.append(f"No spread is drawn from fewer than {ENOUGH} fits at a point.")
+    if any(curve.verdict in ("unproven", "violated") for curve in curves):
+        words.append("Dashed with open markers: the claim does not hold as published.")
+    return " ".join(words)
+
+
 def compare_figure(
-    curves: Sequence[Curve], *, along: str, metric: str, level: float | None, composed: bool = False, chosen: float | None = None
+    curves: Sequence[Curve],
+    *,
+    along: str,
+    metric: str,
+    level: float | None,
+    composed: bool = False,
+    chosen: float | None = None,
+    banded: str | None = None,
 ) -> Figure:
-    """Bands and lines.
+    """Lines, and the band of one of them.
 
     Parameters
     ----------
@@ -56,6 +85,8 @@ def compare_figure(
         Along epsilon: use the composed one for the x position.
     chosen : float or None
         Mark this place.
+    banded : str or None
+        The learner whose band is drawn.
     """
     ends, styles, dashes = _ends(curves, composed), _styles(curves), cycle(LEVEL_DASHES)
     figure = chart(460, hovermode="closest", legend=LEGEND_ABOVE, **_axes(along, metric, composed, ends))
@@ -64,7 +95,7 @@ def compare_figure(
         if _is_level(curve, along):
             _add_level(figure, style.name, curve.points[0].median, metric, ends, next(dashes))
         else:
-            _add_band(figure, curve, style, along, metric, composed)
+            _add_line(figure, curve, style, along, metric, composed, has_band=curve.learner == banded)
     if level is not None and math.isfinite(ends[0]):
         _add_level(figure, level_name(metric), level, metric, ends, "dot")
     if chosen is not None and not composed:
@@ -100,19 +131,20 @@ def _add_level(figure: Figure, name: str, height: float, metric: str, ends: tupl
         figure.add_scatter(x=list(ends), y=[height] * 2, name=name, mode="lines", line=style, hovertemplate=hover)
 
 
-def _add_band(figure: Figure, curve: Curve, style: LineStyle, along: str, metric: str, composed: bool) -> None:
+def _add_line(figure: Figure, curve: Curve, style: LineStyle, along: str, metric: str, composed: bool, *, has_band: bool) -> None:
     places = placed(curve, composed=composed)
     if not places:
         return
     x, points = [place[0] for place in places], [place[1] for place in places]
-    area = band(x, [point.low for point in points], [point.high for point in points], style.colour, 0.16)
-    figure.add_scatter(**area, legendgroup=curve.learner)
+    if has_band:
+        area = band(x, [point.low for point in points], [point.high for point in points], style.colour, 0.16)
+        figure.add_scatter(**area, legendgroup=curve.learner)
     figure.add_scatter(
         x=x,
         y=[point.median for point in points],
         name=style.name,
         legendgroup=curve.learner,
-        mode="lines+markers",
+        mode=joined(len(x)),
         line=line(style.colour, dash=style.dash),
         marker=marker(style.colour, style.symbol, 8, 1.5),
         customdata=[_hover(point, along, metric) for point in points],
@@ -154,7 +186,7 @@ def headline(curves: Sequence[Curve], *, along: str, x: float, metric: str, leve
     found = [(curve, point) for curve in curves if (point := curve.at(x)) is not None]
     sound = [pair for pair in found if pair[0].is_sound]
     if not sound:
-        return "No learner whose claim holds was fitted here."
+        return "No algorithm whose claim holds was fitted here."
     best, point = (min if metric in ERRORS else max)(sound, key=lambda pair: pair[1].median)
     styles = _styles(curves)
     said = f"{capital(_place_words(along, x))}, {styles[best.learner].title} reaches {_reach(point, metric)}"
@@ -166,7 +198,8 @@ def headline(curves: Sequence[Curve], *, along: str, x: float, metric: str, leve
 
 def _reach(point: Point, metric: str) -> str:
     low, high = measure_text(point.low, metric), measure_text(point.high, metric)
-    return f"{METRICS[metric]} {measure_text(point.median, metric)} (nine of ten draws: {low} to {high})"
+    spread = f" (nine of ten draws: {low} to {high})" if point.n_fits >= ENOUGH else ""
+    return f"{METRICS[metric]} {measure_text(point.median, metric)}{spread}"
 
 
 def curve_rows(curves: Sequence[Curve], *, along: str, metric: str) -> Rows:
@@ -174,7 +207,7 @@ def curve_rows(curves: Sequence[Curve], *, along: str, metric: str) -> Rows:
     styles = _styles(curves)
     return [
         {
-            "learner": styles[curve.learner].title,
+            "algorithm": styles[curve.learner].title,
             "claim": "none made" if curve.verdict == "none" else curve.verdict,
             AXES[along]: number_text(point.x) if along == "epsilon" else f"{point.x:,.0f}",
             COMPOSED_AXIS: number_text(point.composed),

@@ -15,7 +15,7 @@ from dpviz.figures.wording import capital, counted, percent
 def consequences_figure(found: Consequences, *, cursor: float, candidates: int, above: float) -> Figure:
     """Accuracy, guesses right and poisoned rows over one epsilon axis, with one cursor through all three."""
     right = f"Right guesses of 100, {attack_title(candidates)}"
-    titles = ("Accuracy on rows kept aside, %", right, "Poisoned rows it withstands")
+    titles = ("Test accuracy (held-out rows), %", right, "Poisoned rows it withstands")
     figure = panels(3, 620, top=32, spacing=0.09, subplot_titles=titles, layout={"hovermode": "closest", "showlegend": False})
     x = [item.epsilon for item in found.found]
     low, middle, high = ([100 * item.accuracy(q) for item in found.found] for q in (TAIL, 0.5, 1 - TAIL))
@@ -49,7 +49,7 @@ def attack_title(candidates: int) -> str:
 def consequence_sentences(item: Consequence, found: Consequences, *, candidates: int, above: float) -> tuple[str, str, str]:
     """Accuracy, risk and protection at one epsilon, a sentence each."""
     low, middle, high = (percent(round(item.accuracy(q), 3)) for q in (TAIL, 0.5, 1 - TAIL))
-    right = f"The middle tree is right on {middle} of the rows kept aside, nine of ten on {low} to {high}."
+    right = f"The middle tree is right on {middle} of the held-out rows, nine of ten on {low} to {high}."
     guess = f" Always guessing the most frequent class: {percent(round(found.majority, 3))}."
     return right + guess, risk_sentence(item.proven, candidates), _poison_sentence(item, found, above)
 

@@ -12,14 +12,14 @@ from statistics import median_high
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.plan.planner import Along, Goal, Setup
 from dpviz.evaluation.plan.search import Answer, Rung
-from dpviz.figures.charts import Figure, Rows, Style, chart, limits, marker
+from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, Style, chart, limits, line, marker
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.theme import GREEN, NEUTRAL, ORANGE
 from dpviz.figures.wording import capital, percent
 
 AXES = {"epsilon": f"ε ({NEIGHBOURS})", "n_rows": "training rows", "max_depth": "levels of rules"}
 MEASURES = {
-    "accuracy": "accuracy on rows kept aside",
+    "accuracy": "test accuracy (held-out rows)",
     "labels": "the share of leaves whose label is the true majority",
 }
 VERDICTS = {"yes": "enough", "no": "not enough", "open": "undecided"}
@@ -96,7 +96,8 @@ def search_figure(answer: Answer, along: Along) -> Figure:
     """Share of trees that reached the target at every place that was tried, with the limits the search used."""
     up = {"title": "trees that reached it, %", "range": [-4, 106], "zeroline": False}
     across = {"title": AXES[along], **ladder_axis(along, answer.ladder)}
-    figure = chart(320, top=16, showlegend=False, xaxis=across, yaxis=up)
+    figure = chart(340, top=16, legend=LEGEND_ABOVE, xaxis=across, yaxis=up)
+    named: set[str] = set()
     for rung in answer.rungs:
         colour, symbol = _MARKS[rung.verdict]
         figure.add_scatter(
@@ -105,8 +106,17 @@ def search_figure(answer: Answer, along: Along) -> Figure:
             mode="markers",
             error_y=limits([100 * (rung.high - rung.share)], [100 * (rung.share - rung.low)], colour),
             marker=marker(colour, symbol),
+            name=VERDICTS[rung.verdict],
+            legendgroup=rung.verdict,
+            showlegend=rung.verdict not in named,
             hovertemplate=f"{place_text(along, rung.place)}: {_count(rung)} reached it, {VERDICTS[rung.verdict]}<extra></extra>",
         )
+        named.add(rung.verdict)
+    if answer.reached is not None:
+        place = answer.reached.place
+        figure.add_vline(place, line=line(GREEN, 2))
+        where = {"x": place if along == "max_depth" else math.log10(place), "y": 0, "xanchor": "left", "showarrow": False}
+        figure.add_annotation(text=f" <b>{place_text(along, place)}</b>", **where)
     asked = {"annotation_text": f"asked: {percent(answer.reliability)}", "annotation_position": "top left"}
     figure.add_hline(100 * answer.reliability, line={"color": NEUTRAL, "dash": "dot"}, **asked)
     return figure

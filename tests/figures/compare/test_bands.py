@@ -1,13 +1,25 @@
 import math
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from dpviz.evaluation.compare.comparison import Curve, Difference, Point
-from dpviz.figures.compare.bands import AXES, compare_figure, curve_rows, headline, is_cut, off_axis, placed
+from dpviz.figures.compare.bands import (
+    AXES,
+    ENOUGH,
+    bandable,
+    compare_figure,
+    curve_rows,
+    headline,
+    is_cut,
+    lines_text,
+    off_axis,
+    placed,
+)
 from dpviz.figures.compare.differences import difference_figure, difference_rows, probability_text, sentence
 from dpviz.figures.compare.dots import NARROW, WIDE, DotRow, dot_rows, dots_svg, row_words, scale_of, stacked
 from dpviz.figures.compare.measure_text import LEAST_R2, gap_text, measure_text, tick_format
@@ -55,10 +67,22 @@ def test_a_claim_that_does_not_hold_is_dashed_and_open():
 
 
 def test_the_band_goes_out_along_the_top_and_back_along_the_bottom():
-    figure = compare_figure((SOUND,), **EPSILON)
+    figure = compare_figure(ALL, **EPSILON, banded=SOUND.learner)
     (band,) = [trace for trace in figure.data if trace.fill == "toself"]
     assert list(band.x) == [0.01, 0.1, 1.0, 1.0, 0.1, 0.01]
     assert list(band.y) == pytest.approx([0.81] * 3 + [0.78] * 3)
+
+
+def test_no_band_is_drawn_unasked_or_offered_for_too_few_fits():
+    assert not [trace for trace in compare_figure(ALL, **EPSILON).data if trace.fill == "toself"]
+    few = Curve("pf-tree", "holds", (*SOUND.points[:2], replace(SOUND.points[2], n_fits=ENOUGH - 1)))
+    assert bandable(ALL) == ("pf-tree", "privatree", "bdpt")
+    assert bandable((few, PLAIN)) == ()
+    assert "No spread is drawn from fewer than 20 fits" in lines_text((few, PLAIN), None)
+    assert "Dashed" not in lines_text((few, PLAIN), None)
+    said = lines_text(ALL, "pf-tree")
+    assert "of PF-tree, from 30 fits or more at each point. Dashed" in said
+    assert "nine of ten" not in headline((few,), along="epsilon", x=1.0, metric="accuracy", level=None)
 
 
 def test_epsilon_and_rows_are_logarithmic_and_depth_is_not():
@@ -96,7 +120,7 @@ def test_the_headline_praises_the_best_learner_whose_claim_holds():
     assert "not private) 85.0%, guessing 76.0%." in words
     assert "PrivaTree" not in words
     assert headline((FALSE,), along="epsilon", x=0.1, metric="accuracy", level=None) == (
-        "No learner whose claim holds was fitted here."
+        "No algorithm whose claim holds was fitted here."
     )
 
 
@@ -216,7 +240,7 @@ def test_r2_is_drawn_to_the_mean_and_not_far_below_it():
     assert is_cut((NOISY,), "r2")
     assert not is_cut((TREE,), "r2")
     assert not is_cut((NOISY,), "rmse")
-    assert "0.300" in figure.data[1].customdata[0]
+    assert "0.300" in figure.data[0].customdata[0]
     assert curve_rows((NOISY,), along="epsilon", metric="r2")[0]["5 %"] == "-9.000"
     assert headline((NOISY, TREE), along="epsilon", x=1.0, metric="r2", level=0.0) == (
         "At ε = 1 (add/remove one row), S-GBDT reaches R² 0.300 (nine of ten draws: 0.250 to 0.400); "
@@ -227,7 +251,7 @@ def test_r2_is_drawn_to_the_mean_and_not_far_below_it():
 def test_of_errors_the_least_is_the_best():
     few, many = (Curve(name, "holds", (Point(1.0, 1.0, at, at, at, 3),)) for name, at in (("dp-mean", 880.0), ("s-gbdt", 412.25)))
     words = headline((few, many), along="epsilon", x=1.0, metric="rmse", level=900.0)
-    assert "S-GBDT reaches RMSE 412.2 (" in words
+    assert "S-GBDT reaches RMSE 412.2;" in words
     assert words.endswith("the mean 900.")
     figure = compare_figure((few, many), along="epsilon", metric="rmse", level=900.0)
     assert figure.layout.yaxis.tickformat == tick_format("rmse") == ",~r"

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -67,6 +68,17 @@ def test_the_figure_marks_every_rung_by_shape_and_its_limits():
         assert trace.y[0] + trace.error_y.array[0] == pytest.approx(100 * found.high)
         assert trace.y[0] - trace.error_y.arrayminus[0] == pytest.approx(100 * found.low)
     assert "add/remove one row" in figure.layout.xaxis.title.text
+
+
+def test_every_verdict_is_named_once_and_the_answer_is_a_line():
+    figure = search_figure(FOUND, "epsilon")
+    assert [trace.name for trace in figure.data if trace.showlegend] == ["not enough", "undecided", "enough"]
+    (answer,) = [shape for shape in figure.layout.shapes if shape.x0 == shape.x1]
+    assert answer.x0 == FOUND.reached.place
+    (name,) = [note for note in figure.layout.annotations if note.text == f" <b>ε = {FOUND.reached.place:g}</b>"]
+    assert name.x == pytest.approx(math.log10(FOUND.reached.place))  # where plotly wants it on such an axis
+    refuted = replace(FOUND, rungs=FOUND.rungs[:1])
+    assert not [shape for shape in search_figure(refuted, "epsilon").layout.shapes if shape.x0 == shape.x1]
 
 
 def test_the_table_says_the_same():
