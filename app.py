@@ -20,7 +20,7 @@ GROUPS = {
         ("plan", "Plan", ":material/straighten:"),
     ),
     "Trust": (("audit", "Audit", ":material/fact_check:"), ("publish", "Publish", ":material/publish:")),
-    "Learn": (("learn", "Learn", ":material/school:"),),
+    "Learn": (("learn", "Learn", ":material/school:"), ("epsilon", "What is a good ε?", ":material/help_center:")),
 }
 #: What stands at the bare address: a newcomer sees a trained tree at once.
 FIRST = "tree"

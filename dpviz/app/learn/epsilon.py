@@ -1,0 +1,55 @@
+"""The page about good epsilons: an epsilon as guesses, published ones beside it, and the questions of an auditor."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app.controls import EPSILONS
+from dpviz.app.learn.odds import EPSILONS as IN_THE_TABLE
+from dpviz.app.parts import plain
+from dpviz.app.prose import prose
+from dpviz.app.widgets import chart, linked, table
+from dpviz.evaluation.learn.deployments import deployments
+from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.learn import deployments as figures
+from dpviz.figures.learn import mechanisms
+
+TEXTS = "epsilon"
+
+
+def ask() -> float:
+    """The epsilon that the page is about."""
+    options = {"format_func": number_text, **linked("good-epsilon")}
+    return float(st.select_slider(f"ε ({NEIGHBOURS})", EPSILONS, 1.0, **options))
+
+
+def odds(epsilon: float) -> None:
+    """What it allows somebody who guesses."""
+    st.header("What it means", anchor=False)
+    words = mechanisms.guesses_sentence(epsilon)
+    left, right = st.columns(2, gap="large", vertical_alignment="center")
+    with left:
+        st.markdown(prose(TEXTS, "odds"))
+        st.markdown(f"**{plain(words)}**")
+    with right:
+        chart(mechanisms.guesses_figure(epsilon), words, key="epsilon-odds")
+    table(mechanisms.guesses_rows(IN_THE_TABLE), "What every ε allows.")
+
+
+def others(epsilon: float) -> None:
+    """Published epsilons, by what they protect."""
+    st.header("What others published with", anchor=False)
+    found = deployments()
+    words = figures.deployments_sentence(found, mine=epsilon)
+    st.markdown(f"**{plain(words)}**")
+    chart(figures.deployments_figure(found, mine=epsilon), words, key="epsilon-others")
+    st.caption(prose(TEXTS, "others"))
+    table(figures.deployment_rows(found), "Every entry of the registry.")
+
+
+def auditor() -> None:
+    """What to have an answer to before a release."""
+    st.header("What an auditor asks", anchor=False)
+    st.markdown(prose(TEXTS, "auditor"))
+    st.caption(prose(TEXTS, "sources"))
