@@ -158,7 +158,7 @@ MUTANTS = (
     Mutant(
         "a row count read from the data passes for declared",
         "dpviz/table/schema.py",
-        'return of_columns + tuple((field, field) for field in self.read_from_data)',
+        "return of_columns + tuple((field, field) for field in self.read_from_data)",
         "return of_columns",
         ("tests/table/test_schema.py::test_declaring_a_field_takes_its_mark_and_the_kind_away",),
     ),
