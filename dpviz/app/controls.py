@@ -71,9 +71,31 @@ def ask_settings() -> Asked:
         params = _ask_params(learner, depth)
         draw = _ask_draw(loaded().role)
         _reset_button(widgets)
+    return Asked(learner, _settings(epsilon, depth), params, draw, dict(widgets))
+
+
+def asked_for(learner: str, epsilon: float, depth: str, params: dict[str, Any], draw: int) -> Asked:
+    """What the sidebar says once its widgets are set to this, for rows whose draws are numbered; `params` as in Asked."""
+    widgets = {_learner_key(): learner, "epsilon": epsilon, "depth": depth, "draw": draw}
+    for name, about in controls_of(get_learner(learner).Params).items():
+        widgets |= _widgets_of(f"{learner}.{name}", about, depth, params.get(name, _default(learner, name)))
+    return Asked(learner, _settings(epsilon, depth), params, draw, widgets)
+
+
+def _settings(epsilon: float, depth: str) -> dict[str, Any]:
     cap = AUTO_CAP if depth == "auto" else int(depth)
-    settings = {"epsilon": epsilon, "max_depth": cap, "depth": "auto" if depth == "auto" else cap}
-    return Asked(learner, settings, params, draw, dict(widgets))
+    return {"epsilon": epsilon, "max_depth": cap, "depth": "auto" if depth == "auto" else cap}
+
+
+def _widgets_of(key: str, about: Control, depth: str, value: Any) -> dict[str, Any]:
+    """The widgets that say `value` of one parameter."""
+    if about.kind not in ("classes", "shares"):
+        return {key: value}
+    if value is None:
+        return {f"{key}.by-hand": False}
+    places = range(1, len(value) + 1)
+    names = [f"class {place}" for place in places] if about.kind == "classes" else _parts_of(about, depth)
+    return {f"{key}.by-hand": True} | {f"{key}.{name}": part for name, part in zip(names, value, strict=False)}
 
 
 def _noted(key: str, value: Any) -> Any:
@@ -84,11 +106,14 @@ def _noted(key: str, value: Any) -> Any:
 
 def _ask_learner() -> str:
     """Those that predict this kind of target; each kind has its own key, so that going back to a table finds its learner."""
-    now = loaded()
-    key = "learner-of-numbers" if isinstance(now.schema.target, NumericTarget) else "learner"
-    name = st.selectbox("Learner", now.learners, format_func=learner_title, **linked(key))
+    key = _learner_key()
+    name = st.selectbox("Learner", loaded().learners, format_func=learner_title, **linked(key))
     st.caption(f"{get_learner(name).idea} {get_learner(name).citation}.")
     return _noted(key, name)
+
+
+def _learner_key() -> str:
+    return "learner-of-numbers" if isinstance(loaded().schema.target, NumericTarget) else "learner"
 
 
 def _ask_epsilon() -> float:
@@ -159,7 +184,7 @@ def _ask_class_weights(key: str, about: Control) -> tuple[float, ...] | None:
 
 def _ask_shares(key: str, about: Control, depth: str) -> tuple[float, ...] | None:
     """None while the rule decides; else one weight per part, or per level once the depth is a number."""
-    parts = about.parts or tuple(f"depth {level}" for level in range(0 if depth == "auto" else int(depth)))
+    parts = _parts_of(about, depth)
     reason = "" if parts else "Choose a depth first: with auto the number of levels is not fixed."
     hand, label = f"{key}.by-hand", f"{about.label}: set by hand"
     by_hand = _noted(hand, st.toggle(label, help=reason or about.help, disabled=bool(reason), **linked(hand)))
@@ -169,6 +194,10 @@ def _ask_shares(key: str, about: Control, depth: str) -> tuple[float, ...] | Non
     return tuple(
         _noted(f"{key}.{part}", st.number_input(part, 0.0, 1000.0, 1.0, format="%g", **linked(f"{key}.{part}"))) for part in parts
     )
+
+
+def _parts_of(about: Control, depth: str) -> tuple[str, ...]:
+    return about.parts or tuple(f"depth {level}" for level in range(0 if depth == "auto" else int(depth)))
 
 
 def _ask_draw(role: DataRole) -> int:

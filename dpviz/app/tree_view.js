@@ -119,7 +119,8 @@ class View {
   }
 
   draw(text) {
-    const held = this.svg?.contains(this.root.activeElement) ? this.root.activeElement.dataset.path : undefined;
+    const focused = this.svg?.contains(this.root.activeElement) ? this.root.activeElement : undefined;
+    const place = focused ? this.having(focused.dataset.path).indexOf(focused) : 0;
     const before = new Map((this.nodes ?? []).map((node) => [node.dataset.path, corner(node)]));
     this.svg = drawing(text);
     this.svg.setAttribute("aria-describedby", "hint");
@@ -130,7 +131,6 @@ class View {
     this.size = { width: this.svg.viewBox.baseVal.width, height: this.svg.viewBox.baseVal.height };
     this.stage.replaceChildren(this.svg);
     this.nodes = [...this.svg.querySelectorAll("[data-path]")];
-    this.byId = new Map(this.nodes.map((node) => [node.dataset.path, node]));
     if (this.at) {  // on the way from one step to another the zoom stays, and the frame does not shrink
       this.zoomTo(this.scale, this.left, this.top);
       this.grow();
@@ -145,7 +145,9 @@ class View {
     this.fit(kept?.left, kept?.top);
     if (kept && !kept.fitted) this.zoomTo(kept.scale, kept.left, kept.top);
     this.dress();
-    if (held) (this.byId.get(held) ?? this.nodes[0]).focus({ preventScroll: true });
+    if (!focused) return;
+    const again = this.having(focused.dataset.path);
+    (again[place] ?? again[0] ?? this.nodes[0]).focus({ preventScroll: true });
   }
 
   // Theme, selection, and the one node the Tab key reaches.
@@ -157,12 +159,21 @@ class View {
       edge.classList.toggle("on", `${this.chosen}.`.startsWith(`${edge.dataset.to}.`));
     }
     const held = this.svg.contains(this.root.activeElement) ? this.root.activeElement : undefined;
-    this.rove(held ?? this.byId.get(this.chosen) ?? this.nodes[0]);
+    for (const kin of new Set(this.nodes.map(tree))) {
+      const nodes = this.nodes.filter((node) => tree(node) === kin);
+      this.rove(nodes.find((node) => node === held) ?? nodes.find((node) => node.dataset.path === this.chosen) ?? nodes[0]);
+    }
   }
 
+  // One node of each tree is reached by the Tab key; two trees may stand side by side.
   rove(node) {
-    for (const other of this.nodes) other.setAttribute("tabindex", other === node ? "0" : "-1");
+    for (const other of this.kin(node)) other.setAttribute("tabindex", other === node ? "0" : "-1");
   }
+
+  // The node of this place; one in each of two trees.
+  having(path) { return this.nodes.filter((node) => node.dataset.path === path); }
+
+  kin(node) { return this.nodes.filter((other) => tree(other) === tree(node)); }
 
   // --- zoom and pan ----------------------------------------------------------------------------------------------------
 
@@ -274,17 +285,18 @@ class View {
 
   // The node a key leads to; null where there is none, undefined for a key that means nothing here.
   next(node, key) {
-    const id = node.dataset.path, at = this.nodes.indexOf(node);
-    const parent = this.byId.get(id.slice(0, id.lastIndexOf(".")));
-    const child = this.byId.get(`${id}.L`);
-    const level = this.nodes.filter((other) => other.ariaLevel === node.ariaLevel);
+    const id = node.dataset.path, nodes = this.kin(node), at = nodes.indexOf(node);
+    const named = (path) => nodes.find((other) => other.dataset.path === path);
+    const parent = named(id.slice(0, id.lastIndexOf(".")));
+    const child = named(`${id}.L`);
+    const level = nodes.filter((other) => other.ariaLevel === node.ariaLevel);
     const beside = (step) => level[level.indexOf(node) + step];
     const outline = this.svg.dataset.layout === "narrow";
     const ways = {
-      Home: () => this.nodes[0],
-      End: () => this.nodes.at(-1),
-      ArrowUp: () => (outline ? this.nodes[at - 1] : parent),
-      ArrowDown: () => (outline ? this.nodes[at + 1] : child),
+      Home: () => nodes[0],
+      End: () => nodes.at(-1),
+      ArrowUp: () => (outline ? nodes[at - 1] : parent),
+      ArrowDown: () => (outline ? nodes[at + 1] : child),
       ArrowLeft: () => (outline ? parent : beside(-1)),
       ArrowRight: () => (outline ? child : beside(+1)),
     };
@@ -327,6 +339,8 @@ function nearest(steps, value) {
   const away = steps.map((step) => Math.abs(Math.log(step.value / Math.max(value, 1e-9))));
   return away.indexOf(Math.min(...away));
 }
+
+function tree(node) { return node.closest("[role=tree]"); }
 
 function corner(node) {
   const { x, y } = node.querySelector(".box");

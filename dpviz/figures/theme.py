@@ -69,6 +69,9 @@ STREAMLIT = {
 N_COLOURS = len(LIGHT.classes)
 N_STEPS = len(LIGHT.steps)
 
+#: What differs between two trees: note on a node, and style class -> its colour on a light and on a dark ground.
+DIFFERENCES = {"changed": ("#8a5a00", "#e3bd5a"), "different": ("#9b1f8f", "#e48be0")}
+
 WHITE, CLEAR = "#ffffff", "rgba(0,0,0,0)"
 #: Lines of learners side by side.
 SERIES = ("#2f86c1", "#d2691e", "#12937a", "#c0569a", "#9a7d0a", "#7a6fd0", "#bb4f4f")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpviz.evaluation.intervals import clopper_pearson, mean_limits, wilson
+from dpviz.evaluation.intervals import clopper_pearson, mean_limits, paired_difference, wilson
 from dpviz.randomness import generator
 
 
@@ -39,3 +39,22 @@ def test_limits_of_a_mean_cover_it_and_tighten():
     assert np.mean((limits[:, 0] <= truth) & (truth <= limits[:, 1])) >= 0.9
     assert np.ptp(mean_limits(np.full(10_000, 0.5), 0.1)) < 0.01
     assert mean_limits(np.array([0.5]), 0.1) == (0.0, 1.0)
+
+
+def test_the_interval_of_a_paired_difference_covers_it_95_times_in_100_and_not_always():
+    """Rows that both get right or wrong together, and few of them: the interval is about the rows where they differ."""
+    rng = generator(5)
+    first = rng.random((4000, 200)) < 0.8
+    second = np.where(rng.random(first.shape) < 0.15, rng.random(first.shape) < 0.6, first)
+    true = 0.15 * (0.8 - 0.6)
+    inside = [low <= true <= high for _, low, high in map(paired_difference, first, second)]
+    assert 0.93 < np.mean(inside) < 0.97
+
+
+def test_a_paired_difference_is_that_of_the_shares_and_swaps_its_sign():
+    first, second = np.array([True, True, False, True]), np.array([True, False, False, False])
+    gap, low, high = paired_difference(first, second)
+    assert gap == 0.5
+    assert paired_difference(second, first) == (-gap, -high, -low)
+    none = np.zeros(0, dtype=bool)
+    assert paired_difference(none, none)[0] == 0.0

@@ -13,7 +13,7 @@ from dpviz.app.controls import DEPTHS
 from dpviz.app.held_out import TEST_SHARE
 from dpviz.app.tree.ladder import SLOTS, take_dragged
 from dpviz.evaluation.tree import ladder
-from dpviz.figures.tree.svg import node_in_words
+from dpviz.figures.tree.text import node_in_words
 from dpviz.table.role import DataRole
 from tests.pages.opened import after_work, in_use, opened, tree_on_screen
 

@@ -17,11 +17,13 @@ from dpviz.app.tree.forest import forest_screen
 from dpviz.app.tree.fresh import is_drawn_again, redraws_now, redraws_task
 from dpviz.app.tree.ladder import ladders_now, place_of, take_dragged
 from dpviz.app.tree.node_card import node_card, spent_at
+from dpviz.app.tree.pinned import beside, named, pair_words, pin_bar, pinned_now
 from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.app.trees import Trained
-from dpviz.app.work.watch import watch
+from dpviz.app.work.watch import watch, watch_missing
 from dpviz.evaluation.tree.redraws import Redraws
 from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.tree.pair import Side, pair_svg
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import node_in_short, rule_list
 from dpviz.figures.wording import counted
@@ -46,14 +48,20 @@ def tree_screen(trained: Trained, loaded: Loaded) -> None:
         boosted_screen(model, loaded) if isinstance(model, BoostedTrees) else forest_screen(model, loaded)
         return
     trace = exact_trace(complete, rows_of_the_tree(loaded)) if loaded.role.may_show_rows else None
-    fold = _ask_view() == FOLDED
+    with st.container():
+        pinned = pinned_now(loaded)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        fold = _ask_view() == FOLDED
+        pin_bar(pinned, trained, loaded)
     shown = folded(complete, trained.result.plan) if fold else complete
     drawn = redraws_now(trained.asked, loaded)
-    climbing, ladders = ladders_now(trained.asked, loaded, fold=fold)
-    path = _picture(trained, shown, drawn, trace, fold=fold, ladders=ladders)
-    with st.container():
-        if climbing:
-            watch(*climbing, draw=lambda status: None)  # half a ladder shows nothing
+    style = _style(trained, shown, drawn, trace, fold=fold)
+    if pinned is None:
+        path = _picture(trained, shown, style, loaded, fold=fold)
+    else:
+        sides = beside(pinned, loaded, fold=fold), named("Now", trained, shown, style)
+        path = _pair(*sides)
+        pair_words(pinned, trained, sides, loaded)
     _legend(trained, loaded, drawn, may_show_rows=trace is not None)
     node_card(trained, loaded, shown, path, trace)
     _text_twin(trained, complete, shown)
@@ -78,30 +86,45 @@ def _legend(trained: Trained, loaded: Loaded, drawn: Redraws | None, *, may_show
     if drawn is not None:
         said += [f"Ink: how often a question comes back in {drawn.n_done} trees with fresh noise.", _FAINT]
     st.caption(" ".join(said))
-    if is_drawn_again(trained.asked, loaded):
-        watch(redraws_task(trained.asked, loaded), "Drawing the tree again with fresh noise")
+    if drawn is None and is_drawn_again(trained.asked, loaded):
+        watch_missing(redraws_task(trained.asked, loaded), "Drawing the tree again with fresh noise")
 
 
-def _picture(
-    trained: Trained, shown: Tree, drawn: Redraws | None, trace: ExactTrace | None, *, fold: bool, ladders: Mapping[str, str]
-) -> str:
-    """Draw the tree, its lines as wide as the share of the rows where rows may be shown; returns the path of the chosen node."""
+def _style(trained: Trained, shown: Tree, drawn: Redraws | None, trace: ExactTrace | None, *, fold: bool) -> dict[str, Any]:
+    """How the tree is drawn: lines as wide as the share of the rows where rows may be shown, ink where it is drawn again."""
+    assert trained.tree is not None
+    style = {"widths": trace.shares(shown) if trace else None, "bars": intervals(trained.tree, shown, trained.result.plan)}
+    return style | ({} if drawn is None else {"came_back": drawn.coming_back(shown), "n_draws": drawn.n_done, "fold": fold})
+
+
+def _picture(trained: Trained, shown: Tree, style: dict[str, Any], loaded: Loaded, *, fold: bool) -> str:
+    """Draw the tree, to be dragged through its ladders where it has some; returns the path of the chosen node."""
+    chosen, path = _chosen(shown)
+    climbing, ladders = ladders_now(trained.asked, loaded, fold=fold)
+    title = _title(trained, shown)
+    wide, narrow = (tree_svg(shown, narrow=narrow, selected=chosen, title=title, **style) for narrow in (False, True))
+    at = place_of(trained.asked, trained.result.plan.depth)
+    tree_view(wide, narrow, selected=chosen, key=VIEW, ladders=ladders, at=at, on_dragged=partial(take_dragged, VIEW))
+    with st.container():
+        if climbing:
+            watch(*climbing, draw=lambda status: None)  # half a ladder shows nothing
+    return path
+
+
+def _pair(pinned: Side, now: Side) -> str:
+    """Draw both trees; returns the path of the chosen node of the one that is not pinned."""
+    chosen, path = _chosen(now.tree)
+    wide, narrow = (pair_svg(pinned, now, selected=chosen, narrow=narrow) for narrow in (False, True))
+    tree_view(wide, narrow, selected=chosen, key=VIEW)
+    return path
+
+
+def _chosen(shown: Tree) -> tuple[str, str]:
+    """Id and path of the chosen node."""
     ids = {placed.id: placed.path for placed in shown.nodes()}
     st.session_state[SELECTED] = chosen_node(VIEW) or st.session_state.get(SELECTED, "root")
     chosen = nearest_kept(st.session_state[SELECTED], ids)
-    style: dict[str, Any] = {
-        "widths": trace.shares(shown) if trace else None,
-        "selected": chosen,
-        "title": _title(trained, shown),
-    }
-    assert trained.tree is not None
-    style["bars"] = intervals(trained.tree, shown, trained.result.plan)
-    if drawn is not None:
-        style |= {"came_back": drawn.coming_back(shown), "n_draws": drawn.n_done, "fold": fold}
-    wide, narrow = (tree_svg(shown, narrow=narrow, **style) for narrow in (False, True))
-    at = place_of(trained.asked, trained.result.plan.depth)
-    tree_view(wide, narrow, selected=chosen, key=VIEW, ladders=ladders, at=at, on_dragged=partial(take_dragged, VIEW))
-    return ids[chosen]
+    return chosen, ids[chosen]
 
 
 def nearest_kept(node_id: str, ids: Mapping[str, str]) -> str:

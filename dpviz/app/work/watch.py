@@ -56,6 +56,14 @@ def watch(task: Task, words: str, *, unit: str = "", draw: Callable[[Status], No
         again()
 
 
+def watch_missing(task: Task, words: str) -> None:
+    """Watch the work on an answer that the page was drawn without; draw it again at once if the answer has come since."""
+    watch(task, words)
+    status = poll(task)
+    if status.is_done:
+        st.rerun()
+
+
 def _progress_text(status: Status, unit: str) -> str:
     job, n_parts = status.job, len(status.answers)
     if job is None or not job.has_begun:

@@ -16,7 +16,8 @@ from xml.sax.saxutils import escape
 
 from dpviz.errors import NotExported, UnknownName
 from dpviz.figures.publish.report import drawn_tree, report_document, report_html, report_rules
-from dpviz.figures.tree.svg import node_in_words, tree_svg
+from dpviz.figures.tree.svg import tree_svg
+from dpviz.figures.tree.text import node_in_words
 from dpviz.io.exports import registry
 from dpviz.io.exports.conditions import Row
 from dpviz.io.exports.contract import Exportable, Exported, Target, export

@@ -8,8 +8,8 @@ root, which fits a telephone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from dpviz.models.tree import Branch, Leaf, Node, Tree
@@ -72,14 +72,33 @@ def tree_layout(tree: Tree, *, narrow: bool = False, least_card: float = CARD_WI
     Cards are at least `least_card` wide in the fan, wider where the page has room.
     """
     if narrow:
-        nodes = _hang(tree.root, "", MARGIN, MARGIN, NARROW_WIDTH - 2 * MARGIN)
-    else:
-        levels = _fan_levels(tree, least_card)
-        card = max(least_card, min(WIDEST_CARD, _spare_card(tree, levels, least_card)))
-        nodes, _ = _fan(tree.root, "", MARGIN, MARGIN, levels, card)
-    nodes = sorted(nodes, key=lambda placed: placed.path)
-    right = NARROW_WIDTH - MARGIN if narrow else max(placed.x + placed.width for placed in nodes)
-    return Layout(tuple(nodes), right + MARGIN, max(placed.bottom for placed in nodes) + MARGIN)
+        return outline(tree)
+    levels = _fan_levels(tree, least_card)
+    card = max(least_card, min(WIDEST_CARD, _spare_card(tree, levels, least_card)))
+    nodes, _ = _fan(tree.root, "", MARGIN, MARGIN, levels, card)
+    return _laid_out(nodes, max(placed.x + placed.width for placed in nodes))
+
+
+def outline(tree: Tree, width: float = NARROW_WIDTH) -> Layout:
+    """One row per node, each level indented, right edges flush."""
+    return _laid_out(_hang(tree.root, "", MARGIN, MARGIN, width - 2 * MARGIN), width - MARGIN)
+
+
+def aligned(first: Layout, second: Layout) -> tuple[Layout, Layout]:
+    """Two outlines with gaps, so that nodes at the same place of both trees stand at the same height."""
+    paths = sorted(first.by_path.keys() | second.by_path.keys())
+    below = MARGIN + CARD_HEIGHT + ROW_GAP
+    tops = {path: below + row * (ROW_HEIGHT + ROW_GAP) for row, path in enumerate(paths[1:])} | {"": MARGIN}
+    return _moved(first, tops), _moved(second, tops)
+
+
+def _moved(layout: Layout, tops: Mapping[str, float]) -> Layout:
+    return _laid_out([replace(placed, y=tops[placed.path]) for placed in layout.nodes], layout.width - MARGIN)
+
+
+def _laid_out(nodes: Sequence[Placed], right: float) -> Layout:
+    ordered = tuple(sorted(nodes, key=lambda placed: placed.path))
+    return Layout(ordered, right + MARGIN, max(placed.bottom for placed in ordered) + MARGIN)
 
 
 def _fan_levels(tree: Tree, card: float) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from dpviz.figures.theme import DARK, FONT, LIGHT, N_COLOURS, css_variables, step_variables, text_on
+from dpviz.figures.theme import DARK, DIFFERENCES, FONT, LIGHT, N_COLOURS, css_variables, step_variables, text_on
 
 _LAYOUT = f"""
 .dp-tree text{{font-family:{FONT};font-family:var(--st-font,{FONT});direction:ltr;unicode-bidi:embed;white-space:pre}}
@@ -31,15 +31,17 @@ _LAYOUT = f"""
 
 
 @cache
-def tree_css(*, numbers: bool = False) -> str:
+def tree_css(*, numbers: bool = False, pair: bool = False) -> str:
     """The style sheet as text. Names start with `dp-` or are inside `.dp-tree`, so it can live in a page.
 
-    `numbers` adds what leaves with numbers need.
+    `numbers` adds what leaves with numbers need, `pair` the colours of what differs between two trees.
     """
     colours = _themed(css_variables(LIGHT, follow=True), css_variables(DARK, follow=True))
     lines = [colours, _LAYOUT.strip(), *_roles(), *_classes()]
     if numbers:
         lines += [_themed(step_variables(LIGHT), step_variables(DARK)), *_steps()]
+    if pair:
+        lines += _differences()
     return "\n".join(lines) + "\n"
 
 
@@ -88,6 +90,17 @@ def _steps() -> list[str]:
         rules.append(f".dp-tree .s{index} .box,.dp-tree .s{index} .level{{fill:{colour};fill:{variable}}}")
         rules.append(f".dp-tree .s{index} .gauge{{stroke:{colour};stroke:{variable}}}")
         rules.append(f'.dp-tree .s{index}:not([aria-selected="true"]) .box{{stroke:{colour};stroke:{variable}}}')
+    return rules
+
+
+def _differences() -> list[str]:
+    light, dark = (";".join(f"--dp-{kind}:{pair[ground]}" for kind, pair in DIFFERENCES.items()) for ground in (0, 1))
+    rules = [_themed(light, dark)]
+    for kind, (colour, _) in DIFFERENCES.items():
+        variable = f"var(--dp-{kind})"
+        rules.append(f".dp-tree .{kind} .box{{stroke-width:2.5px}}")
+        rules.append(f'.dp-tree .{kind}:not([aria-selected="true"]) .box{{stroke:{colour};stroke:{variable}}}')
+        rules.append(f".dp-tree .{kind} .mark{{fill:{colour};fill:{variable};font-weight:600}}")
     return rules
 
 

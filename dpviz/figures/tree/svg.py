@@ -6,16 +6,17 @@ The drawing is complete XML on its own, fetches nothing, and carries its meaning
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from xml.sax.saxutils import escape, quoteattr
 
-from dpviz.figures.theme import N_COLOURS, class_letter, place_of, step_of
+from dpviz.figures.theme import DIFFERENCES, N_COLOURS, class_letter, place_of, step_of
 from dpviz.figures.tree.labels import fitted, fitted_pair, rule_parts, text_width, visible
 from dpviz.figures.tree.layout import CARD_WIDTH, NOISE, Layout, Placed, tree_layout, without_noise
 from dpviz.figures.tree.style import tree_css
-from dpviz.models.tree import Branch, End, Leaf, NumberLeaf, Rule, ThresholdRule, Tree, format_value, leaf_in_words
+from dpviz.figures.tree.text import node_in_words
+from dpviz.models.tree import Branch, End, Leaf, Rule, ThresholdRule, Tree, format_value, leaf_in_words
 from dpviz.table.schema import Schema
 
 TEXT, SMALL = 13.0, 11.5
@@ -37,7 +38,7 @@ class _Drawing:
     layout: Layout
     widths: Mapping[str, float] | None
     selected: str | None
-    marks: Mapping[str, str]
+    marks: Mapping[str, str] | None
     came_back: Mapping[str, int]
     n_draws: int
     bars: Mapping[str, tuple[float, float, float]]
@@ -64,6 +65,7 @@ def tree_svg(
     bars: Mapping[str, tuple[float, float, float]] | None = None,
     fold: bool = False,
     narrow: bool = False,
+    layout: Layout | None = None,
     title: str,
 ) -> str:
     """The tree as one SVG document.
@@ -76,7 +78,7 @@ def tree_svg(
     selected : str or None
         The id ("root", "root.L", ...) of the node drawn as chosen, with the edges that lead to it.
     marks : mapping from path to str
-        A short note in the corner of a node ("63 %").
+        A short note in the corner of a node, instead of how often it comes back; those of DIFFERENCES have a colour.
     came_back : mapping from path to int
         In how many of `n_draws` fresh draws a node comes back: its ink, and its note.
     bars : mapping from path to (share, low, high)
@@ -85,15 +87,17 @@ def tree_svg(
         Draw a branch that never comes back as one stub, "noise", without what is below it.
     narrow : bool
         One outline 340 px wide, for telephones.
+    layout : Layout, optional
+        Where nodes stand, instead of the places that `narrow` and the tree give.
     title : str
         What the picture is, read out first.
     """
     came_back = came_back or {}
-    notes = {path: f"{count} of {n_draws}" for path, count in came_back.items()} | dict(marks or {})
+    notes = [f"{count} of {n_draws}" for count in came_back.values()] if marks is None else marks.values()
     least = _least_card(tree, notes, " 100%" if bars else "")
     drawn = Tree(tree.schema, without_noise(tree.root, came_back)) if fold else tree
-    layout = tree_layout(drawn, narrow=narrow, least_card=least)
-    drawing = _Drawing(tree, layout, widths, selected, notes, came_back, n_draws, bars or {})
+    layout = layout or tree_layout(drawn, narrow=narrow, least_card=least)
+    drawing = _Drawing(tree, layout, widths, selected, marks, came_back, n_draws, bars or {})
     width, height = _n(layout.width), _n(layout.height)
     name = quoteattr(visible(title))
     lines = [
@@ -110,19 +114,6 @@ def tree_svg(
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
-
-
-def node_in_words(tree: Tree, path: str) -> str:
-    """What a screen reader says of a node: what it asks or predicts, how it is reached. Raises KeyError for an unknown path."""
-    node = tree.node(path)
-    if isinstance(node, Leaf):
-        what = f"Predicts {visible(leaf_in_words(tree.schema, node))}, class {class_letter(node.label)}"
-    elif isinstance(node, NumberLeaf):
-        what = f"Predicts {leaf_in_words(tree.schema, node)}"
-    else:
-        what = f"Asks: {' '.join(rule_parts(tree.schema, node.rule))}?"
-    reached = f"reached by {_SIDES[path[-1]]}" if path else "the root"
-    return f"{what}{'' if what.endswith('?') else '.'} Depth {len(path)}, {reached}."
 
 
 def _thin_last(drawing: _Drawing) -> list[Placed]:
@@ -167,8 +158,9 @@ def _node(drawing: _Drawing, placed: Placed) -> Iterator[str]:
         share, low, high = drawing.bars[placed.path]
         words += f" Probability {share:.0%}, between {low:.0%} and {high:.0%}."
     if placed.path in drawing.came_back:
-        words += f" {'Noise: came' if placed.node is NOISE else 'Came'} back in {mark} draws."
-    elif mark:
+        came = "Noise: came" if placed.node is NOISE else "Came"
+        words += f" {came} back in {_times(drawing, placed)} draws."
+    if mark and drawing.marks is not None:
         words += f" {mark}."
     x, y, width, height = map(_n, (placed.x, placed.y, placed.width, placed.height))
     yield f"<g {_attributes(drawing, placed)} aria-label={quoteattr(words)}>"
@@ -181,8 +173,13 @@ def _node(drawing: _Drawing, placed: Placed) -> Iterator[str]:
 
 
 def _mark(drawing: _Drawing, placed: Placed) -> str:
-    given = drawing.marks.get(placed.path)
-    return visible(given) if given else ""
+    if drawing.marks is None:
+        return _times(drawing, placed) if placed.path in drawing.came_back else ""
+    return visible(drawing.marks[placed.path]) if drawing.marks.get(placed.path) else ""
+
+
+def _times(drawing: _Drawing, placed: Placed) -> str:
+    return f"{drawing.came_back.get(placed.path)} of {drawing.n_draws}"
 
 
 def _ink(drawing: _Drawing, path: str) -> float:
@@ -194,6 +191,7 @@ def _attributes(drawing: _Drawing, placed: Placed) -> str:
     node, chosen = placed.node, placed.id == drawing.selected
     kind = "branch" if isinstance(node, Branch) else "noise" if node is NOISE else f"leaf {_colour(drawing, node)}"
     kind += " faint" if _ink(drawing, placed.path) < FAINT else ""
+    kind += f" {mark}" if (mark := _mark(drawing, placed)) in DIFFERENCES else ""
     stop = 0 if placed.path == drawing.first_stop else -1
     return (
         f'class="node {kind}" role="treeitem" data-path="{placed.id}" tabindex="{stop}" '
@@ -273,12 +271,12 @@ def _rule(schema: Schema, rule: Rule, left: float, right: float, middle: float, 
         yield _text("rule", left, middle + 13, fitted(asked, right - left, TEXT))
 
 
-def _least_card(tree: Tree, marks: Mapping[str, str], probability: str) -> float:
+def _least_card(tree: Tree, marks: Iterable[str], probability: str) -> float:
     """A card wide enough for what leaves say and the marks, within reason; deep trees hang, and need room for yes and no too."""
     side = SIDE_WIDTH if tree.depth > 3 else 0.0
     names = map(format_value, tree.values) if tree.values else tree.schema.classes
     name = max(text_width(visible(name) + probability, TEXT, bold=True) for name in names)
-    mark = max((text_width(visible(mark), SMALL) + 6 for mark in marks.values() if mark), default=0.0)
+    mark = max((text_width(visible(mark), SMALL) + 6 for mark in marks if mark), default=0.0)
     return max(CARD_WIDTH, side + min(WIDEST_LEAF, 2 * PADDING + SWATCH + 6 + name) + min(WIDEST_MARK, mark))
 
 

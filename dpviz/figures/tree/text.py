@@ -9,11 +9,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dpviz.figures.tree.labels import visible
+from dpviz.figures.theme import class_letter
+from dpviz.figures.tree.labels import rule_parts, visible
 from dpviz.models.tree import (
     Branch,
     End,
+    Leaf,
     Node,
+    NumberLeaf,
     Rule,
     SubsetRule,
     ThresholdRule,
@@ -23,6 +26,8 @@ from dpviz.models.tree import (
     rule_in_words,
 )
 from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature
+
+_SIDES = {"L": "yes", "R": "no"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,19 @@ def node_in_short(tree: Tree, node: Node) -> str:
     """The rule of a branch, or what a leaf predicts behind an arrow."""
     words = rule_in_words(tree.schema, node.rule) if isinstance(node, Branch) else f"→ {leaf_in_words(tree.schema, node)}"
     return visible(words)
+
+
+def node_in_words(tree: Tree, path: str) -> str:
+    """What a screen reader says of a node: what it asks or predicts, how it is reached. Raises KeyError for an unknown path."""
+    node = tree.node(path)
+    if isinstance(node, Leaf):
+        what = f"Predicts {visible(leaf_in_words(tree.schema, node))}, class {class_letter(node.label)}"
+    elif isinstance(node, NumberLeaf):
+        what = f"Predicts {leaf_in_words(tree.schema, node)}"
+    else:
+        what = f"Asks: {' '.join(rule_parts(tree.schema, node.rule))}?"
+    reached = f"reached by {_SIDES[path[-1]]}" if path else "the root"
+    return f"{what}{'' if what.endswith('?') else '.'} Depth {len(path)}, {reached}."
 
 
 def _questions(tree: Tree, path: str) -> Iterator[tuple[Rule, str]]:

@@ -17,7 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.figures.theme import N_STEPS
-from dpviz.figures.tree.svg import node_in_words, tree_svg
+from dpviz.figures.tree.svg import tree_svg
+from dpviz.figures.tree.text import node_in_words
 from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 

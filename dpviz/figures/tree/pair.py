@@ -1,0 +1,152 @@
+"""Two trees side by side, or one above the other: the same place at the same height, what differs in colour and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from dpviz.figures.tree.labels import visible
+from dpviz.figures.tree.layout import NARROW_WIDTH, NOISE, Layout, aligned, outline, without_noise
+from dpviz.figures.tree.style import tree_css
+from dpviz.figures.tree.svg import tree_svg
+from dpviz.figures.tree.text import node_in_short
+from dpviz.figures.wording import counted
+from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Tree, format_value
+
+#: Width of each tree where they stand side by side, the space between them, and the height of the line above each.
+SIDE_WIDTH, BETWEEN, HEAD = 460.0, 16.0, 26.0
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two trees.
+
+    Attributes
+    ----------
+    name : str
+        What it is called above the drawing: "Pinned: ε = 0.1".
+    tree : Tree
+        As it is shown, folded or complete.
+    style : dict
+        Arguments of `tree_svg`: widths, bars, came_back, n_draws, fold.
+    """
+
+    name: str
+    tree: Tree
+    style: dict[str, Any]
+
+    @cached_property
+    def drawn(self) -> Tree:
+        """The tree with a stub for what never comes back."""
+        if not self.style.get("fold"):
+            return self.tree
+        return Tree(self.tree.schema, without_noise(self.tree.root, self.style.get("came_back") or {}))
+
+
+def differences(tree: Tree, other: Tree) -> dict[str, str]:
+    """By path of every node of `tree`: "" where `other` has the same, else what is different.
+
+    "changed": the same feature with another threshold or other categories, or another number. "different": another question or
+    another answer. What stands below that is about "other rows", or "only here".
+    """
+    return dict(_differences(tree.root, other.root, ""))
+
+
+def _differences(node: Node, other: Node | None, path: str, *, apart: bool = False) -> Iterator[tuple[str, str]]:
+    said = "only here" if other is None else "other rows" if apart else _difference(node, other)
+    yield path, said
+    if isinstance(node, Branch):
+        beside = (other.left, other.right) if isinstance(other, Branch) else (None, None)
+        for side, child, its in zip("LR", (node.left, node.right), beside, strict=True):
+            yield from _differences(child, its, path + side, apart=apart or said == "different")
+
+
+def _difference(node: Node, other: Node) -> str:
+    if node is NOISE or other is NOISE:
+        return "" if node is other else "different"
+    if isinstance(node, Branch) and isinstance(other, Branch):
+        same_feature = node.rule.feature == other.rule.feature
+        return "" if node.rule == other.rule else "changed" if same_feature else "different"
+    if isinstance(node, Leaf) and isinstance(other, Leaf):
+        return "" if node.label == other.label else "different"
+    if isinstance(node, NumberLeaf) and isinstance(other, NumberLeaf):
+        return "" if format_value(node.value) == format_value(other.value) else "changed"
+    return "different"
+
+
+def pair_svg(pinned: Side, now: Side, *, selected: str | None, narrow: bool = False) -> str:
+    """Both trees as one SVG document, for the view of a single tree: each is a `tree` of its own for screen readers.
+
+    The node `selected` is drawn as chosen in both.
+    """
+    sides, width = (pinned, now), NARROW_WIDTH if narrow else SIDE_WIDTH
+    first, second = (outline(side.drawn, width) for side in sides)
+    layouts = (first, second) if narrow else aligned(first, second)
+    notes = differences(pinned.drawn, now.drawn), differences(now.drawn, pinned.drawn)
+    places = ((0.0, 0.0), (0.0, HEAD + layouts[0].height + BETWEEN) if narrow else (width + BETWEEN, 0.0))
+    across = width + places[1][0]
+    down = max(y + HEAD + layout.height for (_, y), layout in zip(places, layouts, strict=True))
+    numbers = any(side.tree.values for side in sides)
+    size = f'width="{across:g}" height="{down:g}" viewBox="0 0 {across:g} {down:g}" data-layout="narrow"'
+    name = quoteattr(visible(f"{pinned.name}. {now.name}."))
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="dp-tree" {size} role="group" aria-label={name}>',
+            f"<style>{escape(tree_css(numbers=numbers, pair=True))}</style>",
+            f'<rect class="dp-ground" width="{across:g}" height="{down:g}"/>',
+            *(
+                _side(side, layout, note, place, selected)
+                for side, layout, note, place in zip(sides, layouts, notes, places, strict=True)
+            ),
+            "</svg>\n",
+        ]
+    )
+
+
+def _side(side: Side, layout: Layout, notes: Mapping[str, str], place: tuple[float, float], selected: str | None) -> str:
+    """One tree below its name: what the drawing of that tree alone has on its ground."""
+    alone = tree_svg(side.tree, **side.style, selected=selected, marks=notes, layout=layout, title=side.name)
+    inside = alone.split('<rect class="dp-ground"', 1)[1].split("\n", 1)[1].removesuffix("</svg>\n")
+    x, y = place
+    return (
+        f'<text class="name" x="{x + 10:g}" y="{y + 19:g}" aria-hidden="true">{escape(visible(side.name))}</text>\n'
+        f'<g role="tree" aria-label={quoteattr(visible(side.name))} transform="translate({x:g} {y + HEAD:g})">\n{inside}</g>'
+    )
+
+
+def pair_sentence(pinned: Side, now: Side) -> str:
+    """How many questions both trees share, and how many differ."""
+    found, before = differences(now.drawn, pinned.drawn), differences(pinned.drawn, now.drawn)
+    if not any(found.values()) and not any(before.values()):
+        return "Both trees are the same. Change ε, the depth or the draw: the next tree stands beside the pinned one."
+    asked = [note for path, note in found.items() if isinstance(now.drawn.node(path), Branch)]
+    same, changed = asked.count(""), asked.count("changed")
+    kinds = {"are in the pinned tree too": same, "changed": changed, "are different": len(asked) - same - changed}
+    counts = ", ".join(f"{count} {words}" for words, count in kinds.items() if count)
+    return f"Of {counted(len(asked), 'question')} now, {counts}." if asked else "The tree now asks nothing."
+
+
+def pair_rows(pinned: Side, now: Side) -> list[dict[str, str]]:
+    """Both trees place by place, as a table."""
+    words = {"": "same", "only here": "only now"}
+    notes = dict.fromkeys(differences(pinned.drawn, now.drawn), "only pinned")
+    notes |= {path: words.get(note, note) for path, note in differences(now.drawn, pinned.drawn).items()}
+    return [
+        {"place": _place(path), "pinned": _short(pinned.drawn, path), "now": _short(now.drawn, path), "difference": notes[path]}
+        for path in sorted(notes)
+    ]
+
+
+def _place(path: str) -> str:
+    return ", ".join("yes" if step == "L" else "no" for step in path) or "root"
+
+
+def _short(tree: Tree, path: str) -> str:
+    try:
+        node = tree.node(path)
+    except KeyError:
+        return "–"
+    return "noise" if node is NOISE else node_in_short(tree, node)

@@ -1,0 +1,68 @@
+"""Two trees at once in a real browser: pin, choose another epsilon, swap, follow the link elsewhere, unpin; by keyboard too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.browser.visiting import idle
+
+pytestmark = pytest.mark.browser
+
+
+def _trees(page: Any) -> list[str]:
+    return page.get_by_role("tree").evaluate_all("trees => trees.map((tree) => tree.getAttribute('aria-label'))")
+
+
+def _press(page: Any, name: str) -> None:
+    button = page.get_by_role("button", name=name, exact=True)
+    button.focus()
+    button.press("Enter")
+
+
+def test_a_pinned_tree_stands_beside_the_next_and_the_address_holds_both(visit: Any, app: str) -> None:
+    page = visit(viewport={"width": 1440, "height": 1400}).new_page()
+    page.goto(f"{app}/?data=clinic&depth=2&epsilon=2")
+    page.get_by_role("button", name="Pin this tree").wait_for()
+    idle(page)
+    _press(page, "Pin this tree")
+    page.get_by_text("Both trees are the same.").wait_for()
+    exact = page.get_by_role("spinbutton", name="ε, exactly")
+    exact.fill("0.5")
+    exact.press("Enter")
+    page.get_by_role("tree", name="Now: PF-tree, ε = 0.5, depth 2, draw 1").wait_for()
+    assert _trees(page) == ["Pinned: PF-tree, ε = 2, depth 2, draw 1", "Now: PF-tree, ε = 0.5, depth 2, draw 1"]
+    first, second = (tree.bounding_box() for tree in page.get_by_role("tree").all())
+    assert first["x"] + first["width"] <= second["x"]
+
+    # each tree is reached by Tab, and arrows stay in it
+    root = page.get_by_role("tree").nth(0).locator("[data-path=root]")
+    root.focus()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowDown")
+    inside = "() => { const at = document.activeElement.shadowRoot.activeElement; return at.closest('[role=tree]').ariaLabel; }"
+    assert page.evaluate(inside).startswith("Pinned")
+    page.keyboard.press("Tab")
+    assert page.evaluate(inside).startswith("Now")
+
+    idle(page)
+    _press(page, "Swap")
+    page.get_by_role("tree", name="Now: PF-tree, ε = 2, depth 2, draw 1").wait_for()
+    page.get_by_text("Guaranteed: ε = 2 (add/remove one row)").wait_for()
+    assert exact.input_value() == "2"
+    page.wait_for_url(lambda url: "pinned=" in url and "epsilon=2" in url)
+
+    narrow = visit(viewport={"width": 390, "height": 1400}, color_scheme="dark", reduced_motion="reduce").new_page()
+    narrow.goto(page.url)
+    narrow.get_by_role("tree", name="Pinned: PF-tree, ε = 0.5, depth 2, draw 1").wait_for()
+    assert _trees(narrow) == _trees(page)
+    above, below = (tree.bounding_box() for tree in narrow.get_by_role("tree").all())
+    assert above["y"] + above["height"] <= below["y"]
+    assert narrow.evaluate("document.documentElement.scrollWidth") <= 390
+
+    idle(page)
+    _press(page, "Unpin")
+    page.get_by_role("button", name="Pin this tree").wait_for()
+    page.wait_for_url(lambda url: "pinned=" not in url)
+    assert len(_trees(page)) == 1

@@ -1,0 +1,116 @@
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import pytest
+
+from dpviz.figures.theme import DARK, DIFFERENCES, LIGHT, contrast
+from dpviz.figures.tree.layout import aligned, outline
+from dpviz.figures.tree.pair import Side, differences, pair_rows, pair_sentence, pair_svg
+from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, ThresholdRule, Tree
+from dpviz.table.schema import ClassTarget, NumericFeature, Schema
+
+SCHEMA = Schema((NumericFeature("age", 0, 100), NumericFeature("debt", 0, 100)), ClassTarget("y", ("no", "yes")))
+NO, YES = Leaf(0), Leaf(1)
+
+
+def age(threshold: float, left: Node, right: Node) -> Branch:
+    return Branch(ThresholdRule(0, threshold), left, right)
+
+
+def debt(threshold: float, left: Node, right: Node) -> Branch:
+    return Branch(ThresholdRule(1, threshold), left, right)
+
+
+def tree(root: Node) -> Tree:
+    return Tree(SCHEMA, root)
+
+
+def side(root: Node, name: str = "Now", **style) -> Side:
+    return Side(name, tree(root), {"widths": None} | style)
+
+
+OLD = age(30, debt(5, NO, YES), NO)
+NEW = age(40, debt(5, NO, age(7, YES, NO)), YES)
+
+
+def test_nodes_are_the_same_changed_or_different_and_only_what_is_not_there_is_only_here():
+    assert differences(tree(NEW), tree(OLD)) == {
+        "": "changed",
+        "L": "",
+        "LL": "",
+        "LR": "different",
+        "LRL": "only here",
+        "LRR": "only here",
+        "R": "different",
+    }
+    assert differences(tree(OLD), tree(NEW)) == {"": "changed", "L": "", "LL": "", "LR": "different", "R": "different"}
+    assert set(differences(tree(OLD), tree(OLD)).values()) == {""}
+
+
+def test_what_stands_below_a_different_question_is_about_other_rows_even_where_it_reads_the_same():
+    found = differences(tree(age(30, NO, YES)), tree(debt(30, NO, YES)))
+    assert found == {"": "different", "L": "other rows", "R": "other rows"}
+
+
+def test_numbers_that_read_the_same_are_the_same():
+    numbers = [Tree(SCHEMA, NumberLeaf(value)) for value in (700.1, 700.1001, 800.0)]
+    assert differences(numbers[0], numbers[1]) == {"": ""}
+    assert differences(numbers[0], numbers[2]) == {"": "changed"}
+
+
+def test_the_same_place_stands_at_the_same_height_and_nothing_overlaps():
+    first, second = aligned(outline(tree(OLD)), outline(tree(NEW)))
+    shared = first.by_path.keys() & second.by_path.keys()
+    assert {first.by_path[path].y for path in shared} == {second.by_path[path].y for path in shared}
+    for layout in (first, second):
+        tops = sorted((placed.y, placed.bottom) for placed in layout.nodes)
+        assert all(bottom < top for (_, bottom), (top, _) in pairwise(tops))
+        assert all(placed.bottom < layout.height for placed in layout.nodes)
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_both_trees_are_trees_with_names_whose_nodes_say_how_they_differ(narrow: bool):
+    drawn = ElementTree.fromstring(pair_svg(side(OLD, "Pinned: <1>"), side(NEW), selected="root.L", narrow=narrow))
+    trees = [element for element in drawn.iter() if element.get("role") == "tree"]
+    assert [element.get("aria-label") for element in trees] == ["Pinned: <1>", "Now"]
+    for element, notes in zip(trees, (differences(tree(OLD), tree(NEW)), differences(tree(NEW), tree(OLD))), strict=True):
+        nodes = {node.get("data-path"): node for node in element.iter() if node.get("data-path")}
+        assert list(nodes) == [".".join(("root", *path)) for path in sorted(notes)]
+        for path, note in notes.items():
+            node = nodes[".".join(("root", *path))]
+            assert note in node.get("aria-label").split(". ")[-1]
+            assert (note in DIFFERENCES) == bool(DIFFERENCES.keys() & set(node.get("class").split()))
+        assert [path for path, node in nodes.items() if node.get("aria-selected") == "true"] == ["root.L"]
+    assert float(drawn.get("width")) <= (340 if narrow else 960)
+
+
+def test_noise_is_folded_in_both_and_is_the_same_as_noise_only():
+    style = {"came_back": {"": 3, "L": 0, "LL": 0, "LR": 0, "R": 3}, "n_draws": 3, "fold": True}
+    pinned, now = side(OLD, "Pinned", **style), side(OLD)
+    assert differences(now.drawn, pinned.drawn)["L"] == "different"
+    assert differences(pinned.drawn, pinned.drawn)["L"] == ""
+    assert ">noise<" in pair_svg(pinned, now, selected=None)
+    assert {row["place"]: row["pinned"] for row in pair_rows(pinned, now)}["yes"] == "noise"
+
+
+def test_a_sentence_counts_questions():
+    assert pair_sentence(side(OLD), side(NEW)) == (
+        "Of 3 questions now, 1 are in the pinned tree too, 1 changed, 1 are different."
+    )
+    assert pair_sentence(side(OLD), side(OLD)).startswith("Both trees are the same.")
+    assert pair_sentence(side(OLD), side(NO)) == "The tree now asks nothing."
+
+
+def test_the_table_has_a_line_for_every_place_of_either_tree():
+    rows = {row["place"]: row for row in pair_rows(side(OLD), side(NEW))}
+    assert rows["root"] == {"place": "root", "pinned": "age ≤ 30", "now": "age ≤ 40", "difference": "changed"}
+    assert rows["yes"]["difference"] == "same"
+    assert rows["yes, no, yes"] == {"place": "yes, no, yes", "pinned": "–", "now": "→ yes", "difference": "only now"}
+    back = {row["place"]: row for row in pair_rows(side(NEW), side(OLD))}
+    assert back["yes, no, yes"]["difference"] == "only pinned"
+
+
+def test_differences_are_readable_on_both_grounds():
+    for light, dark in DIFFERENCES.values():
+        assert min(contrast(light, ground) for ground in (LIGHT.ground, LIGHT.raised)) >= 4.5
+        assert min(contrast(dark, ground) for ground in (DARK.ground, DARK.raised)) >= 4.5

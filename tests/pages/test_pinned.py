@@ -1,0 +1,173 @@
+"""Two trees at once: what is pinned, what stands beside it, and that neither costs anything."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpviz.app import controls, trees
+from dpviz.app.controls import asked_for
+from dpviz.app.parts import plain
+from dpviz.app.tree import fresh
+from dpviz.app.tree.ladder import SLOTS
+from dpviz.learners import get_learner
+from dpviz.table.role import DataRole
+from tests.pages.opened import after_work, in_use, opened, said_in_boxes, slot_of, texts, tree_on_screen
+
+
+def click(test: AppTest, label: str) -> AppTest:
+    next(button for button in test.button if button.label == label).click().run()
+    assert not test.exception, [found.message for found in test.exception]
+    return test
+
+
+def at(test: AppTest, epsilon: float) -> AppTest:
+    test.number_input(key="epsilon").set_value(epsilon).run()
+    assert not test.exception, [found.message for found in test.exception]
+    return test
+
+
+def drawing(test: AppTest) -> str:
+    (view,) = [found for found in test.get("bidi_component") if found.key == "tree-view"]
+    return json.loads(view.proto.json)["wide"]
+
+
+def names(test: AppTest) -> list[str]:
+    """What the trees in the drawing are called; one name for a tree alone."""
+    return [part.split('"')[1] for part in drawing(test).split(' role="tree" aria-label=')[1:]]
+
+
+def in_link(test: AppTest) -> str | None:
+    found = test.query_params.get("pinned")
+    return found[0] if isinstance(found, list) else found
+
+
+@pytest.fixture
+def looks(monkeypatch) -> list[float]:
+    """The epsilon of every fit of a tree on screen, in order."""
+    found: list[float] = []
+    fit = trees.fit
+    monkeypatch.setattr(trees, "fit", lambda *args, **given: found.append(given["epsilon"]) or fit(*args, **given))
+    return found
+
+
+def test_the_next_tree_stands_beside_a_pinned_one_until_it_is_unpinned(looks):
+    test = click(opened("tree", depth="2", epsilon="2"), "Pin this tree")
+    assert plain("Both trees are the same.") in texts(test)
+    at(test, 0.5)
+    assert names(test) == ["Pinned: PF-tree, ε = 2, depth 2, draw 1", "Now: PF-tree, ε = 0.5, depth 2, draw 1"]
+    assert "The address of this page holds both trees." in texts(test)
+    (table,) = test.table
+    now = tree_on_screen(test).held_out.measures["accuracy"]
+    assert f"{now:.1%}" in table.value.to_string()
+    assert "-1.5" in table.value.to_string()
+    click(test, "Unpin")
+    assert len(names(test)) == 1
+    assert in_link(test) is None
+    assert looks == [2.0, 0.5]
+
+
+def test_swapping_goes_back_and_forth_without_a_fit(looks):
+    test = at(click(opened("tree", depth="2", epsilon="2"), "Pin this tree"), 0.5)
+    for epsilon, pinned in ((2.0, 0.5), (0.5, 2.0)):
+        click(test, "Swap")
+        assert tree_on_screen(test).asked.settings["epsilon"] == epsilon
+        assert test.number_input(key="epsilon").value == epsilon
+        assert names(test)[0] == f"Pinned: PF-tree, ε = {pinned:g}, depth 2, draw 1"
+        assert json.loads(in_link(test))["epsilon"] == pinned
+    assert looks == [2.0, 0.5]
+
+
+def test_a_link_brings_back_both_trees():
+    test = at(click(opened("tree", depth="2", epsilon="2"), "Pin this tree"), 0.5)
+    after_work(test, fresh.SLOT, "redraws-of-pinned")
+    again = opened("tree", depth="2", epsilon="0.5", pinned=in_link(test))
+    after_work(again, "pinned")
+    after_work(again, fresh.SLOT, "redraws-of-pinned")
+    assert names(again) == names(test.run())
+    assert drawing(again) == drawing(test)
+    assert in_link(again) == in_link(test)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "{",
+        "[]",
+        "3",
+        "[" * 5000,
+        '{"learner":"none","epsilon":1,"depth":"2","draw":1,"params":{}}',
+        '{"learner":"pf-tree","epsilon":NaN,"depth":"2","draw":1,"params":{}}',
+        '{"learner":"pf-tree","epsilon":1,"depth":"99","draw":1,"params":{}}',
+        '{"learner":"pf-tree","epsilon":1,"depth":"2","draw":1,"params":{"nonsense":1}}',
+        '{"learner":"pf-tree","epsilon":1,"depth":"2","draw":1,"params":3}',
+        '{"learner":["pf-tree"],"epsilon":1,"depth":["2"],"draw":1e999,"params":{}}',
+    ],
+)
+def test_a_link_that_cannot_be_read_pins_nothing_and_says_so(bad):
+    test = opened("tree", depth="2", pinned=bad)
+    ((_, said),) = [box for box in said_in_boxes(test) if box[0] == "error"]
+    assert "The pinned tree of this link cannot be read" in said
+    assert len(names(test)) == 1
+    assert in_link(test) is None
+
+
+def test_private_rows_are_looked_at_once_per_setting_however_often_trees_are_swapped(looks, monkeypatch):
+    noted: list[str] = []
+    monkeypatch.setattr(trees, "note", lambda loaded, what, *more: noted.append(what))
+    test = at(click(opened("tree", DataRole.PRIVATE, depth="2", epsilon="2"), "Pin this tree"), 0.5)
+    first = drawing(test)
+    assert names(test) == ["Pinned: PF-tree, ε = 2, depth 2", "Now: PF-tree, ε = 0.5, depth 2"]
+    assert drawing(click(click(test, "Swap"), "Swap")) == first
+    assert "another look" in texts(test)
+    click(click(test, "Unpin"), "Pin this tree")
+    assert looks == [2.0, 0.5]
+    assert len(noted) == 2
+    assert in_link(test) is None
+    assert not test.metric
+    assert "ccuracy" not in "".join(found.value.to_string() for found in test.table)
+    assert not {fresh.SLOT, "redraws-of-pinned", *SLOTS.values()} & {*test.session_state["_work"].slots}
+
+
+def test_a_pinned_private_tree_outlives_the_shelf_of_trees(looks):
+    test = at(click(opened("tree", DataRole.PRIVATE, depth="2", epsilon="2"), "Pin this tree"), 0.5)
+    pinned = test.session_state["_pinned"].trained
+    test.session_state["_work"].shelves["tree"].clear()
+    click(test, "Swap")
+    assert tree_on_screen(test) is pinned
+    assert looks.count(2.0) == 1
+
+
+def test_a_link_never_trains_a_tree_of_private_rows(looks):
+    link = '{"learner":"pf-tree","epsilon":2,"depth":"2","draw":1,"params":{}}'
+    test = opened("tree", DataRole.PRIVATE, depth="2", pinned=link)
+    assert looks == [1.0]
+    assert slot_of(test, "pinned").job is None
+    assert in_link(test) is None
+
+
+def test_a_pinned_tree_of_other_rows_is_gone():
+    test = click(opened("tree", depth="2"), "Pin this tree")
+    other = in_use(DataRole.PUBLIC)
+    test.session_state["loaded"] = replace(other)
+    assert len(names(test.run())) == 1
+
+
+@pytest.mark.parametrize(
+    ("learner", "depth", "params"),
+    [
+        ("pf-tree", "auto", {}),
+        ("privatree", "3", {"bins": 7, "grow_complete": True}),
+        ("pf-tree", "2", {"class_weights": (2.0, 1.0), "level_shares": (1.0, 3.0)}),
+    ],
+)
+def test_settings_of_a_link_are_what_the_sidebar_says_with_them(learner, depth, params, monkeypatch):
+    test = opened("tree", learner=get_learner(learner).title, depth=depth)
+    monkeypatch.setattr(controls, "loaded", lambda: test.session_state["loaded"])
+    wanted = asked_for(learner, 0.7, depth, params, 3)
+    for key, value in wanted.widgets.items():
+        test.session_state[key] = value
+    test.run()
+    assert not test.exception
+    assert tree_on_screen(test).asked == wanted
