@@ -107,7 +107,7 @@ def _noted(key: str, value: Any) -> Any:
 def _ask_learner() -> str:
     """Those that predict this kind of target; each kind has its own key, so that going back to a table finds its learner."""
     key = _learner_key()
-    name = st.selectbox("Learner", loaded().learners, format_func=learner_title, **linked(key))
+    name = st.selectbox("Algorithm", loaded().learners, format_func=learner_title, **linked(key))
     st.caption(f"{get_learner(name).idea} {get_learner(name).citation}.")
     return _noted(key, name)
 
@@ -138,7 +138,7 @@ def _lower_first(text: str) -> str:
 
 
 def _ask_depth() -> str:
-    words = f"Levels of rules. Auto: the learner's public rule, which uses no rows, with at most {AUTO_CAP} levels."
+    words = f"Levels of rules. Auto: the algorithm's public rule, which uses no rows, with at most {AUTO_CAP} levels."
     return _noted("depth", st.select_slider("Depth", DEPTHS, value="auto", help=words, **linked("depth")))
 
 
@@ -146,7 +146,7 @@ def _ask_params(learner: str, depth: str) -> dict[str, Any]:
     controls = controls_of(get_learner(learner).Params)
     if not controls:
         return {}
-    with st.expander("Learner settings"):
+    with st.expander("Algorithm settings"):
         given = {name: _ask_param(f"{learner}.{name}", name, learner, about, depth) for name, about in controls.items()}
     return {name: value for name, value in given.items() if value != _default(learner, name)}
 
@@ -204,13 +204,13 @@ def _ask_draw(role: DataRole) -> int:
     """The visible number of the draw; for private rows a hidden one, because who knows the seed can undo the noise."""
     if role is DataRole.PRIVATE:
         st.session_state.setdefault(PRIVATE_DRAW, 1)
-        st.button("Draw again", icon=":material/casino:", on_click=_next_draw, args=(PRIVATE_DRAW,), width="stretch")
+        st.button("New noise", icon=":material/casino:", on_click=_next_draw, args=(PRIVATE_DRAW,), width="stretch")
         st.caption("Fresh noise from the operating system. Each draw you keep spends ε again.")
         return _noted(PRIVATE_DRAW, st.session_state[PRIVATE_DRAW])
     with st.container(horizontal=True, vertical_alignment="bottom"):
         words = "The same number gives the same noise, so this is a simulation, not a release."
-        draw = st.number_input("Draw", 1, 1_000_000, 1, help=words, **linked("draw"))
-        st.button("Draw again", icon=":material/casino:", on_click=_next_draw, args=("draw",))
+        draw = st.number_input("Random seed", 1, 1_000_000, 1, help=words, **linked("draw"))
+        st.button("New noise", icon=":material/casino:", on_click=_next_draw, args=("draw",))
     return _noted("draw", int(draw))
 
 

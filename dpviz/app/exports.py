@@ -50,7 +50,7 @@ def offer_export(document: str, stem: str, *, key: str, label: str = "Download")
 
 def _ask_form(key: str) -> str:
     names = list(targets())
-    return st.selectbox("Form", names, format_func=_title, key=f"{key}-form", persist_state="session")
+    return st.selectbox("Export format", names, format_func=_title, key=f"{key}-form", persist_state="session")
 
 
 def _title(name: str) -> str:
@@ -80,7 +80,7 @@ def _offer(done: Exported, document: str, stem: str, key: str, label: str) -> No
 def _preview(done: Exported, key: str) -> None:
     if isinstance(done.content, bytes) or done.target.name in _UNSEEN:
         return
-    with st.expander("What it says", icon=":material/visibility:", key=f"{key}-preview"):
+    with st.expander("Preview", icon=":material/visibility:", key=f"{key}-preview"):
         text = done.content[:_LONGEST_PREVIEW]
         st.code(text, language=done.target.language, height=320)
         if len(done.content) > len(text):

@@ -84,7 +84,7 @@ def tree_task(asked: Asked, loaded: Loaded) -> Task:
     """The training of the tree asked for. Raises DpvizError for a learner that is not shown on these rows."""
     if loaded.role is DataRole.PRIVATE and not get_learner(asked.learner).spends_epsilon:
         title = get_learner(asked.learner).title
-        raise DpvizError(f"{title} is not shown on private rows.", remedy="Choose a learner that spends ε.")
+        raise DpvizError(f"{title} is not shown on private rows.", remedy="Choose an algorithm that spends ε.")
     key = canonical_key(loaded, asked, draw=asked.draw)
     if loaded.role is DataRole.PRIVATE:
         make = partial(_private_tree, asked, loaded, _source(asked.learner, key))

@@ -107,7 +107,7 @@ def test_a_link_sets_everything_it_holds():
 
 def test_defaults_leave_the_link_empty():
     test = opened()
-    button(test, "Draw again").click()
+    button(test, "New noise").click()
     assert url(ran(test)) == {"draw": "2"}
     button(test, "Reset to last tree").click()
     assert url(ran(test)) == {}

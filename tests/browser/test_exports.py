@@ -24,7 +24,7 @@ def _open_tree(page: Any, app: str) -> None:
 
 def _choose(page: Any, form: str) -> None:
     idle(page)
-    page.get_by_role("combobox", name="Form").click()
+    page.get_by_role("combobox", name="Export format").click()
     page.get_by_role("option", name=form).first.click()
 
 

@@ -91,7 +91,7 @@ def test_no_page_shows_a_count_a_cell_or_a_seed(page, private, seen):
     exact = {N_ROWS, N_ROWS + N_DROPPED, N_ILL, N_ROWS - N_ILL, N_DROPPED, N_CLIPPED}
     assert not seen & ({str(count) for count in exact} | {CELL}), page
     assert private.data.fingerprint not in sent
-    assert not [found for found in test.number_input if found.label in ("Draw", "Seed")]
+    assert not [found for found in test.number_input if found.label in ("Random seed", "Seed")]
     secrets = [test.session_state[key] for key in SECRETS if key in test.session_state]
     assert not [secret for secret in secrets if str(secret) in sent]
 
@@ -103,7 +103,7 @@ OF_ROWS = {"budget", "compare", "plan", "publish", "robustness", "tree"}
 def test_no_page_offers_a_learner_that_publishes_rows_as_they_are(page, seen):
     test = seen(page)
     exact = {get_learner(name).title for name in learner_names() if not get_learner(name).spends_epsilon}
-    named = [box for box in (*test.selectbox, *test.multiselect) if box.label in ("Learner", "Algorithm", "Algorithms")]
+    named = [box for box in (*test.selectbox, *test.multiselect) if box.label in ("Algorithm", "Algorithms")]
     of_rows = [box for box in named if box.key in ("learner", "learners", "robust-learners")]  # others ask about other rows
     assert not {option for box in of_rows for option in box.options} & exact
     assert bool(of_rows) == (page in OF_ROWS)

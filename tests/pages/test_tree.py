@@ -85,7 +85,7 @@ def test_private_rows_show_no_count_no_accuracy_and_no_seed(name):
     assert "Exact rows" not in said
     assert not test.metric
     assert "width" not in test.session_state
-    assert not [widget for widget in test.number_input if widget.label == "Draw"]
+    assert not [widget for widget in test.number_input if widget.label == "Random seed"]
     assert ("every draw would spend ε again" in said) == (tree_on_screen(test).tree is not None)
     trained = tree_on_screen(test)
     assert trained.held_out is None
@@ -190,7 +190,7 @@ def test_a_private_tree_is_explored_and_leaves_through_the_publish_page_only():
 def test_drawing_again_draws_another_tree_and_the_link_says_so():
     test = opened("tree", epsilon="0.01")
     first = tree_on_screen(test).result
-    next(button for button in test.button if button.label == "Draw again").click().run()
+    next(button for button in test.button if button.label == "New noise").click().run()
     assert not test.exception
     second = tree_on_screen(test).result
     assert second.seed == first.seed + 1
@@ -203,7 +203,7 @@ def test_private_draws_differ_and_stay_the_same_until_asked_again():
     first = tree_on_screen(test).result
     test.run()
     assert tree_on_screen(test).result is first
-    next(button for button in test.button if button.label == "Draw again").click().run()
+    next(button for button in test.button if button.label == "New noise").click().run()
     assert not test.exception
     assert tree_on_screen(test).result.model != first.model
 

@@ -34,4 +34,4 @@ def settings(result: FitResult) -> None:
         st.markdown("\n".join(f"- {plain(rule)}" for rule in spending.formulas(result.plan)) or "No rule was needed.")
         words = "Every share of the plan with who set it."
         st.dataframe(spending.share_rows(result.plan), hide_index=True, alt=words)
-    st.caption("Shares can be set by hand in the sidebar, under Learner settings.")
+    st.caption("Shares can be set by hand in the sidebar, under Algorithm settings.")

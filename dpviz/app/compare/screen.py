@@ -213,7 +213,7 @@ def _dots(request: CompareRequest, rows: pd.DataFrame, found: Sequence[Curve]) -
     lines = [DotRow(styles[name], quantile_dots(values)) for name, values in outcomes.items()]
     if lines:
         draws_view(lines, drawn, metric=metric, key="draw-by-draw")
-        table(dot_rows(lines, metric=metric), "Five of the 25 dots of each learner.")
+        table(dot_rows(lines, metric=metric), "Five of the 25 dots of each algorithm.")
 
 
 def _differences(request: CompareRequest, rows: pd.DataFrame, found: Sequence[Curve]) -> None:

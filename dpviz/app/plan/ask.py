@@ -85,7 +85,7 @@ def _ask_planted(loaded: Loaded) -> Place:
     world = _planted(canonical(loaded, marginals, n_rows, strength, depth), loaded, marginals, n_rows, strength, depth)
     st.caption(
         f"Features are drawn independently, a tree is planted in them, and {percent(round(world.follows, 3))} of the rows follow "
-        f"it: no learner can be right more often here. Guessing reaches {percent(round(world.most_frequent, 3))}."
+        f"it: no algorithm can be right more often here. Guessing reaches {percent(round(world.most_frequent, 3))}."
     )
     key = canonical(loaded, marginals, n_rows, strength, depth)
     return Place(world, key, f"simulated from the schema of {loaded.title}")

@@ -29,7 +29,7 @@ def guesses_figure(epsilon: float) -> Figure:
     most = round(guesses(epsilon))
     for name, low, high, colour, symbol in (
         ("right by a coin", 0, COIN, NEUTRAL, "circle"),
-        ("right on top, at most", COIN, most, ORANGE, "diamond"),
+        ("extra correct guesses, at most", COIN, most, ORANGE, "diamond"),
         ("wrong at least", most, 100, NEUTRAL, "circle-open"),
     ):
         places = np.arange(low, high)

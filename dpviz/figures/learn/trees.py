@@ -47,8 +47,8 @@ def adding_sentence(found: AuditResult, own: AuditResult, n_features: int) -> st
     columns = "one feature" if n_features == 1 else f"{n_features} features"
     return (
         f"With {columns} the proof says ε = {number_text(found.claimed)}, search finds a loss of at least "
-        f"{number_text(found.log_ratio)}, and the steps add up to {number_text(found.composed)} ({NEIGHBOURS}). A learner that "
-        f"chooses once per node keeps within its claim: {number_text(own.log_ratio)} of {number_text(own.claimed)}."
+        f"{number_text(found.log_ratio)}, and the steps add up to {number_text(found.composed)} ({NEIGHBOURS}). An algorithm "
+        f"that chooses once per node keeps within its claim: {number_text(own.log_ratio)} of {number_text(own.claimed)}."
     )
 
 

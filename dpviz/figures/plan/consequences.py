@@ -57,7 +57,7 @@ def consequence_sentences(item: Consequence, found: Consequences, *, candidates:
 def risk_sentence(epsilon: float, candidates: int) -> str:
     """The attack model's bound, as odds and as guesses out of 100."""
     if math.isinf(epsilon):
-        return "No ε is proved for this learner, so nothing limits what may be learned about one row."
+        return "No ε is proved for this algorithm, so nothing limits what may be learned about one row."
     factor, right = number_text(math.exp(epsilon)), number_text(100 * guesses_right(epsilon, candidates))
     return (
         f"Seeing the tree multiplies the odds about one person by at most {factor}. So of 100 guesses "
