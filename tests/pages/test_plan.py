@@ -156,7 +156,7 @@ def test_private_rows_are_never_drawn_from(monkeypatch):
     said = texts(test)
     assert "schema alone" in said
     assert "world" not in test.session_state
-    assert "no learner can be right more often here" in said
+    assert "no algorithm can be right more often here" in said
     search, _ = values_in(test, plan_screen.ANSWER)[-1]
     assert search.place.world.n_rows == 1_000
 
