@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpviz.app import parts, state
-from dpviz.app.data import checking, choosing, kept, prepared, schema_editor, schema_files, using
+from dpviz.app.data import checking, choosing, kept, look, prepared, schema_editor, schema_files, using
 from dpviz.app.session import screen as session_screen
 
 parts.page("Data", "Whose rows are used, which table, and what is known about it without looking?")
@@ -15,6 +15,7 @@ choosing.ask_table(work)
 if work.draft is not None:
     st.divider()
     kept.ask_to_keep(work)
+    look.offer_look(work)
     schema_editor.ask_schema(work)
     schema_files.ask_schema_file(work)
     checking.ask_check(work)

@@ -30,7 +30,14 @@ def table_and_schema(args: Namespace) -> tuple[RawTable, Schema]:
 def table_of(args: Namespace) -> RawTable:
     """DATA as it is."""
     console.doing(f"Reading {args.data}")
-    return read_table(args.data, names=args.names, delimiter=args.delimiter, encoding=args.encoding, sheet=args.sheet)
+    return read_table(
+        args.data,
+        names=args.names,
+        delimiter=args.delimiter,
+        encoding=args.encoding,
+        sheet=args.sheet,
+        progress=lambda share: console.doing(f"Reading {args.data}, {share:.0%}"),
+    )
 
 
 def _without(table: RawTable, name: str | None) -> RawTable:

@@ -186,6 +186,18 @@ def test_reading_can_be_stopped_and_leaves_what_there_was(monkeypatch: pytest.Mo
     assert at.session_state["prepared"].title == "small.csv"
 
 
+def test_columns_can_be_looked_at_unless_the_rows_are_private() -> None:
+    at = _page()
+    at.toggle(key="look").set_value(True).run()
+    assert not at.exception
+    assert "Column in full" in [box.label for box in at.selectbox]
+    assert "most frequent" in at.get("plotly_chart")[0].proto.alt
+    at.radio(key="role").set_value("private").run()
+    at = _upload(at, CSV, role="private")
+    assert len(at.toggle) == 0
+    assert len(at.get("plotly_chart")) == 0
+
+
 def test_an_upload_starts_empty_and_asks_for_the_target() -> None:
     at = _upload(_page(), CSV)
     assert _draft(at) == SchemaDraft.blank(("age", "city", "y"))

@@ -6,19 +6,23 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz.app import parts
 from dpviz.app.data.prepared import Prepared
-from dpviz.app.data.reading import ask_reading
 from dpviz.app.work.pool import Lane
 from dpviz.app.work.session import Status, begin_unasked, forget
 from dpviz.app.work.tasks import Task, in_one
 from dpviz.app.work.watch import watch
 from dpviz.errors import DpvizError, TableError
+from dpviz.io.csv_lines import DELIMITERS
 from dpviz.io.limits import MAX_BYTES, in_words
 from dpviz.io.tables.read import PACKINGS, TEXTS, TYPED, WORKBOOKS, has_header_line, read_table
+from dpviz.io.text import ENCODINGS
+from dpviz.table.role import DataRole
 
 #: Problems of a file that its owner can answer, so that it stays at hand.
 _NO_SHEET, _REPEATED = frozenset({"several-sheets", "no-sheet"}), "duplicate-name"
 _ASKS = _NO_SHEET | {_REPEATED}
+_HEADER, _ROW = "Column names", "The first row"
 _TRIED, _BEGUN = "file-tried", "file-begun"
 #: Files that are read within this time need no progress.
 _SECONDS = 1.0
@@ -37,7 +41,7 @@ def most_megabytes() -> int:
 
 def ask_file(work: Prepared) -> None:
     """The file is read once; a new widget then takes the old one's place, so that its bytes are freed."""
-    reading = ask_reading(work.role)
+    reading = _ask_reading(work.role)
     count = st.session_state.setdefault("upload-count", 0)
     file = st.file_uploader(
         "Table",
@@ -110,3 +114,38 @@ def _ask_about(problem: DpvizError | None, file_id: str, tried: dict[str, Any]) 
         if st.button("Rename them", key=f"rename-{file_id}", icon=":material/edit:"):
             answers["rename_duplicates"] = True
     return answers
+
+
+# --- how text and sheets are read: what the first line holds, and where that is a row, everything a header would have said
+
+
+def _ask_reading(role: DataRole) -> dict[str, Any] | None:
+    """Arguments of `read_table`; None until the owner has answered.
+
+    What a header holds is shown as column names. For private rows nothing is taken for a header unless the owner says so.
+    """
+    first = st.radio(
+        "What does the first line of a text file or sheet hold?",
+        (_HEADER, _ROW),
+        index=0 if role.may_read else None,
+        horizontal=True,
+        key=f"first-line-{role}",
+    )
+    if first == _HEADER:
+        return {}
+    if first is None:
+        parts.why_disabled(
+            "Say first what the first line holds: column names are shown, rows are not. Other kinds of file need no answer."
+        )
+        return None
+    return _ask_names()
+
+
+def _ask_names() -> dict[str, Any] | None:
+    text = st.text_area("Column names, in order", key="names", placeholder="age\nward\noutcome", help="One per line.")
+    marks, encodings = st.columns(2)
+    delimiter = marks.selectbox("Cells are separated by", list(DELIMITERS), format_func=DELIMITERS.__getitem__, key="delimiter")
+    encoding = encodings.selectbox("Encoding", ENCODINGS, key="encoding", help="cp1252 is what Excel on Windows writes.")
+    names = [name.strip() for name in text.split("\n") if name.strip()]
+    parts.why_disabled("" if names else "Give the column names first.")
+    return {"names": names, "delimiter": delimiter, "encoding": encoding} if names else None

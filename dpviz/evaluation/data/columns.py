@@ -1,0 +1,92 @@
+"""How the cells of each column are distributed. Exact counts, so of rows that anyone may see only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from dpviz.errors import DpvizError
+from dpviz.table.raw import RawColumn, RawTable, number_text
+from dpviz.table.role import DataRole
+
+#: Bars of a column: bins of a number, or its most frequent texts.
+MOST_BARS = 20
+
+
+@dataclass(frozen=True)
+class ColumnLook:
+    """The cells of one column.
+
+    Attributes
+    ----------
+    name : str
+    n_rows, n_missing : int
+    labels : tuple of str
+        One per bar: a value, or two ends of a bin.
+    counts : tuple of int
+        Cells in each bar.
+    n_others : int
+        Cells with a text that has no bar of its own.
+    is_binned : bool
+        True for a number in bins of equal width.
+    """
+
+    name: str
+    n_rows: int
+    n_missing: int
+    labels: tuple[str, ...]
+    counts: tuple[int, ...]
+    n_others: int = 0
+    is_binned: bool = False
+
+    @property
+    def missing_share(self) -> float:
+        """Share of the cells that are missing."""
+        return self.n_missing / max(1, self.n_rows)
+
+
+def look_at(table: RawTable, role: DataRole) -> tuple[ColumnLook, ...]:
+    """Every column of a table whose rows anyone may see; raises DpvizError for private rows."""
+    if not role.may_read:
+        remedy = "Declare what is known without the data, or release something with a guarantee."
+        raise DpvizError("Private rows are not looked at: exact counts have no guarantee.", remedy=remedy)
+    return tuple(map(_look, table.columns))
+
+
+def _look(column: RawColumn) -> ColumnLook:
+    values, missing = column.numbers_and_missing()
+    n_missing = int(missing.sum())
+    numbers = values[~np.isnan(values)]
+    if len(numbers) == 0 or len(numbers) + n_missing < column.n_rows:
+        return _of_texts(column, n_missing)
+    if len(np.unique(numbers[: 50 * MOST_BARS])) <= MOST_BARS:  # otherwise all of them need no sorting
+        distinct, counts = np.unique(numbers, return_counts=True)
+        if len(distinct) <= MOST_BARS:
+            return ColumnLook(column.name, column.n_rows, n_missing, _texts(distinct), tuple(counts.tolist()))
+    return _of_bins(column, n_missing, numbers)
+
+
+def _of_bins(column: RawColumn, n_missing: int, numbers: np.ndarray) -> ColumnLook:
+    low, high = float(numbers.min()), float(numbers.max())
+    edges = low + (high / 2 - low / 2) * (2 * np.arange(MOST_BARS + 1) / MOST_BARS)  # the difference may be infinite
+    edges[-1] = high
+    counts = np.histogram(numbers, bins=edges)[0]
+    ends = [f"{edge:,.0f}" if 1e4 <= abs(edge) < 1e15 else f"{edge:.4g}" for edge in edges.tolist()]
+    labels = tuple(f"{start} to {end}" for start, end in pairwise(ends))
+    return ColumnLook(column.name, column.n_rows, n_missing, labels, tuple(counts.tolist()), is_binned=True)
+
+
+def _of_texts(column: RawColumn, n_missing: int) -> ColumnLook:
+    """The most frequent texts first."""
+    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.texts))
+    order = np.argsort(-counts, kind="stable")[:MOST_BARS]
+    shown = counts[order]
+    labels = tuple(column.texts[place] for place in order.tolist())
+    return ColumnLook(column.name, column.n_rows, n_missing, labels, tuple(shown.tolist()), int(counts.sum() - shown.sum()))
+
+
+def _texts(values: Iterable[float]) -> tuple[str, ...]:
+    return tuple(number_text(float(value)) for value in values)

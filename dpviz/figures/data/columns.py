@@ -1,0 +1,71 @@
+"""The cells of one column as bars, in words and as a table; all columns as one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import Any
+
+from dpviz.evaluation.data.columns import ColumnLook
+from dpviz.figures.charts import NAMES, Figure, Rows, chart
+from dpviz.figures.theme import BLUE
+from dpviz.figures.wording import percent
+
+_LONGEST = 40
+
+
+def column_figure(look: ColumnLook) -> Figure:
+    """One bar per value or bin: bins from left to right, texts from top to bottom."""
+    labels, style = [escape(_short(label)) for label in look.labels], {"color": BLUE}
+    hover = "%{customdata}: %{value:,} rows<extra></extra>"
+    if look.is_binned:
+        figure = chart(260, bargap=0.06)
+        figure.add_bar(x=labels, y=look.counts, customdata=labels, marker=style, hovertemplate=hover.replace("value", "y"))
+        return figure.update_yaxes(title="rows").update_xaxes(type="category", nticks=6, tickangle=0)
+    figure = chart(60 + 26 * len(labels), bargap=0.25)
+    places = list(range(len(labels)))  # two long texts may be alike once they are cut
+    bars = {"x": look.counts, "y": places, "orientation": "h", "text": [_share(look, count) for count in look.counts]}
+    figure.add_bar(**bars, customdata=labels, marker=style, hovertemplate=hover.replace("value", "x"), cliponaxis=False)
+    figure.update_yaxes(**NAMES, tickvals=places, ticktext=labels)
+    return figure.update_xaxes(title="rows", range=[0, 1.25 * max(look.counts)]).update_traces(textposition="outside")
+
+
+def column_sentence(look: ColumnLook) -> str:
+    """The column in words."""
+    missing = f"{percent(look.missing_share)} of the cells are missing" if look.n_missing else "no cell is missing"
+    if not look.counts:
+        return f"{look.name}: every cell is missing."
+    most = max(range(len(look.counts)), key=look.counts.__getitem__)
+    others = f", {look.n_others:,} rows have a text that is not shown" if look.n_others else ""
+    return f"{look.name}: {_short(look.labels[most])} is most frequent ({_share(look, look.counts[most])}); {missing}{others}."
+
+
+def column_rows(look: ColumnLook) -> Rows:
+    """One row per bar."""
+    return [
+        {"value": label, "rows": f"{count:,}", "share": _share(look, count)}
+        for label, count in zip(look.labels, look.counts, strict=True)
+    ]
+
+
+def overview(looks: Iterable[ColumnLook]) -> list[dict[str, Any]]:
+    """One row per column: its name, its bars as numbers, its ends or most frequent values, the share of missing cells."""
+    return [
+        {"column": look.name, "cells": list(look.counts), "values": _values(look), "missing": 100 * look.missing_share}
+        for look in looks
+    ]
+
+
+def _values(look: ColumnLook) -> str:
+    if look.is_binned:
+        return f"{look.labels[0].split(' to ')[0]} to {look.labels[-1].split(' to ')[1]}"
+    most = sorted(zip(look.counts, look.labels, strict=True), key=lambda pair: -pair[0])[:3]
+    return ", ".join(f"{_short(label)}: {_share(look, count)}" for count, label in most)
+
+
+def _share(look: ColumnLook, count: int) -> str:
+    return percent(count / max(1, look.n_rows))
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…"

@@ -1,0 +1,47 @@
+"""What is counted of a column, and that private rows are refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpviz.errors import DpvizError
+from dpviz.evaluation.data.columns import MOST_BARS, look_at
+from dpviz.io.csv import read_csv
+from dpviz.table.raw import NumberColumn, RawTable
+from dpviz.table.role import DataRole
+
+PUBLIC = DataRole.PUBLIC
+
+
+def test_private_rows_are_refused():
+    with pytest.raises(DpvizError, match="Private rows are not looked at"):
+        look_at(read_csv(b"a,b\n1,2\n"), DataRole.PRIVATE)
+
+
+def test_every_cell_of_a_column_is_counted_once():
+    rows = b"".join(b"%d,%s,%s,NA\n" % (k, b"xyz"[k % 3 :][:1], b"" if k % 4 else b"7.0") for k in range(120))
+    number, text, few, none = look_at(read_csv(b"a,b,c,d\n" + rows), PUBLIC)
+    assert number.is_binned
+    assert number.counts == (6,) * MOST_BARS
+    assert number.labels[0] == "0 to 5.95"
+    assert (text.labels, text.counts) == (("x", "y", "z"), (40, 40, 40))
+    assert (few.labels, few.counts, few.n_missing, few.missing_share) == (("7",), (30,), 90, 0.75)
+    assert (none.labels, none.counts, none.missing_share) == ((), (), 1.0)
+
+
+def test_of_many_texts_the_most_frequent_have_bars():
+    cells = [f"t{k}" for k in range(40) for _ in range(k + 1)]
+    look, _ = look_at(read_csv(b"a,b\n" + "".join(f"{cell},1\n" for cell in cells).encode()), PUBLIC)
+    assert look.labels[:2] == ("t39", "t38")
+    assert len(look.counts) == MOST_BARS
+    assert sum(look.counts) + look.n_others == len(cells)
+
+
+@given(st.lists(st.floats(allow_infinity=False) | st.sampled_from([1e308, -1e308, 5e-324, 0.0]), min_size=1, max_size=60))
+def test_bins_hold_every_number(values):
+    [look] = look_at(RawTable((NumberColumn("x", np.array(values)),)), PUBLIC)
+    assert sum(look.counts) + look.n_others + look.n_missing == len(values)
+    assert len(look.counts) == len(look.labels) <= MOST_BARS

@@ -1,0 +1,34 @@
+"""The bars of a column, in the figure, in words and as a table."""
+
+from __future__ import annotations
+
+from dpviz.evaluation.data.columns import ColumnLook
+from dpviz.figures.data.columns import column_figure, column_rows, column_sentence, overview
+
+TEXTS = ColumnLook("answer <b>", 100, 10, ("yes <i>", "y" * 60), (60, 20), n_others=10)
+BINS = ColumnLook("age", 60, 0, ("0 to 5", "5 to 10", "10 to 15"), (10, 20, 30), is_binned=True)
+NONE = ColumnLook("empty", 3, 3, (), ())
+
+
+def test_bars_show_the_counts():
+    [bars] = column_figure(TEXTS).data
+    assert list(bars.x) == [60, 20]
+    assert column_figure(TEXTS).layout.yaxis.ticktext[0] == "yes &lt;i&gt;"
+    assert len(column_figure(TEXTS).layout.yaxis.ticktext[1]) == 40
+    [bins] = column_figure(BINS).data
+    assert list(bins.y) == [10, 20, 30]
+
+
+def test_a_sentence_says_what_is_most_frequent_and_what_is_missing():
+    assert column_sentence(TEXTS) == (
+        "answer <b>: yes <i> is most frequent (60 %); 10 % of the cells are missing, 10 rows have a text that is not shown."
+    )
+    assert column_sentence(BINS) == "age: 10 to 15 is most frequent (50 %); no cell is missing."
+    assert column_sentence(NONE) == "empty: every cell is missing."
+
+
+def test_tables_hold_the_same_numbers():
+    assert column_rows(BINS)[1] == {"value": "5 to 10", "rows": "20", "share": "33.3 %"}
+    first, second, third = overview((TEXTS, BINS, NONE))
+    assert first == {"column": "answer <b>", "cells": [60, 20], "values": f"yes <i>: 60 %, {'y' * 39}…: 20 %", "missing": 10.0}
+    assert (second["values"], third["values"], third["missing"]) == ("0 to 15", "", 100.0)
