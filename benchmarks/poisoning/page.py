@@ -51,7 +51,8 @@ def _head(splits: int, draws: int, made: str) -> str:
         f"**PrivaTree** columns: Corollary 2, e^(-k eps) times accuracy, as published and measured again ({PUBLISHED_SPLITS} "
         "random splits, one tree each). Its privacy claim is violated, so this guarantee is *not* proved; it is here to compare. "
         "**LR** columns: private logistic regression, theirs with a scale and a norm read from the rows, ours with declared ones "
-        f"(claim holds). **{title}** columns: Corollary 2, then the tight bound, then in brackets what of it is proved with 95 % "
+        f'(claim holds). **{title}** columns, with `leaves="labels"` (no row is set aside for probabilities): '
+        "Corollary 2, then the tight bound, then in brackets what of it is proved with 95 % "
         "confidence "
         f"({splits} random splits, {draws:,} trees on each, certified apart and averaged; valid for all numbers of rows at once "
         "for one data set). The number before the brackets takes those trees for all there are; where the "

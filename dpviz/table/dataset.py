@@ -197,6 +197,21 @@ class EncodedDataset:
         pairs = ((np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)) for fold in range(count))
         return [(self.take(train, share=1 - 1 / count), self.take(test, share=1 / count)) for train, test in pairs]
 
+    def stratified_order(self, rng: np.random.Generator) -> np.ndarray:
+        """Positions of the rows in random order, of which every beginning has each class by its share of the rows.
+
+        int64 of shape (n_rows,); for a numeric target any order. For evaluation, as `split`.
+        """
+        order = rng.permutation(self.n_rows)
+        if not isinstance(self.schema.target, ClassTarget):
+            return order
+        target = self.target[order]
+        place = np.empty(self.n_rows)
+        for code in np.unique(target):
+            own = np.flatnonzero(target == code)
+            place[own] = (np.arange(len(own)) + 0.5) / len(own)
+        return order[np.argsort(place, kind="stable")]
+
     def _fold_of(self, count: int, rng: np.random.Generator) -> np.ndarray:
         fold_of = np.empty(self.n_rows, dtype=np.int64)
         fold_of[self._shuffled(rng)] = np.arange(self.n_rows) % count

@@ -218,7 +218,7 @@ def left_counts(grid: CandidateGrid, histogram: np.ndarray) -> np.ndarray:
     counts = np.empty((grid.n_candidates, histogram.shape[1]), dtype=histogram.dtype)
     below = np.concatenate([np.zeros_like(histogram[:1]), histogram.cumsum(axis=0)])
     numbers, starts, ends = grid.ranges
-    counts[numbers] = below[ends] - below[starts]
+    counts[numbers] = below.take(ends, axis=0) - below.take(starts, axis=0)
     for candidates, bins, membership in grid.subsets:
         counts[candidates] = membership @ histogram[bins]  # float64, exact below 2^53
     return counts

@@ -218,3 +218,20 @@ def test_too_many_folds_are_refused_without_the_number_of_rows():
     with pytest.raises(ParameterError) as problem:
         table(schema_of("mixed"), 37).folds(38, seed=0)
     assert "37" not in str(problem.value)
+
+
+@given(seed=st.integers(0, 2**32 - 1), n_rows=st.integers(0, 60))
+def test_every_beginning_of_a_stratified_order_has_its_share_of_every_class(seed, n_rows):
+    data = table(schema_of("numbers", 3), n_rows, seed % 1000)
+    order = data.stratified_order(np.random.default_rng(seed))
+    assert sorted(order) == list(range(n_rows))
+    shares = data.class_counts() / max(n_rows, 1)
+    for size in range(n_rows + 1):
+        found = np.bincount(data.target[order[:size]], minlength=3)
+        assert (np.abs(found - size * shares) < 2).all()
+
+
+def test_a_stratified_order_is_random_within_a_class():
+    data = table(schema_of("numbers"), 200)
+    first = [data.stratified_order(np.random.default_rng(seed))[:2].tolist() for seed in range(40)]
+    assert len({row for rows in first for row in rows}) > 50

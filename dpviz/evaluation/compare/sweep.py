@@ -172,8 +172,8 @@ def _make_room(data: EncodedDataset) -> None:
 
 
 def _part(train: EncodedDataset, n_rows: int | None, seed: int) -> EncodedDataset:
-    """The first `n_rows` of one random order, so that smaller samples are subsets of larger ones."""
+    """The first `n_rows` of one stratified order, so that smaller samples are subsets of larger ones."""
     if n_rows is None or n_rows >= train.n_rows:
         return train
-    rows = np.sort(generator(seed).permutation(train.n_rows)[:n_rows])
+    rows = np.sort(train.stratified_order(generator(seed))[:n_rows])
     return train.take(rows, share=n_rows / train.n_rows)

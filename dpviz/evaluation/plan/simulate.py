@@ -82,9 +82,9 @@ class Resampled:
         return n_rows > self.n_rows
 
     def draw(self, n_rows: int | None = None, *, seed: int) -> Split:
-        """Holds out a fifth (at most 2,000 rows) and trains on the rest: all, fewer, or more with replacement."""
+        """Holds out a fifth (at most 2,000 rows), stratified, and trains on the rest: all, fewer, or more with replacement."""
         rng = generator(seed)
-        order = rng.permutation(self.data.n_rows)
+        order = self.data.stratified_order(rng)
         test, rest = order[: self._n_test], order[self._n_test :]
         wanted = len(rest) if n_rows is None else n_rows
         train = rest[:wanted] if wanted <= len(rest) else rng.choice(rest, wanted)

@@ -57,7 +57,8 @@ def _counted(tree: Tree, data: EncodedDataset, parts: np.ndarray, n_parts: int) 
     """Exact rows per part (without part 0), leaf and class: int64 of shape (n_parts, n_leaves, n_classes). Private."""
     rows = np.flatnonzero(parts)
     shape = n_parts, tree.n_leaves, data.n_classes
-    cells = np.ravel_multi_index((parts[rows] - 1, tree.leaf_of_rows(data, rows), data.target[rows]), shape)
+    part = parts[rows].astype(np.int64) - 1
+    cells = (part * tree.n_leaves + tree.leaf_of_rows(data, rows)) * data.n_classes + data.target[rows]
     return np.bincount(cells, minlength=math.prod(shape)).reshape(shape)
 
 
