@@ -120,8 +120,8 @@ class View {
 
   draw(text) {
     const focused = this.svg?.contains(this.root.activeElement) ? this.root.activeElement : undefined;
-    const place = focused ? this.having(focused.dataset.path).indexOf(focused) : 0;
-    const before = new Map((this.nodes ?? []).map((node) => [node.dataset.path, corner(node)]));
+    const held = focused && place(focused);
+    const before = new Map((this.nodes ?? []).map((node) => [place(node), corner(node)]));
     this.svg = drawing(text);
     this.svg.setAttribute("aria-describedby", "hint");
     const style = this.svg.querySelector("style");
@@ -145,9 +145,7 @@ class View {
     this.fit(kept?.left, kept?.top);
     if (kept && !kept.fitted) this.zoomTo(kept.scale, kept.left, kept.top);
     this.dress();
-    if (!focused) return;
-    const again = this.having(focused.dataset.path);
-    (again[place] ?? again[0] ?? this.nodes[0]).focus({ preventScroll: true });
+    if (held) (this.nodes.find((node) => place(node) === held) ?? this.nodes[0]).focus({ preventScroll: true });
   }
 
   // Theme, selection, and the one node the Tab key reaches.
@@ -169,9 +167,6 @@ class View {
   rove(node) {
     for (const other of this.kin(node)) other.setAttribute("tabindex", other === node ? "0" : "-1");
   }
-
-  // The node of this place; one in each of two trees.
-  having(path) { return this.nodes.filter((node) => node.dataset.path === path); }
 
   kin(node) { return this.nodes.filter((other) => tree(other) === tree(node)); }
 
@@ -342,6 +337,9 @@ function nearest(steps, value) {
 
 function tree(node) { return node.closest("[role=tree]"); }
 
+// Which of two trees a node is in, and where.
+function place(node) { return `${tree(node)?.dataset.side ?? "now"} ${node.dataset.path}`; }
+
 function corner(node) {
   const { x, y } = node.querySelector(".box");
   return { x: x.baseVal.value, y: y.baseVal.value };
@@ -351,7 +349,7 @@ function corner(node) {
 function move(svg, before) {
   const timing = { duration: 140, easing: "ease-out" };
   for (const node of svg.querySelectorAll("[data-path]")) {
-    const old = before.get(node.dataset.path), now = corner(node);
+    const old = before.get(place(node)), now = corner(node);
     const from = old ? { transform: `translate(${old.x - now.x}px, ${old.y - now.y}px)` } : { opacity: 0 };
     node.animate([from, {}], timing);
   }

@@ -8,12 +8,12 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.app import controls, trees
 from dpviz.app.controls import asked_for
-from dpviz.app.parts import plain
 from dpviz.app.tree import fresh
 from dpviz.app.tree.ladder import SLOTS
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
 from tests.pages.opened import after_work, in_use, opened, said_in_boxes, slot_of, texts, tree_on_screen
+from tests.pages.test_ladder import steps_of
 
 
 def click(test: AppTest, label: str) -> AppTest:
@@ -35,7 +35,11 @@ def drawing(test: AppTest) -> str:
 
 def names(test: AppTest) -> list[str]:
     """What the trees in the drawing are called; one name for a tree alone."""
-    return [part.split('"')[1] for part in drawing(test).split(' role="tree" aria-label=')[1:]]
+    return names_in(drawing(test))
+
+
+def names_in(drawn: str) -> list[str]:
+    return [part.split('"')[1] for part in drawn.split(' role="tree" aria-label=')[1:]]
 
 
 def in_link(test: AppTest) -> str | None:
@@ -54,7 +58,7 @@ def looks(monkeypatch) -> list[float]:
 
 def test_the_next_tree_stands_beside_a_pinned_one_until_it_is_unpinned(looks):
     test = click(opened("tree", depth="2", epsilon="2"), "Pin this tree")
-    assert plain("Both trees are the same.") in texts(test)
+    assert "the next tree stands beside the pinned one" in texts(test)
     at(test, 0.5)
     assert names(test) == ["Pinned: PF-tree, ε = 2, depth 2, draw 1", "Now: PF-tree, ε = 0.5, depth 2, draw 1"]
     assert "The address of this page holds both trees." in texts(test)
@@ -77,6 +81,20 @@ def test_swapping_goes_back_and_forth_without_a_fit(looks):
         assert names(test)[0] == f"Pinned: PF-tree, ε = {pinned:g}, depth 2, draw 1"
         assert json.loads(in_link(test))["epsilon"] == pinned
     assert looks == [2.0, 0.5]
+
+
+def test_the_pinned_tree_stands_beside_every_step_that_is_dragged_through():
+    test = click(opened("tree", depth="2", epsilon="1"), "Pin this tree")
+    for slot in SLOTS.values():
+        after_work(after_work(test, slot), f"{slot}-beside-pinned")
+    for along, now in (("epsilon", "Now: ε = 0.1"), ("depth", "Now: Depth 1")):
+        first = steps_of(test.run(), along)[0]
+        pinned = "Pinned: PF-tree, ε = 1, depth 2, draw 1"
+        assert names_in(first["wide"]) == [pinned, now]
+        assert names_in(first["narrow"]) == [now, pinned]
+        assert first["words"].split(". ")[-1].startswith(("Of ", "The tree now", "Both trees"))
+    click(test, "Unpin")
+    assert len(names_in(steps_of(test.run())[0]["wide"])) == 1
 
 
 def test_a_link_brings_back_both_trees():

@@ -22,11 +22,12 @@ from dpviz.app.trees import canonical_key
 from dpviz.app.work import tasks
 from dpviz.app.work.pool import Lane
 from dpviz.app.work.session import begin_unasked, poll
-from dpviz.app.work.tasks import Answer, Task
+from dpviz.app.work.tasks import Answer, Task, in_one
 from dpviz.errors import DpvizError
 from dpviz.evaluation.tree import ladder
 from dpviz.evaluation.workers import light, spread
-from dpviz.figures.tree.ladder import Step, scale_of, step_in_words, strip_svg
+from dpviz.figures.tree.ladder import Step, beside_pinned, scale_of, step_in_words, strip_svg
+from dpviz.figures.tree.pair import Side
 from dpviz.progress import Progress, Stop, steps
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget
@@ -76,10 +77,13 @@ def _climbed(
             yield key, Answer(problem=one) if isinstance(one, DpvizError) else Answer(one)
 
 
-def ladders_now(asked: Asked, loaded: Loaded, *, fold: bool) -> tuple[tuple[Task, str] | None, dict[str, str]]:
+def ladders_now(
+    asked: Asked, loaded: Loaded, *, fold: bool, pinned: tuple[str, Side] | None = None
+) -> tuple[tuple[Task, str] | None, dict[str, str]]:
     """The work under way on the ladders with its words, None without any, and what the view takes of those that are done.
 
-    They begin by themselves, one after the other. A depth that the learner refuses is left out.
+    They begin by themselves, one after the other. A depth that the learner refuses is left out. `pinned`, a tree that stands
+    beside every step, comes with a key that says which.
     """
     found = {along: ladder_task(along, asked, loaded, fold=fold) for along in SLOTS}
     tasks = {along: task for along, task in found.items() if task is not None}
@@ -90,8 +94,24 @@ def ladders_now(asked: Asked, loaded: Loaded, *, fold: bool) -> tuple[tuple[Task
         status = begin_unasked(task)
         if status.n_missing:
             return (task, WORDS[along]), packed
-        packed[along] = _packed(status.values, _WHAT[along], _measure(rows_of_the_tree(loaded)))
+        shown = status.values
+        if pinned is not None:
+            task = _beside_pinned(along, task.keys, shown, *pinned)
+            paired = begin_unasked(task)
+            if paired.n_missing:
+                return (task, WORDS[along]), packed
+            (shown,) = paired.values
+        packed[along] = _packed(shown, _WHAT[along], _measure(rows_of_the_tree(loaded)))
     return None, packed
+
+
+def _beside_pinned(along: str, keys: tuple[Hashable, ...], shown: tuple[Step, ...], key: str, pinned: Side) -> Task:
+    """The steps drawn again, with the pinned tree beside each."""
+
+    def make(*, progress: Progress, stop: Stop) -> tuple[Step, ...]:
+        return tuple(beside_pinned(one, _WHAT[along], pinned) for one in steps(shown, progress, stop))
+
+    return in_one(f"{SLOTS[along]}-beside-pinned", (keys, key), make, lane=Lane.SHORT, keep=1)
 
 
 def _measure(train: EncodedDataset) -> str:

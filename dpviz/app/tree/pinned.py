@@ -22,7 +22,7 @@ from dpviz.app.parts import error, plain
 from dpviz.app.state import Loaded
 from dpviz.app.tree.fresh import SLOT as DRAWN
 from dpviz.app.tree.fresh import is_drawn_again, redraws_task
-from dpviz.app.trees import SLOT, Trained, tree_task
+from dpviz.app.trees import SLOT, Trained, canonical_key, tree_task
 from dpviz.app.work.session import begin_unasked, put
 from dpviz.app.work.watch import watch_missing
 from dpviz.errors import DpvizError
@@ -170,6 +170,14 @@ def beside(pinned: Trained, loaded: Loaded, *, fold: bool) -> Side:
     return named("Pinned", pinned, shown, style)
 
 
+def key_of(pinned: Trained, side: Side, loaded: Loaded) -> str:
+    """One text per drawing of a pinned tree that can be drawn again."""
+    style = side.style
+    return canonical_key(
+        loaded, pinned.asked, draw=pinned.asked.draw, n_nodes=len(side.drawn.leaves), n_draws=style.get("n_draws")
+    )
+
+
 def _draws(pinned: Trained, loaded: Loaded) -> Redraws | None:
     """Fresh draws of the pinned tree, in a slot of their own; None for private rows, which are never drawn again."""
     if not is_drawn_again(pinned.asked, loaded):
@@ -192,7 +200,7 @@ def named(name: str, trained: Trained, shown: Tree, style: dict[str, Any]) -> Si
 def pair_words(pinned: Trained, trained: Trained, sides: tuple[Side, Side], loaded: Loaded) -> None:
     """What differs in words and numbers, and every place of both trees as a table."""
     if pinned is trained:
-        st.markdown(plain(pair_sentence(*sides)))
+        st.markdown("Change ε, the depth or the draw: the next tree stands beside the pinned one.")
         return
     st.markdown(plain(pair_sentence(*sides) + _paired(pinned, trained, loaded)))
     st.table(delta_rows(pinned, trained, sides))

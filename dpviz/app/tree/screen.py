@@ -17,7 +17,7 @@ from dpviz.app.tree.forest import forest_screen
 from dpviz.app.tree.fresh import is_drawn_again, redraws_now, redraws_task
 from dpviz.app.tree.ladder import ladders_now, place_of, take_dragged
 from dpviz.app.tree.node_card import node_card, spent_at
-from dpviz.app.tree.pinned import beside, named, pair_words, pin_bar, pinned_now
+from dpviz.app.tree.pinned import beside, key_of, named, pair_words, pin_bar, pinned_now
 from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.app.trees import Trained
 from dpviz.app.work.watch import watch, watch_missing
@@ -55,13 +55,13 @@ def tree_screen(trained: Trained, loaded: Loaded) -> None:
         pin_bar(pinned, trained, loaded)
     shown = folded(complete, trained.result.plan) if fold else complete
     drawn = redraws_now(trained.asked, loaded)
-    style = _style(trained, shown, drawn, trace, fold=fold)
+    now = named("Now", trained, shown, _style(trained, shown, drawn, trace, fold=fold))
     if pinned is None:
-        path = _picture(trained, shown, style, loaded, fold=fold)
+        path = _picture(trained, now, loaded, None, fold=fold)
     else:
-        sides = beside(pinned, loaded, fold=fold), named("Now", trained, shown, style)
-        path = _pair(*sides)
-        pair_words(pinned, trained, sides, loaded)
+        before = beside(pinned, loaded, fold=fold)
+        path = _picture(trained, now, loaded, (key_of(pinned, before, loaded), before), fold=fold)
+        pair_words(pinned, trained, (before, now), loaded)
     _legend(trained, loaded, drawn, may_show_rows=trace is not None)
     node_card(trained, loaded, shown, path, trace)
     _text_twin(trained, complete, shown)
@@ -97,12 +97,11 @@ def _style(trained: Trained, shown: Tree, drawn: Redraws | None, trace: ExactTra
     return style | ({} if drawn is None else {"came_back": drawn.coming_back(shown), "n_draws": drawn.n_done, "fold": fold})
 
 
-def _picture(trained: Trained, shown: Tree, style: dict[str, Any], loaded: Loaded, *, fold: bool) -> str:
-    """Draw the tree, to be dragged through its ladders where it has some; returns the path of the chosen node."""
-    chosen, path = _chosen(shown)
-    climbing, ladders = ladders_now(trained.asked, loaded, fold=fold)
-    title = _title(trained, shown)
-    wide, narrow = (tree_svg(shown, narrow=narrow, selected=chosen, title=title, **style) for narrow in (False, True))
+def _picture(trained: Trained, now: Side, loaded: Loaded, pinned: tuple[str, Side] | None, *, fold: bool) -> str:
+    """Draw the tree, beside the pinned one if there is one, to be dragged through its ladders; returns the chosen node's path."""
+    chosen, path = _chosen(now.tree)
+    climbing, ladders = ladders_now(trained.asked, loaded, fold=fold, pinned=pinned)
+    wide, narrow = (_drawing(trained, now, pinned, chosen, narrow=narrow) for narrow in (False, True))
     at = place_of(trained.asked, trained.result.plan.depth)
     tree_view(wide, narrow, selected=chosen, key=VIEW, ladders=ladders, at=at, on_dragged=partial(take_dragged, VIEW))
     with st.container():
@@ -111,12 +110,10 @@ def _picture(trained: Trained, shown: Tree, style: dict[str, Any], loaded: Loade
     return path
 
 
-def _pair(pinned: Side, now: Side) -> str:
-    """Draw both trees; returns the path of the chosen node of the one that is not pinned."""
-    chosen, path = _chosen(now.tree)
-    wide, narrow = (pair_svg(pinned, now, selected=chosen, narrow=narrow) for narrow in (False, True))
-    tree_view(wide, narrow, selected=chosen, key=VIEW)
-    return path
+def _drawing(trained: Trained, now: Side, pinned: tuple[str, Side] | None, chosen: str, *, narrow: bool) -> str:
+    if pinned is not None:
+        return pair_svg(pinned[1], now, selected=chosen, narrow=narrow)
+    return tree_svg(now.tree, narrow=narrow, selected=chosen, title=_title(trained, now.tree), **now.style)
 
 
 def _chosen(shown: Tree) -> tuple[str, str]:

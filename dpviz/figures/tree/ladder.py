@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from dpviz.evaluation.tree.ladder import Rung
 from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.tree.pair import Side, pair_sentence, pair_svg
 from dpviz.figures.tree.style import tree_css
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.models.tree import Tree
@@ -29,7 +30,8 @@ LEAST_SPAN = 0.02
 class Step:
     """One rung as it is drawn: its value (an epsilon or a depth), both drawings without their style sheet, and the strip.
 
-    `beside` is what the tree is compared with, by name.
+    `beside` is what the tree is compared with, by name; `shown` and `style` are the tree and how `tree_svg` draws it. `note`
+    is what else there is to say.
     """
 
     value: float
@@ -38,6 +40,9 @@ class Step:
     score: float
     scores: np.ndarray
     beside: Mapping[str, float]
+    shown: Tree
+    style: Mapping[str, Any]
+    note: str = ""
 
 
 def step(
@@ -48,12 +53,25 @@ def step(
     shown = folded(complete, plan) if fold else complete
     bars = intervals(complete, shown, plan)
     widths = None if rows is None else exact_trace(shown, rows).shares(shown)
-    style: dict[str, Any] = {"widths": widths, "selected": None, "bars": bars, "fold": fold, "title": "Tree"}
+    style: dict[str, Any] = {"widths": widths, "bars": bars, "fold": fold}
     style |= {"came_back": rung.drawn.coming_back(shown), "n_draws": rung.drawn.n_done}
-    both = (tree_svg(shown, narrow=narrow, **style) for narrow in (False, True))
-    sheet = f"<style>{escape(tree_css(numbers=bool(shown.values)))}</style>\n"
-    wide, narrow = (drawing.replace(sheet, "", 1) for drawing in both)
-    return Step(value, wide, narrow, rung.score, rung.scores, beside)
+    both = (tree_svg(shown, narrow=narrow, selected=None, title="Tree", **style) for narrow in (False, True))
+    wide, narrow = (_without(tree_css(numbers=bool(shown.values)), drawing) for drawing in both)
+    return Step(value, wide, narrow, rung.score, rung.scores, beside, shown, style)
+
+
+def beside_pinned(one: Step, what: str, pinned: Side) -> Step:
+    """The step with the pinned tree beside it; `what` as in `step_in_words`."""
+    now = Side(f"Now: {what} {number_text(one.value)}", one.shown, dict(one.style))
+    both = (pair_svg(pinned, now, selected=None, narrow=narrow) for narrow in (False, True))
+    numbers = bool(pinned.tree.values or one.shown.values)
+    wide, narrow = (_without(tree_css(numbers=numbers, pair=True), drawing) for drawing in both)
+    return replace(one, wide=wide, narrow=narrow, note=pair_sentence(pinned, now))
+
+
+def _without(sheet: str, drawing: str) -> str:
+    """The drawing without its style sheet, which the view has already."""
+    return drawing.replace(f"<style>{escape(sheet)}</style>\n", "", 1)
 
 
 def scale_of(steps: Sequence[Step]) -> tuple[float, float]:
@@ -83,7 +101,7 @@ def step_in_words(one: Step, what: str, measure: str) -> str:
     if len(one.scores):
         spread = f"; {len(one.scores)} fresh draws between {_text(one.scores.min())} and {_text(one.scores.max())}"
     beside = "".join(f"; {name} {_text(value)}" for name, value in one.beside.items())
-    return f"{what} {number_text(one.value)}: {measure} {_text(one.score)}{spread}{beside}"
+    return f"{what} {number_text(one.value)}: {measure} {_text(one.score)}{spread}{beside}{one.note and f'. {one.note}'}"
 
 
 def _dot(kind: str, value: float, radius: int, scale: tuple[float, float]) -> str:

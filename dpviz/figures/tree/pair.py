@@ -80,12 +80,12 @@ def _difference(node: Node, other: Node) -> str:
 def pair_svg(pinned: Side, now: Side, *, selected: str | None, narrow: bool = False) -> str:
     """Both trees as one SVG document, for the view of a single tree: each is a `tree` of its own for screen readers.
 
-    The node `selected` is drawn as chosen in both.
+    The node `selected` is drawn as chosen in both. With `narrow` the pinned tree stands below: the other one is dragged.
     """
-    sides, width = (pinned, now), NARROW_WIDTH if narrow else SIDE_WIDTH
+    sides, width = ((now, pinned), NARROW_WIDTH) if narrow else ((pinned, now), SIDE_WIDTH)
     first, second = (outline(side.drawn, width) for side in sides)
     layouts = (first, second) if narrow else aligned(first, second)
-    notes = differences(pinned.drawn, now.drawn), differences(now.drawn, pinned.drawn)
+    notes = [differences(side.drawn, other.drawn) for side, other in (sides, sides[::-1])]
     places = ((0.0, 0.0), (0.0, HEAD + layouts[0].height + BETWEEN) if narrow else (width + BETWEEN, 0.0))
     across = width + places[1][0]
     down = max(y + HEAD + layout.height for (_, y), layout in zip(places, layouts, strict=True))
@@ -98,7 +98,7 @@ def pair_svg(pinned: Side, now: Side, *, selected: str | None, narrow: bool = Fa
             f"<style>{escape(tree_css(numbers=numbers, pair=True))}</style>",
             f'<rect class="dp-ground" width="{across:g}" height="{down:g}"/>',
             *(
-                _side(side, layout, note, place, selected)
+                _side(side, layout, note, place, selected, is_pinned=side is pinned)
                 for side, layout, note, place in zip(sides, layouts, notes, places, strict=True)
             ),
             "</svg>\n",
@@ -106,14 +106,18 @@ def pair_svg(pinned: Side, now: Side, *, selected: str | None, narrow: bool = Fa
     )
 
 
-def _side(side: Side, layout: Layout, notes: Mapping[str, str], place: tuple[float, float], selected: str | None) -> str:
+def _side(
+    side: Side, layout: Layout, notes: Mapping[str, str], place: tuple[float, float], selected: str | None, *, is_pinned: bool
+) -> str:
     """One tree below its name: what the drawing of that tree alone has on its ground."""
     alone = tree_svg(side.tree, **side.style, selected=selected, marks=notes, layout=layout, title=side.name)
     inside = alone.split('<rect class="dp-ground"', 1)[1].split("\n", 1)[1].removesuffix("</svg>\n")
     x, y = place
+    which = "pinned" if is_pinned else "now"
+    name, at = visible(side.name), f"translate({x:g} {y + HEAD:g})"
     return (
-        f'<text class="name" x="{x + 10:g}" y="{y + 19:g}" aria-hidden="true">{escape(visible(side.name))}</text>\n'
-        f'<g role="tree" aria-label={quoteattr(visible(side.name))} transform="translate({x:g} {y + HEAD:g})">\n{inside}</g>'
+        f'<text class="name" x="{x + 10:g}" y="{y + 19:g}" aria-hidden="true">{escape(name)}</text>\n'
+        f'<g role="tree" aria-label={quoteattr(name)} data-side="{which}" transform="{at}">\n{inside}</g>'
     )
 
 
@@ -121,12 +125,12 @@ def pair_sentence(pinned: Side, now: Side) -> str:
     """How many questions both trees share, and how many differ."""
     found, before = differences(now.drawn, pinned.drawn), differences(pinned.drawn, now.drawn)
     if not any(found.values()) and not any(before.values()):
-        return "Both trees are the same. Change ε, the depth or the draw: the next tree stands beside the pinned one."
+        return "Both trees are the same."
     asked = [note for path, note in found.items() if isinstance(now.drawn.node(path), Branch)]
     same, changed = asked.count(""), asked.count("changed")
     kinds = {"are in the pinned tree too": same, "changed": changed, "are different": len(asked) - same - changed}
     counts = ", ".join(f"{count} {words}" for words, count in kinds.items() if count)
-    return f"Of {counted(len(asked), 'question')} now, {counts}." if asked else "The tree now asks nothing."
+    return f"Of {counted(len(asked), 'question')} now, {counts}." if asked else "The tree now asks no question."
 
 
 def pair_rows(pinned: Side, now: Side) -> list[dict[str, str]]:

@@ -4,13 +4,17 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from dpviz.figures.tree.ladder import LEAST_SPAN, MARGIN, Step, scale_of, step_in_words, strip_svg
+from dpviz.figures.tree.ladder import LEAST_SPAN, MARGIN, Step, beside_pinned, scale_of, step_in_words, strip_svg
+from dpviz.figures.tree.pair import Side, pair_svg
+from dpviz.models.tree import Leaf, Tree
+from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
+TREE = Tree(Schema((NumericFeature("age", 0, 100),), ClassTarget("y", ("no", "yes"))), Leaf(1))
 LINES = {"ordinary tree": 0.9, "constant": 0.5}
 
 
 def step(score: float = 0.8, scores: tuple[float, ...] = (0.7, 0.75, 0.85), beside: Mapping[str, float] = LINES) -> Step:
-    return Step(0.1, "<svg/>", "<svg/>", score, np.array(scores), beside)
+    return Step(0.1, "<svg/>", "<svg/>", score, np.array(scores), beside, TREE, {"widths": None})
 
 
 def places(svg: str, kind: str) -> list[float]:
@@ -42,3 +46,14 @@ def test_what_has_no_value_is_left_out():
 def test_words_say_what_the_strip_shows():
     said = step_in_words(step(), "ε =", "test accuracy")
     assert said == "ε = 0.1: test accuracy 0.800; 3 fresh draws between 0.700 and 0.850; ordinary tree 0.900; constant 0.500"
+
+
+def test_a_pinned_tree_stands_beside_every_step():
+    pinned = Side("Pinned", Tree(TREE.schema, Leaf(0)), {"widths": None})
+    both = beside_pinned(step(), "ε =", pinned)
+    now = Side("Now: ε = 0.1", TREE, {"widths": None})
+    for drawing, narrow in ((both.wide, False), (both.narrow, True)):
+        whole = pair_svg(pinned, now, selected=None, narrow=narrow)
+        assert "<style>" not in drawing
+        assert drawing == re.sub("<style>.*</style>\\n", "", whole, flags=re.DOTALL)
+    assert step_in_words(both, "ε =", "test accuracy").endswith("constant 0.500. The tree now asks no question.")
