@@ -12,6 +12,8 @@ from dpviz.figures.theme import LIGHT, role_variables
 
 #: Style and script of views that go through draws, one step at a time or played.
 STEPPER = Path(__file__).with_name("stepper")
+#: Functions of scripts that draw a PNG and save files.
+CANVAS = Path(__file__).with_name("canvas")
 #: Below such a view when its Play button is left out.
 CALM = '<p class="calm" hidden>Play is left out because this device asks for less motion. Step shows the same draws.</p>'
 #: The theme, for every style sheet. Streamlit's own colours may be set on the host or on what it holds.

@@ -1,6 +1,5 @@
-// Draws an SVG on a canvas and saves it as PNG. The SVG refers to nothing outside itself, so the canvas stays readable.
+// A button that saves an SVG as PNG; canvas.js draws it.
 
-const SCALE = 2, LARGEST = 8192;
 const given = new WeakMap();
 
 export default function ({ data, parentElement }) {
@@ -17,30 +16,4 @@ export default function ({ data, parentElement }) {
     });
   }
   given.set(button, data);
-}
-
-async function drawn(svg) {
-  const root = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
-  root.setAttribute("data-theme", "light");
-  const [width, height] = ["width", "height"].map((side) => Number(root.getAttribute(side)));
-  const scale = Math.min(SCALE, LARGEST / Math.max(width, height));
-  const image = new Image();
-  image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(new XMLSerializer().serializeToString(root));
-  await image.decode();
-  const canvas = document.createElement("canvas");
-  canvas.width = Math.round(width * scale);
-  canvas.height = Math.round(height * scale);
-  const brush = canvas.getContext("2d");
-  brush.fillStyle = "white";
-  brush.fillRect(0, 0, canvas.width, canvas.height);
-  brush.drawImage(image, 0, 0, canvas.width, canvas.height);
-  return new Promise((done, fail) => canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("too large"))), "image/png"));
-}
-
-function save(blob, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,13 @@ def test_points_come_while_it_computes_and_cancelling_keeps_them(page: Any, app:
     page.get_by_text("A first look").wait_for()
     page.locator(".js-plotly-plot").first.wait_for()
     settled(page)
+    for kind, start in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
+        with page.expect_download() as saved:
+            page.get_by_role("group", name="Save this chart").first.get_by_role("button", name=kind).click()
+        content = Path(saved.value.path()).read_bytes()
+        assert content.startswith(start)
+        assert saved.value.suggested_filename == f"compare-epsilon-curves.{kind.lower()}"
+        assert kind == "PNG" or "asked for (add/remove one row)" in content.decode()
     page.get_by_role("button", name=re.compile("Refine: .* fits .about")).click()
     page.get_by_text(re.compile(r"of [\d,]+ fits, about")).wait_for()
     page.locator(".js-plotly-plot").first.wait_for()  # a figure while the work goes on

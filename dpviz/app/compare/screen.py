@@ -13,6 +13,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.compare import run
 from dpviz.app.compare.ask import DEPTH, EPSILON, CompareRequest
 from dpviz.app.compare.draws_view import draws_view
+from dpviz.app.compare.saving import save_buttons
 from dpviz.app.parts import error, plain
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import chart, download, learner_title, table
@@ -114,13 +115,16 @@ def _results(request: CompareRequest, frame: pd.DataFrame, loaded: Loaded) -> No
         found = _curves(request, frame, chosen=x, composed=composed)
         if composed:
             _say_off_axis(found, request, loaded)
-    table(curve_rows(found, along=request.along, metric=request.metric), "Every point of the curves.")
+    points = curve_rows(found, along=request.along, metric=request.metric)
+    table(points, "Every point of the curves.")
+    if loaded.role is not DataRole.PRIVATE:
+        save_buttons("curves", points, f"compare-{request.along}-curves")
     _doubts(found, request, loaded)
     rows = rows_at(frame, request.along, x)
     st.divider()
     _dots(request, rows, found)
     st.divider()
-    _differences(request, rows, found)
+    _differences(request, rows, found, loaded)
 
 
 def _ask_composed() -> bool:
@@ -216,7 +220,7 @@ def _dots(request: CompareRequest, rows: pd.DataFrame, found: Sequence[Curve]) -
         table(dot_rows(lines, metric=metric), "Five of the 25 dots of each algorithm.")
 
 
-def _differences(request: CompareRequest, rows: pd.DataFrame, found: Sequence[Curve]) -> None:
+def _differences(request: CompareRequest, rows: pd.DataFrame, found: Sequence[Curve], loaded: Loaded) -> None:
     st.header("Who beats whom on the same splits", anchor=False)
     verdicts = {curve.learner: curve.verdict for curve in found}
     names = [name for name in verdicts if (rows.learner == name).any()]
@@ -232,7 +236,10 @@ def _differences(request: CompareRequest, rows: pd.DataFrame, found: Sequence[Cu
     words = f"Differences of {learner_title(ours)} to {len(known)} other algorithms, in {unit}; the table has the numbers."
     chart(difference_figure(known, line_styles(verdicts), request.metric), words, key="differences")
     st.caption(MEANING)
-    table(difference_rows(known, request.metric), "Every difference with its probability.")
+    lines_of_table = difference_rows(known, request.metric)
+    table(lines_of_table, "Every difference with its probability.")
+    if loaded.role is not DataRole.PRIVATE:
+        save_buttons("differences", lines_of_table, f"compare-{request.along}-differences")
 
 
 def _download(request: CompareRequest, frame: pd.DataFrame, loaded: Loaded) -> None:
