@@ -26,7 +26,7 @@ def import_codebook(source: Source, *, target: str, sheet: str | int | None = No
     source : str, Path, bytes or binary file
         CSV or Excel with a line per column of the table (name, type, min, max, values, missing codes, in usual spellings), or
         JSON: a list of such objects, or a Frictionless Table Schema. Of values such as "1=yes; 2=no" the codes count, for cells
-        hold them.
+        hold them; groups such as "M=m; male=m" say which further texts count as which value.
     target : str
         The column to predict.
     sheet : str or int, optional
@@ -67,6 +67,7 @@ def _line(name: str, column: Feature | Target | None, is_known: bool) -> list[An
         "; ".join(values) or None,
         "; ".join(said.get("missing_codes", ())) or None,
         *(said.get(field) or None for field in ("unit", "part", "order")),
+        "; ".join(f"{text} = {label}" for text, label in said.get("groups", ())) or None,
         *(said.get(field) for field in ("missing_as", "unknown_as")),
     ]
 
@@ -79,9 +80,8 @@ def _unmistakable(number: float | None) -> float | str | None:
 def _feature(entry: Entry) -> Feature:
     if entry.kind == "categories" or (entry.values and not entry.kind):
         fallback: dict[str, Any] = {"missing_as": entry.missing_as or None, "unknown_as": entry.unknown_as or None}
-        return CategoricalFeature(
-            entry.name, _needed(entry, "values", entry.values), **fallback, missing_codes=entry.missing_codes
-        )
+        further: dict[str, Any] = {"missing_codes": entry.missing_codes, "groups": entry.groups}
+        return CategoricalFeature(entry.name, _needed(entry, "values", entry.values), **fallback, **further)
     if entry.kind == "date":
         part = entry.part or "year"
         fixed = PARTS.get(part)
@@ -100,7 +100,7 @@ def _of_number(entry: Entry) -> dict[str, Any]:
 
 def _target(entry: Entry) -> Target:
     if entry.kind == "categories" or (entry.values and entry.kind != "number"):
-        return ClassTarget(entry.name, _needed(entry, "values", entry.values))
+        return ClassTarget(entry.name, _needed(entry, "values", entry.values), groups=entry.groups)
     _require_kind(entry)
     low, high = _needed(entry, "min", entry.low), _needed(entry, "max", entry.high)
     return NumericTarget(entry.name, low, high, missing_codes=entry.missing_codes)

@@ -24,6 +24,7 @@ _HEADERS = {
     "unit": "unit, units, einheit",
     "part": "date as, date part, datum als",
     "order": "date written, date order",
+    "groups": "groups, grouping, also written, synonyms, recode, zusammengefasst",
     "missing_as": "if missing, missing as",
     "unknown_as": "if unknown, unknown as",
 }
@@ -50,6 +51,7 @@ class Entry:
     low: float | None = None
     high: float | None = None
     values: tuple[str, ...] = ()
+    groups: tuple[tuple[str, str], ...] = ()
     missing_codes: tuple[str, ...] = ()
     unit: str = ""
     part: str = ""
@@ -105,7 +107,8 @@ def _entry(line: Mapping[str, str | None], by_program: bool) -> Entry:
         low, high = (number_in(end, point_is_decimal=by_program) for end in found.groups())
         kind, values = kind or "number", ""
     part, order = said.get("part", "").lower(), said.get("order", "").lower()
-    listed = {"values": _codes(values), "missing_codes": _codes(said.get("missing_codes", ""))}
+    listed: dict[str, Any] = {"values": _codes(values), "groups": groups_in(said.get("groups", ""), field=said["name"][:60])}
+    listed |= {"missing_codes": _codes(said.get("missing_codes", ""))}
     words = {field: said.get(field, "") for field in ("unit", "missing_as", "unknown_as")}
     return Entry(said["name"], kind, low, high, part=part, order=order, **listed, **words)  # type: ignore[arg-type]
 
@@ -129,9 +132,24 @@ def _kind(said: Mapping[str, str]) -> str:
 
 def _codes(text: str) -> tuple[str, ...]:
     """Values of one cell: one per line, or between semicolons, bars or commas; of "1=yes" the code."""
-    mark = next((mark for mark in ("\n", ";", "|") if mark in text), ",")
-    listed = (re.split(r"\s*=\s*", part.strip(), maxsplit=1)[0].strip().strip("\"'") for part in text.split(mark))
+    listed = (re.split(r"\s*=\s*", part, maxsplit=1)[0].strip().strip("\"'") for part in listed_in(text))
     return tuple(dict.fromkeys(code for code in listed if code))
+
+
+def listed_in(text: str) -> tuple[str, ...]:
+    """The entries of one cell, each once: one per line, or between semicolons, bars or commas."""
+    mark = next((mark for mark in ("\n", ";", "|") if mark in text), ",")
+    return tuple(dict.fromkeys(part.strip() for part in text.split(mark) if part.strip()))
+
+
+def groups_in(text: str, *, field: str = "") -> tuple[tuple[str, str], ...]:
+    """The pairs of "M = m; male = m": a text, and the category it counts as. Raises SchemaError for an entry that is none."""
+    pairs = [tuple(side.strip() for side in part.partition("=")[::2]) for part in listed_in(text)]
+    for part, (written, label) in zip(listed_in(text), pairs, strict=True):
+        if not (written and label):
+            what = f"{part!r:.40} does not say which category it counts as."
+            raise SchemaError(what, field=field, remedy="Write the text, =, and a category, such as: M = m; male = m.")
+    return tuple(pairs)  # type: ignore[arg-type]
 
 
 def _from_json(document: Any) -> list[Entry]:

@@ -24,6 +24,7 @@ _MOST_CATEGORIES = 1 << 16
 _CHANGES = ("clipped", "rounded", "unknown_mapped", "missing_mapped")
 
 Counts = tuple[tuple[str, int], ...]
+Groups = tuple[tuple[str, str], ...]
 Dropped = list[tuple[str, tuple[int, int]]]  # by column: (missing, unknown)
 Changes = list[tuple[str, dict[str, int]]]  # by column: report field -> cells
 
@@ -106,8 +107,8 @@ def encode(table: RawTable, schema: Schema, *, person: str | None = None, rows_p
     """Encode every row of `table` that `schema` can use; `.report` says what happened to the others.
 
     Dates become numbers by their rule. Numbers are rounded where the schema says whole, then clipped into the declared
-    range. Categories and classes match by text, else by numeric value ("1" and "1.0"). Rows dropped are counted at the first
-    column that causes it: features in schema order, target last.
+    range. Categories and classes, and texts that count as one of them, match by text, else by numeric value ("1" and "1.0").
+    Rows dropped are counted at the first column that causes it: features in schema order, target last.
 
     Parameters
     ----------
@@ -186,11 +187,10 @@ def _column(table: RawTable, name: str) -> RawColumn:
 
 def _prepared(column: RawColumn, declared: Feature | Target) -> _Cells | _Lookup:
     if isinstance(declared, ClassTarget):
-        return _categories(column, declared.classes, None, None)
+        return _categories(column, declared.classes, declared.groups, None, None)
     if isinstance(declared, CategoricalFeature):
-        return _categories(
-            _without_codes(column, declared.missing_codes), declared.categories, declared.missing_as, declared.unknown_as
-        )
+        coded = _without_codes(column, declared.missing_codes)
+        return _categories(coded, declared.categories, declared.groups, declared.missing_as, declared.unknown_as)
     if isinstance(declared, DateFeature):
         column = _without_codes(column, declared.missing_codes)
         numbers = np.append(declared.numbers(column.texts), np.nan)[column.codes]
@@ -241,12 +241,14 @@ def _whole_dtype(low: float, high: float) -> np.dtype:
     return np.dtype(np.float64)
 
 
-def _categories(column: RawColumn, labels: tuple[str, ...], missing_as: str | None, unknown_as: str | None) -> _Lookup:
+def _categories(
+    column: RawColumn, labels: tuple[str, ...], groups: Groups, missing_as: str | None, unknown_as: str | None
+) -> _Lookup:
     """Category codes; -1, not usable, where there is none."""
     if len(labels) > _MOST_CATEGORIES:
         what = f"There are {len(labels):,} categories; at most {_MOST_CATEGORIES:,} can be encoded."
         raise SchemaError(what, field=column.name, remedy="Leave the column out, or group its categories.")
-    found = _match(column, labels)
+    found = _match(column, labels, groups)
     unknown = np.append(found < 0, False)
     codes = np.append(found, -1 if missing_as is None else labels.index(missing_as))
     if unknown_as is not None:
@@ -259,11 +261,12 @@ def _categories(column: RawColumn, labels: tuple[str, ...], missing_as: str | No
     return _Lookup(column.name, column.codes, np.maximum(codes, 0).astype(dtype), usable, changed)
 
 
-def _match(column: RawColumn, labels: tuple[str, ...]) -> np.ndarray:
-    """Index into `labels` of each text, int64; by text, else by numeric value, else -1."""
-    by_text = {label: code for code, label in enumerate(labels)}
-    values = parse_numbers(labels).tolist()
-    by_value = {value: code for code, value in reversed(list(enumerate(values))) if not np.isnan(value)}  # the first label wins
+def _match(column: RawColumn, labels: tuple[str, ...], groups: Groups = ()) -> np.ndarray:
+    """Index into `labels` of each text, or of the label it counts as, int64; by text, else by numeric value, else -1."""
+    code_of = {label: code for code, label in enumerate(labels)}
+    by_text = code_of | {text: code_of[label] for text, label in groups}
+    values = zip(by_text.values(), parse_numbers(tuple(by_text)).tolist(), strict=True)
+    by_value = {value: code for code, value in reversed(list(values)) if not np.isnan(value)}  # the first text wins
     pairs = zip(column.texts, column.text_numbers.tolist(), strict=True)
     found = (by_text.get(text, by_value.get(value, -1)) for text, value in pairs)
     return np.fromiter(found, np.int64, len(column.texts))

@@ -56,7 +56,7 @@ class CategoricalFeature(Sourced):
     """One of a list of categories.
 
     `missing_as` and `unknown_as` name the category that takes missing cells and texts not in the list; None drops the row.
-    Cells that are one of `missing_codes` count as missing.
+    Cells that are one of `missing_codes` count as missing. `groups` are further texts, each with the category it counts as.
     """
 
     kind: ClassVar[str] = "categorical"
@@ -66,10 +66,12 @@ class CategoricalFeature(Sourced):
     unknown_as: str | None = None
     read_from_data: tuple[str, ...] = ()
     missing_codes: tuple[str, ...] = ()
+    groups: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "categories", tuple(self.categories))
         _settle_codes(self)
+        _settle_groups(self, self.categories)
         if not self.categories:
             what = "A categorical feature needs at least one category."
             raise SchemaError(what, field=self.name, remedy="Declare every category.")
@@ -83,15 +85,20 @@ class CategoricalFeature(Sourced):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ClassTarget(Sourced):
-    """The column to predict: one of at least two classes. Rows of any other class are dropped and counted."""
+    """The column to predict: one of at least two classes. Rows of any other class are dropped and counted.
+
+    `groups` are further texts, each with the class it counts as.
+    """
 
     kind: ClassVar[str] = "classes"
     name: str
     classes: tuple[str, ...]
     read_from_data: tuple[str, ...] = ()
+    groups: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", tuple(self.classes))
+        _settle_groups(self, self.classes)
         if len(self.classes) < 2:
             what = f"A class target needs at least two classes; got {len(self.classes)}."
             raise SchemaError(what, field=self.name, remedy="Declare every class.")
@@ -255,6 +262,16 @@ def _settle_numbers(column: NumericFeature | NumericTarget, *names: str) -> None
 def _settle_codes(column: NumericFeature | CategoricalFeature | NumericTarget) -> None:
     object.__setattr__(column, "missing_codes", tuple(column.missing_codes))
     _require_names(column.name, "missing code", column.missing_codes)
+
+
+def _settle_groups(column: CategoricalFeature | ClassTarget, labels: tuple[str, ...]) -> None:
+    """Every further text has one meaning: it is no label itself, comes once, and counts as a label there is."""
+    object.__setattr__(column, "groups", tuple((text, label) for text, label in column.groups))
+    _require_names(column.name, "text", (*labels, *(text for text, _ in column.groups)))
+    for text, label in column.groups:
+        if label not in labels:
+            what = f"{text!r} is to count as {label!r}, which is not in the list."
+            raise SchemaError(what, field=column.name, remedy="Add it to the list, or choose one that is there.")
 
 
 def _is_row_count(value: object) -> bool:

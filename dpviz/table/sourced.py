@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from dpviz.errors import UnknownName
 
 #: Fields that are neither printed nor written while they are empty, so that older schemas print and hash as they did.
-_LATER = ("missing_codes",)
+_LATER = ("missing_codes", "groups")
 
 
 class Provenance(StrEnum):

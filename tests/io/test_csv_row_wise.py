@@ -14,7 +14,10 @@ SCHEMA = Schema(
     ClassTarget("ok", ("no", "yes")),
     n_public=100,
 )
-STRICT = Schema((NumericFeature("age", 0, 99), CategoricalFeature("town", ("São", "Rio"))), ClassTarget("ok", ("no", "yes")))
+STRICT = Schema(
+    (NumericFeature("age", 0, 99), CategoricalFeature("town", ("São", "Rio"), groups=(("a,b", "Rio"), ("7", "São")))),
+    ClassTarget("ok", ("no", "yes"), groups=(("45", "yes"),)),
+)
 #: Pieces that lines are made of: what separates, joins, ends, spoils or looks like a value.
 PIECES = [
     *(b'"', b'""', b"'", b",", b";", b"\t", b"|", b"\r", b"\0", b"\x1a", b"\xe9", b"\xc3", b"\xe2\x82", b"\xff\xfe"),

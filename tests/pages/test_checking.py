@@ -39,14 +39,14 @@ def declared(role: str) -> AppTest:
     next(area for area in at.text_area if area.label.startswith("Classes")).set_value("n\np").run()
     at.number_input(key=f"n-public-{revision}").set_value(1500).run()
     edit(at, "kinds", {0: {"use": "number"}, 1: {"use": "categories"}})
-    edit(at, "numbers", {0: {"low": "0", "high": "99"}})
-    declare_towns(at, "north\nsouth")
+    edit(at, "numbers", {0: {"low": "0", "high": "99", "missing_number": None}})
+    declare_towns(at, "north; south")
     assert not at.exception
     return at
 
 
 def declare_towns(at: AppTest, towns: str) -> None:
-    next(area for area in at.text_area if area.label.startswith("Its categories")).set_value(towns).run()
+    edit(at, "categories", {0: {"categories": towns, "missing_as": None, "unknown_as": None}})
 
 
 def work_of(at: AppTest) -> Prepared:
@@ -97,7 +97,7 @@ def test_of_private_rows_no_count_is_shown_before_the_owner_consents(register: R
 def test_a_change_after_the_look_is_marked_and_can_be_put_back() -> None:
     at = declared("private")
     look(at)
-    declare_towns(at, "north\nsouth\nwest")
+    declare_towns(at, "north; south; west")
     town = work_of(at).draft.column("town")
     assert town.read_now == {"categories"}
     assert not [button for button in at.button if button.label.startswith("I know")]
@@ -123,7 +123,7 @@ def test_public_rows_are_checked_without_a_consent_and_nothing_is_marked(registe
     look(at)
     assert "1,267** of 1,399 rows are used" in said(at)
     assert not at.checkbox
-    declare_towns(at, "north\nsouth\nwest")
+    declare_towns(at, "north; south; west")
     assert work_of(at).draft.read_fields() == 0
     assert register.explorations() == ()
 

@@ -212,7 +212,7 @@ def test_filling_in_marks_every_value_and_use_keeps_the_marks() -> None:
     assert all(column.read_now for column in draft.columns)
     assert draft.n_public_read
     assert list(at.data_editor[0].value["source"]) == ["read from data"] * 2
-    assert sum("read from data" in markdown.value for markdown in at.markdown) >= 3  # row count, classes, categories
+    assert sum("read from data" in markdown.value for markdown in at.markdown) >= 2  # row count, classes
     _button(at, "Use this data").click().run()
     now = at.session_state["loaded"]
     assert (now.role, now.title, now.sample) == (DataRole.PUBLIC, "mine.csv", None)
@@ -245,11 +245,66 @@ def test_known_ranges_and_lists_can_be_declared_as_they_are() -> None:
 
 def test_a_list_someone_edits_is_declared() -> None:
     at = _filled(_upload(_page(), CSV))
-    area = next(area for area in at.text_area if area.label.startswith("Its categories"))
-    area.set_value("a\n b \n\nother").run()
+    _edit(at, "categories", {0: {"categories": "a;  b ; ;other", "groups": "A = a; alpha=a", "unknown_as": "rest"}})
     city = _draft(at).column("city")
     assert city.categories == ("a", "b", "other")
+    assert city.groups == (("A", "a"), ("alpha", "a"))
     assert not city.read
+    feature = _draft(at).schema().feature("city")
+    assert feature.categories == ("a", "b", "other", "rest")
+    assert (feature.missing_as, feature.unknown_as) == (None, "rest")
+
+
+def test_one_list_is_given_to_several_columns_at_once() -> None:
+    at = _upload(_page(), b"q1,q2,q3,y\n1,2,3,n\n", role="private")
+    at.selectbox(key=f"target-{_work(at).revision}").set_value("y").run()
+    _edit(at, "kinds", {0: {"use": "categories"}})
+    revision = _work(at).revision
+    at.multiselect(key=f"list-columns-{revision}").set_value(["q1", "q3"]).run()
+    at.text_area(key=f"list-{revision}").set_value("never\nat times\n\nyes, often").run()
+    _button(at, "Give them this list").click().run()
+    assert not at.exception
+    for name in ("q1", "q3"):
+        column = _draft(at).column(name)
+        assert (column.use, column.categories) == (Use.CATEGORIES, ("never", "at times", "yes, often"))
+    assert _draft(at).column("q2").use is None
+    assert list(at.data_editor[1].value["categories"]) == ["never; at times; yes, often"] * 2
+
+
+def test_a_text_that_counts_as_nothing_is_said_and_classes_have_other_spellings_too() -> None:
+    at = _filled(_upload(_page(), CSV))
+    _edit(at, "categories", {0: {"groups": "A"}})
+    assert "'A' does not say which category it counts as" in _texts(at).replace("\\", "")
+    assert _draft(at).column("city").groups == ()
+    at.text_input(key=f"groups-{_work(at).revision}-2").set_value("no = n; yes = y").run()
+    assert _draft(at).schema().target.groups == (("no", "n"), ("yes", "y"))
+    at.text_input(key=f"groups-{_work(at).revision}-2").set_value("no").run()
+    assert "'no' does not say which category it counts as" in _texts(at).replace("\\", "")
+
+
+def test_missing_and_unknown_cells_go_to_a_declared_catch_all_unless_the_owner_says_otherwise() -> None:
+    rows = b"age,town,y\n40,north,n\n31,west,p\n,south,n\n22,,p\n"
+    at = _upload(_page(), rows, role="private")
+    revision = _work(at).revision
+    at.selectbox(key=f"target-{revision}").set_value("y").run()
+    at.radio(key=f"goal-{revision}-2").set_value(Use.CATEGORIES).run()
+    next(area for area in at.text_area if area.label.startswith("Classes")).set_value("n\np").run()
+    _declare_row_count(at)
+    _edit(at, "kinds", {0: {"use": "number"}, 1: {"use": "categories"}})
+    _edit(at, "numbers", {0: {"low": "0", "high": "99", "whole": True}})
+    _edit(at, "categories", {0: {"categories": "north; south"}})
+    assert list(at.data_editor[1].value["missing_number"]) == ["middle"]
+    schema = _draft(at).schema()
+    assert schema.feature("town").categories == ("north", "south", "other")
+    _button(at, "Use this data").click().run()
+    data = at.session_state["loaded"].data
+    assert data.n_rows == 4
+    assert data.columns[0].tolist() == [40, 31, 50, 22]
+    assert data.columns[1].tolist() == [0, 2, 1, 2]
+    _edit(at, "numbers", {0: {"low": "0", "high": "99", "whole": True, "missing_number": None}})
+    _edit(at, "categories", {0: {"categories": "north; south", "missing_as": "", "unknown_as": None}})
+    _button(at, "Use this data").click().run()
+    assert at.session_state["loaded"].data.n_rows == 1
 
 
 def test_edits_survive_when_a_column_changes_its_use() -> None:

@@ -185,6 +185,7 @@ FEATURES = [
     NumericFeature("x", 0, 5, whole=True, missing_as=2),
     CategoricalFeature("x", ("a", "b", "1")),
     CategoricalFeature("x", ("a", "b", "0"), missing_as="b", unknown_as="a"),
+    CategoricalFeature("x", ("a", "b"), groups=(("7", "a"), ("abc", "b"))),
 ]
 
 
@@ -194,7 +195,11 @@ def cases(draw):
     n_rows = draw(st.integers(1, 20))
     codes = st.lists(st.integers(-1, len(TEXTS) - 1), min_size=n_rows, max_size=n_rows)
     columns = tuple(RawColumn(name, tuple(TEXTS), np.array(draw(codes), np.int32)) for name in "xy")
-    target = draw(st.sampled_from([ClassTarget("y", ("0", "1")), NumericTarget("y", 0, 1)]))
+    target = draw(
+        st.sampled_from(
+            [ClassTarget("y", ("0", "1")), ClassTarget("y", ("0", "1"), groups=(("a", "1"),)), NumericTarget("y", 0, 1)]
+        )
+    )
     return RawTable(columns), Schema((draw(st.sampled_from(FEATURES)),), target)
 
 

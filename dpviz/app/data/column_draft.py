@@ -9,6 +9,11 @@ from typing import Any
 
 from dpviz.table.schema import Provenance
 
+#: The category that takes missing cells and texts not in the list, unless their owner says otherwise.
+OTHER = "other"
+#: Stands for a missing number unless its owner says otherwise: the middle of the declared range.
+MIDDLE = "middle"
+
 
 class Use(StrEnum):
     """What a column is for."""
@@ -23,9 +28,10 @@ class ColumnDraft:
     """One column, as far as it is filled in. `read` names the fields whose values were read from the data.
 
     `part`, `order` and `since` are the rule by which a date becomes a number; no part: the column holds numbers.
-    `missing_codes` are cells that count as missing. `missing_number` and `missing_as` stand for a missing number and a
-    missing category; None drops the row. `before` is the column as it was declared before its owner looked at the rows; None
-    while nobody has.
+    `missing_codes` are cells that count as missing. `missing_number` (a number, or the middle of the range) and `missing_as`
+    stand for a missing number and a missing category, `unknown_as` for a text not in the list; None drops the row. A category
+    named there belongs to the list whether or not it stands in it. `groups` are further texts, each with the category it is.
+    `before` is the column as it was declared before its owner looked at the rows; None while nobody has.
     """
 
     name: str
@@ -34,14 +40,15 @@ class ColumnDraft:
     high: float | None = None
     unit: str = ""
     whole: bool = False
-    missing_number: float | None = None
+    missing_number: float | str | None = MIDDLE
     part: str = ""
     order: str = "ymd"
     since: str = "1970-01-01"
     missing_codes: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
-    missing_as: str | None = None
-    unknown_as: str | None = None
+    groups: tuple[tuple[str, str], ...] = ()
+    missing_as: str | None = OTHER
+    unknown_as: str | None = OTHER
     read: frozenset[str] = frozenset()
     before: ColumnDraft | None = None
 
@@ -103,8 +110,8 @@ class ColumnDraft:
 NUMERIC_FIELDS = {"kind": "kind", "low": "low", "high": "high", "unit": "unit", "whole": "whole", "missing_number": "missing_as"}
 NUMERIC_FIELDS |= {"part": "part", "order": "order", "since": "since", "missing_codes": "missing_codes"}
 CATEGORY_FIELDS = {"kind": "kind", "categories": "categories", "missing_as": "missing_as", "unknown_as": "unknown_as"}
-CATEGORY_FIELDS |= {"missing_codes": "missing_codes"}
-CLASS_FIELDS = {"kind": "kind", "categories": "classes"}
+CATEGORY_FIELDS |= {"missing_codes": "missing_codes", "groups": "groups"}
+CLASS_FIELDS = {"kind": "kind", "categories": "classes", "groups": "groups"}
 FIELDS: dict[Use | None, dict[str, str]] = {
     None: {},
     Use.NUMBER: NUMERIC_FIELDS,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpviz.app.data.column_draft import CATEGORY_FIELDS, CLASS_FIELDS, NUMERIC_FIELDS, ColumnDraft, Use
+from dpviz.app.data.column_draft import CATEGORY_FIELDS, CLASS_FIELDS, MIDDLE, NUMERIC_FIELDS, OTHER, ColumnDraft, Use
 from dpviz.io.codebook_lines import Entry
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Target
+from dpviz.table.written_numbers import number_in
 
 
 def of_entry(entry: Entry) -> ColumnDraft:
@@ -29,10 +30,12 @@ def of_entry(entry: Entry) -> ColumnDraft:
         is_date or entry.kind == "whole",
         part=(entry.part or "year") if is_date else "",
         order=entry.order or "ymd",
+        missing_number=number_in(entry.missing_as) if entry.missing_as and not entry.values else MIDDLE,
         missing_codes=entry.missing_codes,
         categories=entry.values,
-        missing_as=entry.missing_as if entry.missing_as in entry.values else None,
-        unknown_as=entry.unknown_as if entry.unknown_as in entry.values else None,
+        groups=entry.groups,
+        missing_as=entry.missing_as or OTHER,
+        unknown_as=entry.unknown_as or OTHER,
     )
 
 
@@ -55,6 +58,7 @@ def of_feature(feature: Feature) -> ColumnDraft:
         feature.name,
         Use.CATEGORIES,
         categories=feature.categories,
+        groups=feature.groups,
         missing_as=feature.missing_as,
         unknown_as=feature.unknown_as,
         missing_codes=feature.missing_codes,
@@ -73,7 +77,8 @@ def of_target(target: Target) -> ColumnDraft:
             missing_codes=target.missing_codes,
             read=_marks(target, NUMERIC_FIELDS),
         )
-    return ColumnDraft(target.name, Use.CATEGORIES, categories=target.classes, read=_marks(target, CLASS_FIELDS))
+    read = _marks(target, CLASS_FIELDS)
+    return ColumnDraft(target.name, Use.CATEGORIES, categories=target.classes, groups=target.groups, read=read)
 
 
 def _marks(column: Feature | Target, fields: dict[str, str]) -> frozenset[str]:
@@ -100,19 +105,29 @@ def feature_of(column: ColumnDraft) -> Feature:
             column.high,  # type: ignore[arg-type]
             unit=column.unit,
             whole=column.whole,
-            missing_as=column.missing_number,
+            missing_as=_stand_in(column),
             read_from_data=_read(column, NUMERIC_FIELDS),
             missing_codes=column.missing_codes,
             **rule,  # type: ignore[arg-type]
         )
+    named = dict.fromkeys(filter(None, (*column.categories, column.missing_as, column.unknown_as)))
     return CategoricalFeature(
         column.name,
-        column.categories,
+        tuple(named),
         missing_as=column.missing_as,
         unknown_as=column.unknown_as,
         missing_codes=column.missing_codes,
         read_from_data=_read(column, CATEGORY_FIELDS),
+        groups=column.groups,
     )
+
+
+def _stand_in(column: ColumnDraft) -> float | None:
+    """Of a missing number; the middle of a range of whole numbers is a whole number."""
+    if column.missing_number != MIDDLE:
+        return column.missing_number  # type: ignore[return-value]
+    middle = (column.low + column.high) / 2  # type: ignore[operator]
+    return float(round(middle)) if column.whole or column.part else middle
 
 
 def target_of(column: ColumnDraft) -> Target:
@@ -121,4 +136,4 @@ def target_of(column: ColumnDraft) -> Target:
         numeric = {field: field for field in ("kind", "low", "high", "missing_codes")}
         low, high = column.low, column.high  # no gaps: both ends are given
         return NumericTarget(column.name, low, high, _read(column, numeric), column.missing_codes)  # type: ignore[arg-type]
-    return ClassTarget(column.name, column.categories, _read(column, CLASS_FIELDS))
+    return ClassTarget(column.name, column.categories, _read(column, CLASS_FIELDS), column.groups)

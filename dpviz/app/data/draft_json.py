@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from dpviz.app.data.column_draft import FIELDS, ColumnDraft
+from dpviz.app.data.column_draft import FIELDS, MIDDLE, ColumnDraft
 from dpviz.app.data.draft import SchemaDraft
 from dpviz.io.drafts import DraftFolder
 from dpviz.release.register import ReleaseRegister
@@ -83,6 +83,8 @@ def _check(draft: SchemaDraft, path: str) -> None:
 
 
 def _check_column(column: ColumnDraft, path: str) -> None:
+    if isinstance(column.missing_number, str) and column.missing_number != MIDDLE:
+        raise wrong(f"This must be a number, {MIDDLE!r} or nothing.", f"{path}.missing_number")
     known = {field for fields in FIELDS.values() for field in fields}
     for field, allowed in {"read": known, "part": {"", *PARTS}, "order": set(ORDERS)}.items():
         value = getattr(column, field)

@@ -7,15 +7,17 @@ follow the draft.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
-from dpviz.app.data.column_draft import ColumnDraft, Use
+from dpviz.app.data.column_draft import MIDDLE, ColumnDraft, Use
 from dpviz.app.parts import literal, plain
 from dpviz.errors import DpvizError
+from dpviz.io.codebook_lines import groups_in, listed_in
+from dpviz.table.dates import ORDERS, PARTS
 from dpviz.table.written_numbers import number_in
 
 Cells = dict[str, Any]
@@ -23,6 +25,11 @@ Cells = dict[str, Any]
 _MOST_ROWS = 12.5
 _MOST_PROBLEMS = 5
 _NUMBERS = ("low", "high", "missing_number")
+_LISTS: dict[str, Callable[[str], tuple[Any, ...]]] = {
+    "categories": listed_in,
+    "missing_codes": listed_in,
+    "groups": groups_in,
+}
 
 
 @dataclass(frozen=True)
@@ -106,19 +113,19 @@ def _edits(key: str) -> dict[int, Cells]:
 def _shown(value: Any) -> Any:
     """A cell as it can be typed again: numbers and lists are texts, for a grid of numbers reads 220,5 as 2205."""
     if isinstance(value, tuple):
-        return "; ".join(value)
+        return "; ".join(" = ".join(item) if isinstance(item, tuple) else item for item in value)
     return f"{value:.15g}" if isinstance(value, float | int) and not isinstance(value, bool) else value
 
 
 def _apply(column: ColumnDraft, base: Cells, edits: Cells, problems: list[str]) -> ColumnDraft:
-    """Base and edits laid over the column; typing a value, even the same one, declares it. A number that is none stays empty."""
+    """Base and edits laid over the column; typing a value, even the same one, declares it. What cannot be read stays empty."""
     cleaned = {}
     for field, value in edits.items():
         if field in base:
             try:
                 cleaned[field] = _cleaned(field, value)
             except DpvizError as problem:
-                cleaned[field] = None
+                cleaned[field] = _cleaned(field, None)
                 problems.append(f"{literal(column.name)}: {plain(problem.what)} {plain(problem.remedy)}")
     column = column.edited(**base | cleaned)
     return column.declare(cleaned) if cleaned else column
@@ -130,9 +137,77 @@ def _cleaned(field: str, value: Any) -> Any:
     if field in ("unit", "part", "order"):
         return value or ""
     if field in _NUMBERS and isinstance(value, str):
+        if field == "missing_number" and value.strip().lower() == MIDDLE:
+            return MIDDLE
         return number_in(value) if value.strip() else None
-    if field == "missing_codes":
-        return tuple(dict.fromkeys(code.strip() for code in (value or "").split(";") if code.strip()))
+    if field in _LISTS:
+        return _LISTS[field](value or "")
+    if field in ("missing_as", "unknown_as"):
+        return (value or "").strip() or None
     if field == "whole":
         return bool(value)
     return value
+
+
+# --- the grids of the Data page
+
+_SOURCE = st.column_config.TextColumn("Source", help="Declared by you, or read from the data: then no epsilon covers it.")
+_NAME = st.column_config.TextColumn("Column", pinned=True, width="medium")
+KINDS = Grid(
+    "kinds",
+    ("use", "missing_codes"),
+    {
+        "name": _NAME,
+        "use": st.column_config.SelectboxColumn(
+            "Use as", options=[use.value for use in Use], help="Number, categories, or not at all."
+        ),
+        "missing_codes": st.column_config.TextColumn("Missing codes", help="Cells that count as missing, such as: 999; k.A.; -"),
+        "source": _SOURCE,
+    },
+    alt="One row per column of the table: its name, what to use it as, and where that comes from.",
+    placeholder="choose",
+)
+_LIST_HELP = "Between semicolons: north; south. A cell that is none of them is unknown."
+CATEGORIES = Grid(
+    "categories",
+    ("categories", "groups", "missing_as", "unknown_as"),
+    {
+        "name": _NAME,
+        "categories": st.column_config.TextColumn("Categories", width="large", help=_LIST_HELP),
+        "groups": st.column_config.TextColumn(
+            "Count as", width="medium", help="Other texts and the category each counts as: M = m; male = m; W = f."
+        ),
+        "missing_as": st.column_config.TextColumn(
+            "If missing",
+            help="The category of a missing cell, added to the list if need be; empty: the row is dropped.",
+        ),
+        "unknown_as": st.column_config.TextColumn(
+            "If not in the list", help="The category of every other text, added to the list as well; empty: the row is dropped."
+        ),
+        "source": _SOURCE,
+    },
+    alt="One row per categorical feature: name, categories, texts that count as one, missing and unknown cells, source.",
+    placeholder="drops the row",
+)
+NUMBERS = Grid(
+    "numbers",
+    ("low", "high", "unit", "whole", "missing_number", "part", "order"),
+    {
+        "name": _NAME,
+        "low": st.column_config.TextColumn("Low", width="small", help="Smaller values count as this one. Write 220.5 or 220,5."),
+        "high": st.column_config.TextColumn("High", width="small", help="Greater values count as this one."),
+        "unit": st.column_config.TextColumn("Unit", max_chars=20, help="For people only, such as EUR or years."),
+        "whole": st.column_config.CheckboxColumn("Whole", help="Only whole numbers; others are rounded."),
+        "missing_number": st.column_config.TextColumn(
+            "If missing", help="Stands for a missing value: a number, or the middle of the range; empty: the row is dropped."
+        ),
+        "part": st.column_config.SelectboxColumn(
+            "Date as", options=list(PARTS), help="Of a date: its year, month, weekday (1 is Monday), or days since 1970-01-01."
+        ),
+        "order": st.column_config.SelectboxColumn(
+            "Written", options=list(ORDERS), help="Of a date: ymd 2024-03-01, dmy 01.03.2024, mdy 3/1/2024."
+        ),
+        "source": _SOURCE,
+    },
+    alt="One row per numeric feature: name, range, unit, whole numbers, value for missing cells, date rule, source.",
+)

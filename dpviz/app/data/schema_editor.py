@@ -11,54 +11,15 @@ import streamlit as st
 from dpviz.app import parts
 from dpviz.app.data.column_draft import ColumnDraft, Use
 from dpviz.app.data.draft import SchemaDraft
-from dpviz.app.data.grid import Grid
+from dpviz.app.data.grid import CATEGORIES, KINDS, NUMBERS
 from dpviz.app.data.prepared import Prepared, prepared
 from dpviz.errors import DpvizError
-from dpviz.table.dates import ORDERS, PARTS
+from dpviz.io.codebook_lines import groups_in
 from dpviz.table.proposal import left_out, propose_schema
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Provenance
 
-_DROP = ""
 _KNOW = ":material/edit:"
-_SOURCE = st.column_config.TextColumn("Source", help="Declared by you, or read from the data: then no epsilon covers it.")
-_NAME = st.column_config.TextColumn("Column", pinned=True, width="medium")
-_KINDS = Grid(
-    "kinds",
-    ("use", "missing_codes"),
-    {
-        "name": _NAME,
-        "use": st.column_config.SelectboxColumn(
-            "Use as", options=[use.value for use in Use], help="Number, categories, or not at all."
-        ),
-        "missing_codes": st.column_config.TextColumn("Missing codes", help="Cells that count as missing, such as: 999; k.A.; -"),
-        "source": _SOURCE,
-    },
-    alt="One row per column of the table: its name, what to use it as, and where that comes from.",
-    placeholder="choose",
-)
-_NUMBERS = Grid(
-    "numbers",
-    ("low", "high", "unit", "whole", "missing_number", "part", "order"),
-    {
-        "name": _NAME,
-        "low": st.column_config.TextColumn("Low", width="small", help="Smaller values count as this one. Write 220.5 or 220,5."),
-        "high": st.column_config.TextColumn("High", width="small", help="Greater values count as this one."),
-        "unit": st.column_config.TextColumn("Unit", max_chars=20, help="For people only, such as EUR or years."),
-        "whole": st.column_config.CheckboxColumn("Whole", help="Only whole numbers; others are rounded."),
-        "missing_number": st.column_config.TextColumn(
-            "If missing", help="Stands for a missing value; empty: the row is dropped."
-        ),
-        "part": st.column_config.SelectboxColumn(
-            "Date as", options=list(PARTS), help="Of a date: its year, month, weekday (1 is Monday), or days since 1970-01-01."
-        ),
-        "order": st.column_config.SelectboxColumn(
-            "Written", options=list(ORDERS), help="Of a date: ymd 2024-03-01, dmy 01.03.2024, mdy 3/1/2024."
-        ),
-        "source": _SOURCE,
-    },
-    alt="One row per numeric feature: name, range, unit, whole numbers, value for missing cells, date rule, source.",
-)
 
 
 def ask_schema(work: Prepared) -> None:
@@ -81,13 +42,9 @@ def ask_schema(work: Prepared) -> None:
 
 
 def _ask_features(work: Prepared) -> None:
-    draft = work.draft or SchemaDraft(())
-    left, right = st.columns(2, gap="medium")
-    with left:
-        draft = _ask_kinds(draft, work)
-    with right:
-        draft = _ask_categories(draft, work.revision)
-    work.draft = _ask_numbers(draft, work.revision)
+    draft = _ask_kinds(work.draft or SchemaDraft(()), work)
+    draft = _ask_numbers(draft, work.revision)
+    work.draft = _ask_categories(draft, work.revision)
 
 
 def _ask_target(draft: SchemaDraft, revision: int) -> SchemaDraft:
@@ -147,7 +104,7 @@ def _ask_goal(goal: ColumnDraft, revision: int, place: int) -> ColumnDraft:
     goal = goal.edited(use=kind)
     if kind is Use.NUMBER:
         return _ask_goal_range(goal, revision, place)
-    return _ask_labels(goal, revision, place, "Classes, one per line") if kind is Use.CATEGORIES else goal
+    return _ask_classes(goal, revision, place) if kind is Use.CATEGORIES else goal
 
 
 def _ask_goal_range(goal: ColumnDraft, revision: int, place: int) -> ColumnDraft:
@@ -196,7 +153,7 @@ def fill_in(work: Prepared) -> None:
 def _ask_kinds(draft: SchemaDraft, work: Prepared) -> SchemaDraft:
     st.markdown("### Features")
     st.caption("Cells can be typed, or pasted from a spreadsheet.")
-    draft = draft.with_columns(*_KINDS.edit(draft.features, revision=work.revision))
+    draft = draft.with_columns(*KINDS.edit(draft.features, revision=work.revision))
     if work.left_out:
         reasons = "; ".join(f"{parts.literal(name)} ({parts.plain(why)})" for name, why in work.left_out[:10])
         st.caption(f"Left out when filling in: {reasons}.")
@@ -208,13 +165,17 @@ def _ask_numbers(draft: SchemaDraft, revision: int) -> SchemaDraft:
     if not columns:
         return draft
     st.markdown("### Ranges of the numbers")
-    columns = _NUMBERS.edit(columns, revision=revision)
-    draft = draft.with_columns(*columns)
+    columns = NUMBERS.edit(columns, revision=revision)
+    _offer_to_declare(columns, "range", "declare-numbers")
+    return draft.with_columns(*columns)
+
+
+def _offer_to_declare(columns: tuple[ColumnDraft, ...], what: str, key: str) -> None:
+    """A button for values that were read from the data and are known without them; none after a look at private rows."""
     read = [column.name for column in columns if column.read_now and column.before is None]
     if read:
-        text = "this range" if len(read) == 1 else f"these {len(read):,} ranges"
-        st.button(f"I know {text} without the data", key="declare-numbers", icon=_KNOW, on_click=_declare, args=(read,))
-    return draft
+        text = f"this {what}" if len(read) == 1 else f"these {len(read):,} {what}s"
+        st.button(f"I know {text} without the data", key=key, icon=_KNOW, on_click=_declare, args=(read,))
 
 
 def _declare(names: list[str]) -> None:
@@ -228,48 +189,54 @@ def _ask_categories(draft: SchemaDraft, revision: int) -> SchemaDraft:
     if not columns:
         return draft
     st.markdown("### Categories")
-    names = [column.name for column in columns]
-    first = next((place for place, column in enumerate(columns) if column.lacks()), 0)
-    name = st.selectbox("Feature", names, index=first, key=f"category-of-{revision}", persist_state="page")
-    place = draft.names.index(name)
-    column = _ask_labels(draft.column(name), revision, place, "Its categories, one per line")
-    return draft.with_columns(_ask_fallbacks(column, revision, place))
+    _ask_one_list(draft, revision)
+    columns = CATEGORIES.edit(columns, revision=revision)
+    _offer_to_declare(columns, "list", "declare-categories")
+    return draft.with_columns(*columns)
 
 
-def _ask_labels(column: ColumnDraft, revision: int, place: int, label: str) -> ColumnDraft:
-    text = st.text_area(label, "\n".join(column.categories), key=f"labels-{revision}-{place}", height=120)
-    edited = column.edited(categories=labels_in(text))
+def _ask_one_list(draft: SchemaDraft, revision: int) -> None:
+    """The same list for several columns, also for such as have no use yet."""
+    names = [column.name for column in draft.features if column.use in (None, Use.CATEGORIES)]
+    keys = (f"list-columns-{revision}", f"list-{revision}")
+    with st.popover("One list for several columns", icon=":material/content_copy:"):
+        chosen = st.multiselect("Columns", names, key=keys[0])
+        listed = st.text_area("Their categories, one per line", key=keys[1], height=120)
+        ready = bool(chosen and labels_in(listed))
+        st.button("Give them this list", disabled=not ready, on_click=_give_list, args=keys, icon=":material/check:")
+
+
+def _give_list(columns_key: str, list_key: str) -> None:
+    work = prepared()
+    if work.draft is not None:
+        values = {"use": Use.CATEGORIES, "categories": labels_in(st.session_state[list_key])}
+        given = (work.draft.column(name).edited(**values).declare(["categories"]) for name in st.session_state[columns_key])
+        work.replace_draft(work.draft.with_columns(*given))
+
+
+def _ask_classes(goal: ColumnDraft, revision: int, place: int) -> ColumnDraft:
+    text = st.text_area("Classes, one per line", "\n".join(goal.categories), key=f"labels-{revision}-{place}", height=120)
+    edited = goal.edited(categories=labels_in(text))
     if not edited.categories:
         return edited
     with st.container(horizontal=True, vertical_alignment="center"):
         parts.source_badge(edited.source)
         if edited.read_now and edited.before is None:
             key = f"declare-{revision}-{place}"
-            st.button("I know this list without the data", key=key, icon=_KNOW, on_click=_declare, args=([column.name],))
-    return edited
+            st.button("I know this list without the data", key=key, icon=_KNOW, on_click=_declare, args=([goal.name],))
+    known = "; ".join(f"{text} = {label}" for text, label in edited.groups)
+    words = "Other texts that count as a class"
+    said = st.text_input(words, known, key=f"groups-{revision}-{place}", placeholder="ja = yes; true = yes; 1 = yes")
+    try:
+        return edited.edited(groups=groups_in(said))
+    except DpvizError as problem:
+        st.warning(f"{parts.plain(problem.what)} {parts.plain(problem.remedy)}", icon=":material/pin:")
+        return edited
 
 
 def labels_in(text: str | None) -> tuple[str, ...]:
     """One label per line, without surrounding blanks and blank lines."""
     return tuple(line.strip() for line in (text or "").splitlines() if line.strip())
-
-
-def _ask_fallbacks(column: ColumnDraft, revision: int, place: int) -> ColumnDraft:
-    """What a missing cell, and a text not in the list, becomes; none drops the row."""
-    chosen = {}
-    questions = {"missing_as": "A missing cell", "unknown_as": "A text not in the list"}
-    options = [_DROP, *column.categories]
-    for (field, question), side in zip(questions.items(), st.columns(2), strict=True):
-        now = getattr(column, field)
-        answer = side.selectbox(
-            question,
-            options,
-            index=options.index(now) if now in options else 0,
-            format_func=lambda option: f"counts as {option}" if option else "drops the row",
-            key=f"{field}-{revision}-{place}",
-        )
-        chosen[field] = answer or None
-    return column.edited(**chosen)
 
 
 def missing_text(draft: SchemaDraft) -> str:

@@ -165,6 +165,9 @@ def require_fit(target: Target, given: Exportable) -> None:
     require_extra(target.extra, target.title, *target.needs)
     if target.any_model:
         return
+    if target.group in ("code", "data") and any(getattr(feature, "groups", ()) for feature in given.schema.features):
+        what = f"{target.title} does not know that several texts of a cell count as one category."
+        raise NotExported(what, remedy="Export it as JSON; `dpviz predict` knows them.")
     if target.one_tree and not given.function.is_one_tree:
         raise NotExported(f"{target.title} shows a single tree; this model has many.", remedy="Export it as JSON, Python or SQL.")
     if given.function.n_ends > target.most_ends:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpviz.app.data.column_draft import ColumnDraft, Use
+from dpviz.app.data.column_draft import OTHER, ColumnDraft, Use
 from dpviz.app.data.draft import SchemaDraft
 from dpviz.errors import SchemaError
 from dpviz.io.samples import load_sample, samples
@@ -98,7 +98,7 @@ def test_nothing_read_is_left_for_private_rows() -> None:
     assert draft.read_fields() == 0
     assert (draft.column("age").use, draft.column("age").low, draft.column("age").high) == (None, None, 90.0)
     assert draft.column("city").categories == ()
-    assert draft.column("city").unknown_as is None
+    assert draft.column("city").unknown_as == OTHER
     assert draft.column("y").categories == ()
     assert draft.n_public is None
 

@@ -1,0 +1,97 @@
+"""Several texts that count as one category or class, as declared: row by row, written, read, refused if they contradict."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import dpviz
+from dpviz.errors import NotExported, SchemaError
+from dpviz.io.codebook import codebook_template, import_codebook
+from dpviz.io.exports import registry
+from dpviz.io.exports.contract import Exportable, require_fit
+from dpviz.randomness import generator
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from dpviz.table.schema_json import schema_from_json
+
+SEX = CategoricalFeature("sex", ("m", "f", "d"), unknown_as="d", groups=(("M", "m"), ("male", "m"), ("W", "f"), ("1.0", "m")))
+SCHEMA = Schema(
+    (SEX, NumericFeature("x", 0, 9)), ClassTarget("y", ("no", "yes"), groups=(("nein", "no"), ("ja", "yes"), ("1", "yes")))
+)
+ROWS = b"sex,x,y\nM,1,ja\nmale,2,nein\nm,3,yes\nW,4,1.0\n1,5,no\nx,6,no\nf,7,maybe\n"
+
+
+def test_texts_count_as_their_category_or_class_by_text_or_by_value() -> None:
+    data = dpviz.encode(dpviz.read_csv(ROWS), SCHEMA)
+    assert data.columns[0].tolist() == [0, 0, 0, 1, 0, 2]
+    assert data.target.tolist() == [1, 0, 1, 1, 0, 0]
+    assert data.report is not None
+    assert (data.report.unknown_mapped, data.report.dropped_target) == ((("sex", 1),), (("y", 1),))
+
+
+def test_a_category_keeps_its_own_text_and_its_own_value() -> None:
+    feature = CategoricalFeature("a", ("1", "2"), groups=(("2.0", "1"),))
+    schema = Schema((feature,), ClassTarget("y", ("n", "p")))
+    data = dpviz.encode(dpviz.read_csv(b"a,y\n2,n\n2.0,n\n2.00,n\n1,n\n"), schema)
+    assert data.columns[0].tolist() == [1, 0, 1, 0]
+
+
+def test_each_row_is_encoded_by_itself_with_groups_too() -> None:
+    rng, texts = generator(5), ["M", "male", "m", "W", "f", "x", "1", "1.00", "", "?", "9"]
+    for _ in range(40):
+        rows = [(texts[rng.integers(len(texts))], texts[rng.integers(len(texts))]) for _ in range(rng.integers(1, 9))]
+        lines = [f"{sex},3,{'ja' if y < 'f' else 'nein'}" for sex, y in rows]
+        whole = encoded(lines)
+        assert whole == [row for line in lines for row in encoded([line])]
+
+
+def encoded(lines: list[str]) -> list[tuple[int, int]]:
+    data = dpviz.encode(dpviz.read_csv("\n".join(["sex,x,y", *lines]).encode()), SCHEMA)
+    return list(zip(data.columns[0].tolist(), data.target.tolist(), strict=True))
+
+
+def test_groups_are_written_and_read_and_a_schema_without_prints_as_before() -> None:
+    assert schema_from_json(SCHEMA.to_json()) == SCHEMA
+    plain = SEX.declare(groups=())
+    assert "groups" not in repr(plain) + json.dumps(plain.to_dict())
+    assert "groups=(('M', 'm')" in repr(SEX), "other groups, other rows: another fingerprint"
+
+
+@pytest.mark.parametrize(
+    ("groups", "says"),
+    [
+        ((("m", "f"),), "appears twice"),
+        ((("M", "m"), ("M", "f")), "appears twice"),
+        ((("", "m"),), "has no name"),
+        ((("M", "x"),), "'M' is to count as 'x', which is not in the list"),
+    ],
+)
+def test_a_text_has_one_meaning(groups: tuple[tuple[str, str], ...], says: str) -> None:
+    with pytest.raises(SchemaError, match=says):
+        CategoricalFeature("sex", ("m", "f"), groups=groups)
+    with pytest.raises(SchemaError, match=says):
+        ClassTarget("sex", ("m", "f"), groups=groups)
+
+
+def test_a_codebook_brings_groups_and_its_template_takes_them() -> None:
+    book = b"name,type,values,also written\nsex,categories,m; f,M = m; male=m; W = f\ny,factor,n|p,no = n\n"
+    schema = import_codebook(book, target="y")
+    assert schema.feature("sex").groups == (("M", "m"), ("male", "m"), ("W", "f"))
+    assert isinstance(schema.target, ClassTarget)
+    assert schema.target.groups == (("no", "n"),)
+    again = codebook_template(("sex", "y"), schema).encode()
+    assert import_codebook(again, target="y") == schema
+    with pytest.raises(SchemaError, match="'M' does not say which category it counts as"):
+        import_codebook(b"name,type,values,groups\nsex,categories,m; f,M\ny,factor,n|p,\n", target="y")
+
+
+def test_what_runs_elsewhere_is_refused_because_it_would_take_such_texts_for_unknown() -> None:
+    result = dpviz.fit("pf-tree", dpviz.encode(dpviz.read_csv(ROWS), SCHEMA), epsilon=1.0, depth=2, seed=1)
+    given = Exportable(result.to_json())
+    for target in registry().values():
+        if target.group in ("code", "data") and not target.any_model:
+            with pytest.raises(NotExported, match="several texts of a cell count as one category"):
+                require_fit(target, given)
+    said = [result.predict(dpviz.read_csv(f"sex,x\n{sex},1\n2,2\n".encode())).tolist() for sex in ("male", "m")]
+    assert said[0] == said[1]
