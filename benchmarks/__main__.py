@@ -2,7 +2,8 @@
 
 `speed` compares times and memory of fits with scikit-learn's tree of the same depth, in one process and one run. `tables`
 shows measured accuracy next to the papers' tables; `poisoning`, `forests` and `boosting` do so for poisoning guarantees, random
-forests and boosted trees, `probabilities` measures pf-tree's leaves and its private test. The exit code is 0 whether or not a
+forests and boosted trees, `probabilities` measures pf-tree's leaves and its private test; `load` lets twenty people into
+the dashboard and measures what they wait for a tree. The exit code is 0 whether or not a
 target is met. Targets hold for 10,000 rows and more. `mutants` makes changes that would break privacy and exits with 1 if the
 tests do not notice one.
 """
@@ -23,6 +24,8 @@ from benchmarks.boosting import page as boosting_page
 from benchmarks.data import bench_data
 from benchmarks.forests import measure as bench_forests
 from benchmarks.forests import page as forests_page
+from benchmarks.load import measure as bench_load
+from benchmarks.load import page as load_page
 from benchmarks.mutants import page as mutants_page
 from benchmarks.page import tables_page
 from benchmarks.poisoning import measure as bench_poisoning
@@ -42,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parser() -> ArgumentParser:
-    """The parser of all topics: speed, tables, poisoning, forests, boosting, probabilities and mutants."""
+    """The parser of all topics: speed, tables, poisoning, forests, boosting, probabilities, load and mutants."""
     top = Parser(prog="python -m benchmarks", description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     topics = top.add_subparsers(metavar="TOPIC", required=True, title="topics")
     speed = topics.add_parser("speed", help="time and memory of fits", description=bench_speed.__doc__)
@@ -80,6 +83,8 @@ def parser() -> ArgumentParser:
         "probabilities", help="honest leaves beside labels", description=bench_probabilities.__doc__
     )
     bench_probabilities.add_arguments(probabilities)
+    load = topics.add_parser("load", help="twenty people on one server", description=bench_load.__doc__)
+    load_page.add_arguments(load)
     mutants = topics.add_parser("mutants", help="changes that tests must notice", description=mutants_page.__doc__)
     mutants_page.add_arguments(mutants)
     return top

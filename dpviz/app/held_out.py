@@ -86,15 +86,22 @@ class HeldOutNumber:
     intervals: dict[str, tuple[float, float]]
 
 
-@st.cache_resource(scope="session", max_entries=2, show_spinner=False)
-def parts_of(fingerprint: str, _data: EncodedDataset) -> Parts | None:
-    """(four fifths, one fifth) of the rows, always the same ones; None when there are too few to hold any out."""
-    return _data.split(TEST_SHARE, seed=0) if _data.n_rows >= 10 else None
+def parts_of(data: EncodedDataset) -> Parts | None:
+    """(four fifths, one fifth) of the rows, always the same ones; None when there are too few to hold any out.
+
+    Kept with the data. Fits on the first part share their counts.
+    """
+    return data.binning("held out", lambda: _split(data)) if data.n_rows >= 10 else None
+
+
+def _split(data: EncodedDataset) -> Parts:
+    train, test = data.split(TEST_SHARE, seed=0)
+    return train.with_cached_counts(), test
 
 
 def rows_of_the_tree(loaded: Loaded) -> EncodedDataset:
     """The rows that trees on screen are trained on: all private rows, else those that are not held out."""
-    parts = None if loaded.role is DataRole.PRIVATE else parts_of(loaded.data.fingerprint, loaded.data)
+    parts = None if loaded.role is DataRole.PRIVATE else parts_of(loaded.data)
     return parts[0] if parts else loaded.data
 
 

@@ -81,15 +81,22 @@ def use(
 
 def use_sample(name: str) -> Loaded:
     """Put a bundled sample into use."""
-    table, schema = load_sample(name)
+    table, schema, data = _read_sample(name)
     sample = next(sample for sample in samples() if sample.name == name)
-    return use(sample.role, sample.title, table, schema, sample=name)
+    st.session_state[_KEY] = Loaded(sample.role, sample.title, name, table, schema, data)
+    return st.session_state[_KEY]
+
+
+def encoded_sample(name: str) -> EncodedDataset:
+    """A bundled sample, encoded; not in use."""
+    return _read_sample(name)[2]
 
 
 @st.cache_resource(show_spinner=False)
-def encoded_sample(name: str) -> EncodedDataset:
-    """A bundled sample, encoded; not in use."""
-    return encode(*load_sample(name))
+def _read_sample(name: str) -> tuple[RawTable, Schema, EncodedDataset]:
+    """Read once for all sessions."""
+    table, schema = load_sample(name)
+    return table, schema, encode(table, schema)
 
 
 def follow_url() -> DpvizError | None:

@@ -28,6 +28,7 @@ _LOOK = {
 }
 #: A tree that is trained within this many seconds is shown in the same run.
 SHORT = 0.35
+_DOCUMENT = "_document"
 _BEFORE = "The tree below is still the one for the settings before."
 
 
@@ -107,6 +108,14 @@ def _lines_of_kind(items: list[Disclosure]) -> list[str]:
     return lines if len(items) <= 3 else [*lines, f"And {len(items) - 3:,} more of this kind."]
 
 
+def _document_of(result: FitResult) -> str:
+    """Written once per tree on screen, however often the page is drawn."""
+    kept = st.session_state.get(_DOCUMENT)
+    if kept is None or kept[0] is not result:
+        kept = st.session_state[_DOCUMENT] = (result, result.to_json())
+    return str(kept[1])
+
+
 def export(trained: Trained, role: DataRole = DataRole.SIMULATED) -> None:
     """The tree in any form. Not for private rows."""
     if role is DataRole.PRIVATE:
@@ -114,7 +123,7 @@ def export(trained: Trained, role: DataRole = DataRole.SIMULATED) -> None:
         return
     result = trained.result
     try:
-        document = result.to_json()
+        document = _document_of(result)
     except DpvizError as problem:  # a forest that would say where rows are
         error(problem)
         return

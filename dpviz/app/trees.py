@@ -89,7 +89,7 @@ def tree_task(asked: Asked, loaded: Loaded) -> Task:
     if loaded.role is DataRole.PRIVATE:
         make = partial(_private_tree, asked, loaded, _source(asked.learner, key))
     else:
-        make = partial(_tree, asked, loaded, parts_of(loaded.data.fingerprint, loaded.data))
+        make = partial(_tree, asked, loaded, parts_of(loaded.data))
     return in_one(SLOT, key, make, about=_about(loaded), lane=LANE, keep=KEPT)
 
 

@@ -64,7 +64,7 @@ class NodeRows:
     def _size(self) -> int:
         """Numbers that it holds once all has been counted."""
         grid, n_classes = self.binned.grid, self.binned.n_classes
-        per_candidate = 2 * n_classes * n_classes  # counts, and utilities of splits and of labelled splits
+        per_candidate = n_classes * n_classes  # counts, and utilities of labelled splits
         return (0 if self.rows is None else len(self.rows)) + grid.n_bins * n_classes + grid.n_candidates * per_candidate
 
     @cached_property
@@ -181,9 +181,9 @@ class NodeCache:
 
     def same_rows(self, rows: bytes, root: NodeRows) -> NodeRows:
         """`root`, or one of the same rows that came before. Nothing is remembered below a root that had no room."""
-        if rows not in self._roots and self._hold(root):
-            self._roots[rows] = root
-        return self._roots.get(rows, root)
+        if rows in self._roots or self._hold(root):
+            return self._roots.setdefault(rows, root)
+        return root
 
     def children(self, node: NodeRows, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
         """As NodeRows.children."""
@@ -192,7 +192,7 @@ class NodeCache:
             return self._known[key]
         pair = node._divide(feature, left_bins)
         if node._is_held and self._hold(*pair):
-            self._known[key] = pair
+            return self._known.setdefault(key, pair)  # one pair for all threads, or the other's ids could be reused
         return pair
 
     def _hold(self, *nodes: NodeRows) -> bool:

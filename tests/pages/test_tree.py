@@ -256,9 +256,8 @@ def test_redraws_run_in_the_background_and_their_count_reaches_the_card():
 
 
 def test_the_tree_is_there_as_text_too():
-    test = opened("tree", depth="2")
-    assert "→" in texts(test)
-    assert len(table_with(test, "ε (add/remove one row)")) == sum(1 for _ in tree_on_screen(test).tree.merged().nodes())
+    test = opened("tree", depth="2", tree="Complete")
+    assert texts(test).count("→") >= tree_on_screen(test).tree.n_leaves
 
 
 @pytest.mark.parametrize("name", [name for name in learner_names() if "forest" in name])

@@ -46,8 +46,10 @@ KEPT = 1000
 
 def ladder_task(along: str, asked: Asked, loaded: Loaded, *, fold: bool) -> Task | None:
     """The drawings at all epsilons (`along` "epsilon") or depths ("depth"), one part each; None where there are none."""
-    parts = parts_of(loaded.data.fingerprint, loaded.data)
-    if parts is None or loaded.data.n_rows > MOST_ROWS or not fresh.is_drawn_again(asked, loaded):
+    if loaded.data.n_rows > MOST_ROWS or not fresh.is_drawn_again(asked, loaded):
+        return None
+    parts = parts_of(loaded.data)
+    if parts is None:
         return None
     train, test = map(light, parts)
     same = {"role": loaded.role, "seed": asked.draw, "draws": fresh.DRAWS, **asked.params}

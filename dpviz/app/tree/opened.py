@@ -111,7 +111,7 @@ def _compared(result: FitResult, loaded: Loaded) -> None:
     except DpvizError:
         st.caption("To compare it, use rows with the same columns on the Data page.")
         return
-    parts = parts_of(loaded.data.fingerprint, loaded.data) if loaded.role.may_read else None
+    parts = parts_of(loaded.data) if loaded.role.may_read else None
     if parts is None:
         return
     st.header("Beside the tree of the settings in use", anchor=False)

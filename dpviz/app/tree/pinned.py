@@ -217,7 +217,7 @@ def _paired(pinned: Trained, trained: Trained, loaded: Loaded) -> str:
     """The difference in accuracy with its interval, on the same held-out rows; nothing for numbers and private rows."""
     if not isinstance(trained.held_out, HeldOut) or not isinstance(pinned.held_out, HeldOut):
         return ""
-    parts = parts_of(loaded.data.fingerprint, loaded.data)
+    parts = parts_of(loaded.data)
     assert parts is not None
     test = parts[1]
     right = [one.result.model.predict(test) == test.target for one in (trained, pinned)]

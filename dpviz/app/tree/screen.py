@@ -8,7 +8,6 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
@@ -16,16 +15,15 @@ from dpviz.app.tree.boosted import boosted_screen
 from dpviz.app.tree.forest import forest_screen
 from dpviz.app.tree.fresh import is_drawn_again, redraws_now, redraws_task
 from dpviz.app.tree.ladder import ladders_now, place_of, take_dragged
-from dpviz.app.tree.node_card import node_card, spent_at
+from dpviz.app.tree.node_card import node_card
 from dpviz.app.tree.pinned import beside, key_of, named, pair_words, pin_bar, pinned_now
 from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.app.trees import Trained
 from dpviz.app.work.watch import watch, watch_missing
 from dpviz.evaluation.tree.redraws import Redraws
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.tree.pair import Side, pair_svg
 from dpviz.figures.tree.svg import tree_svg
-from dpviz.figures.tree.text import node_in_short, rule_list
+from dpviz.figures.tree.text import rule_list
 from dpviz.figures.wording import counted
 from dpviz.learners import get_learner
 from dpviz.models.boosted import BoostedTrees
@@ -64,7 +62,7 @@ def tree_screen(trained: Trained, loaded: Loaded) -> None:
         pair_words(pinned, trained, (before, now), loaded)
     _legend(trained, loaded, drawn, may_show_rows=trace is not None)
     node_card(trained, loaded, shown, path, trace)
-    _text_twin(trained, complete, shown)
+    _text_twin(shown)
 
 
 def _ask_view() -> str:
@@ -135,15 +133,7 @@ def _title(trained: Trained, shown: Tree) -> str:
     return f"{get_learner(trained.result.learner).title}, depth {shown.depth}, {counted(shown.n_leaves, 'leaf', 'leaves')}"
 
 
-def _text_twin(trained: Trained, complete: Tree, shown: Tree) -> None:
-    """Rules one by one, and every node in a table."""
+def _text_twin(shown: Tree) -> None:
+    """Rules one by one."""
     with st.expander("The same tree as text", icon=":material/notes:"):
         st.markdown("\n".join(f"{number}. {plain(line.text)}" for number, line in enumerate(rule_list(shown), start=1)))
-        rows = [_row(trained, complete, shown, placed.id, placed.path) for placed in shown.nodes()]
-        st.dataframe(rows, hide_index=True, alt=f"Every node with its rule or label and the epsilon spent there, {NEIGHBOURS}.")
-
-
-def _row(trained: Trained, complete: Tree, shown: Tree, node_id: str, path: str) -> dict[str, str | int]:
-    label = node_in_short(shown, shown.node(path))
-    spent = number_text(spent_at(trained.result.plan, complete, path))
-    return {"node": node_id, "depth": len(path), "rule or label": label, f"ε ({NEIGHBOURS})": spent}

@@ -155,11 +155,11 @@ def _shown(task: Task, slot: Slot, shelf: Shelf, answers: Answers) -> tuple[Show
     """Part of an answer is current once work on the rest was begun; until then the last answers are shown."""
     values = _values(answers)
     keys, asked = slot.last.get(task.about, ((), None))
-    before = _values(shelf.get(key) for key in keys)
     is_whole = all(answer is not None and answer.is_whole for answer in answers)
     if values and (is_whole or task.keys in (keys, slot.keys)):
         slot.last[task.about] = (task.keys, task.asked)
         return Shown(task.asked, values), True
+    before = _values(shelf.get(key) for key in keys)
     return (Shown(asked, before) if before else None), False
 
 

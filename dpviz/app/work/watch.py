@@ -12,11 +12,12 @@ from collections.abc import Callable
 import streamlit as st
 
 from dpviz.app.parts import error
+from dpviz.app.work.pool import Lane
 from dpviz.app.work.session import Status, begin, cancel, poll
 from dpviz.app.work.tasks import Task
 
-#: Seconds between two polls; longer where each of them draws.
-_EVERY, _EVERY_DRAWING = 0.4, 1.0
+#: Seconds between two polls: of a tree somebody waits for, of other work, and where each poll draws.
+_EVERY_TREE, _EVERY, _EVERY_DRAWING = 0.4, 1.0, 2.0
 _STALE = "Settings have changed since: what is shown is stale."
 
 
@@ -38,7 +39,7 @@ def watch(task: Task, words: str, *, unit: str = "", draw: Callable[[Status], No
     if before.job is None:
         return
 
-    @st.fragment(run_every=_EVERY_DRAWING if draw else _EVERY)
+    @st.fragment(run_every=_EVERY_DRAWING if draw else _EVERY_TREE if task.lane is Lane.TREE else _EVERY)
     def again() -> None:
         status = poll(task)
         if status.job is None or (draw is None and status.n_missing < before.n_missing):

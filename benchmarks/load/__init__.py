@@ -1,0 +1,1 @@
+"""Many people on one server: how long they wait for a tree."""

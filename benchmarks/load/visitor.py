@@ -1,0 +1,134 @@
+"""One browser's side of a Streamlit session, without the browser: a websocket, the widgets' values, the fragments' clocks.
+
+Twenty browsers would need more of a small machine than the server they visit. A visitor sends what a browser sends (the value
+of a widget that was moved, a press of a button, the reruns that fragments ask for) and reads every message of the answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import ExitStack
+from time import monotonic
+from typing import Any
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.sync.client import connect
+
+#: Largest message, in bytes: a page comes in many small ones, a ladder of trees in one.
+_LARGEST = 64 * 2**20
+#: What a visitor waits for in one element of the page.
+Wanted = Callable[[Any], bool]
+
+
+class Visitor:
+    """A session on a page of the server at `address` ("localhost:8501")."""
+
+    def __init__(self, address: str, page: str, query: str) -> None:
+        self._page, self._query = page, query
+        self._open = ExitStack()
+        options: dict[str, Any] = {"origin": f"http://{address}", "subprotocols": ["streamlit"], "max_size": _LARGEST}
+        self._line = self._open.enter_context(connect(f"ws://{address}/_stcore/stream", **options))
+        self._ids: dict[tuple[str, str], str] = {}
+        self._values: dict[str, WidgetState] = {}
+        self._clocks: dict[str, tuple[float, float]] = {}
+        self._kept: dict[str, ForwardMsg] = {}
+        self.failed = False
+
+    def open(self) -> None:
+        """Ask for the page."""
+        self._rerun()
+
+    def set_number(self, label: str, value: float) -> None:
+        """Type a number into the box of this label."""
+        number = self._ids["number_input", label]
+        self._values[number] = WidgetState(id=number, double_value=value)
+        self._rerun()
+
+    def press(self, label: str) -> bool:
+        """Press the button whose label begins so; False where there is none."""
+        found = next((there for (kind, said), there in self._ids.items() if kind == "button" and said.startswith(label)), None)
+        if found is not None:
+            self._rerun(pressed=WidgetState(id=found, trigger_value=True))
+        return found is not None
+
+    def watch(self, wanted: Wanted, seconds: float) -> float | None:
+        """Seconds until an element is `wanted` comes; None when none comes in time. Fragments go on asking meanwhile."""
+        start = monotonic()
+        while (now := monotonic()) < start + seconds:
+            due = min((when for when, _ in self._clocks.values()), default=start + seconds)
+            if due <= now:
+                self._tick(now)
+                continue
+            try:
+                found = self._read(min(due, start + seconds) - now)
+            except TimeoutError:
+                continue
+            if found is not None and wanted(found):
+                return monotonic() - start
+        return None
+
+    def close(self) -> None:
+        """Close the browser's window."""
+        self._open.close()
+
+    def _read(self, seconds: float) -> Any:
+        """The next element that comes, if the next message is one."""
+        message = ForwardMsg()
+        message.ParseFromString(self._line.recv(timeout=max(0.0, seconds)))  # type: ignore[arg-type]
+        kind = message.WhichOneof("type")
+        if kind == "ref_hash":
+            message, kind = self._kept[message.ref_hash], "delta"
+        elif message.metadata.cacheable:
+            self._kept[message.hash] = message
+        if kind == "new_session" and not message.metadata.run.fragment_ids:
+            self._clocks.clear()
+        elif kind == "auto_rerun":
+            every = message.auto_rerun.interval
+            self._clocks[message.auto_rerun.fragment_id] = monotonic() + every, every
+        elif kind == "stop_auto_rerun":
+            for fragment in message.stop_auto_rerun.fragment_ids:
+                self._clocks.pop(fragment, None)
+        return self._element(message) if kind == "delta" else None
+
+    def _element(self, message: ForwardMsg) -> Any:
+        if message.delta.WhichOneof("type") != "new_element":
+            return None
+        element = message.delta.new_element
+        kind = element.WhichOneof("type")
+        if kind in ("number_input", "button"):
+            widget = getattr(element, kind)
+            self._ids[kind, widget.label] = widget.id
+        self.failed = self.failed or kind == "exception"
+        return element
+
+    def _tick(self, now: float) -> None:
+        for fragment, (due, every) in list(self._clocks.items()):
+            if due <= now:
+                self._clocks[fragment] = now + every, every
+                self._rerun(fragment=fragment)
+
+    def _rerun(self, *, fragment: str = "", pressed: WidgetState | None = None) -> None:
+        message = BackMsg()
+        state = message.rerun_script
+        state.query_string, state.page_name, state.fragment_id = self._query, self._page, fragment
+        state.is_auto_rerun = bool(fragment)
+        state.widget_states.widgets.extend(self._values.values())
+        if pressed is not None:
+            state.widget_states.widgets.append(pressed)
+        self._line.send(message.SerializeToString())
+
+
+def tree_at(epsilon: float) -> Wanted:
+    """The drawing of the tree at this epsilon. An older one, which is shown while the new one grows, does not count."""
+
+    def is_it(element: Any) -> bool:
+        view = element.bidi_component
+        if element.WhichOneof("type") != "bidi_component" or view.component_name.rsplit(".", 1)[-1] != "dpviz_tree":
+            return False
+        data = json.loads(view.mixed.json if view.WhichOneof("data") == "mixed" else view.json)
+        return bool(data.get("at", {}).get("epsilon") == epsilon)
+
+    return is_it

@@ -1,0 +1,31 @@
+"""`load` lets visitors into a real server and says how long they waited."""
+
+import pytest
+
+from benchmarks.load.measure import Load, Request, measure
+from benchmarks.load.page import load_page
+
+WAITS = (Request(True, 1.0), Request(False, 0.5), Request(False, 3.0), Request(False, None))
+
+
+def test_the_page_counts_who_was_served_in_time_and_who_gave_up():
+    page = load_page(Load(20, 5, 30.0, WAITS, 12.0, 1), "Made today.")
+    assert "20 sessions on one server, 5 of them comparing" in page
+    assert "| a page with its first tree | 1 | 100.0% (21% to 100%) | 1.00 s | 1.00 s | 1.00 s |" in page
+    assert "| another epsilon | 3 | 33.3% (6% to 79%) | 3.00 s |" in page
+    assert "60.00 s |" in page
+    assert "not met at 50.0%" in page
+    assert "1 sessions saw an error" in page
+
+
+def test_the_target_is_met_by_enough_of_them():
+    assert "; met at 100.0%" in load_page(Load(1, 0, 1.0, WAITS[:2], 1.0, 0), "Made today.")
+
+
+@pytest.mark.slow
+def test_visitors_get_the_trees_they_ask_for():
+    found = measure(sessions=3, comparing=1, seconds=4)
+    assert found.failed == 0
+    assert [one.is_first for one in found.requests].count(True) == 2
+    assert all(one.seconds is not None for one in found.requests)
+    assert found.processor_seconds > 0
