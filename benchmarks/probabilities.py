@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.data import bench_data
+from benchmarks.numbers import numbers_section
 from benchmarks.rare_class import rare_section
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
@@ -25,6 +26,7 @@ from dpviz.learners import fit
 from dpviz.randomness import child_seeds
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.contract import FitResult
+from dpviz.training.honest.report import TestReport
 from dpviz.version import VERSION
 
 EPSILONS = (0.1, 1.0)
@@ -74,7 +76,7 @@ def _fit(train: EncodedDataset, epsilon: float, seed: int, leaves: str) -> FitRe
 
 
 def _honest(result: FitResult, test: EncodedDataset) -> tuple[float, ...]:
-    assert result.test_report is not None
+    assert isinstance(result.test_report, TestReport)
     shares, accuracy = result.model.predict_proba(test), result.score(test)
     figures = accuracy, _auc(shares[:, 1], test.target), _log_loss(shares, test.target)
     return *figures, _calibration_error(shares[:, 1], test.target), abs(result.test_report.accuracy.value - accuracy)
@@ -89,7 +91,7 @@ def _coverage(data: EncodedDataset, epsilon: float) -> Iterator[tuple[bool, ...]
         train, test = data.split(0.5, seed=seed)
         result = _fit(train, epsilon, seed, "honest")
         report, shares = result.test_report, result.model.predict_proba(test)
-        assert report is not None
+        assert isinstance(report, TestReport)
         truth = result.score(test), _auc(shares[:, 1], test.target), _log_loss(shares, test.target)
         found = report.accuracy, report.auc, report.log_loss
         yield tuple(estimate is not None and estimate.low <= t <= estimate.high for estimate, t in zip(found, truth, strict=True))
@@ -185,8 +187,8 @@ def run(args: Namespace) -> int:
     for name, data in bench_data(args.data, args.only or (NAMES if args.data else None)):
         console.doing(f"Measuring on {name}")
         lines += [measure(name, data.with_cached_counts(), epsilon) for epsilon in EPSILONS]
-    console.doing("Measuring on a rare class")
-    text = f"{page(lines)}\n{rare_section()}"
+    console.doing("Measuring on numbers and on a rare class")
+    text = f"{page(lines)}{numbers_section(args.data, args.only)}\n{rare_section()}"
     print(text)
     if args.out is not None:
         write_whole(args.out, text, force=True)

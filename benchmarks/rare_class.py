@@ -16,6 +16,7 @@ from dpviz.learners import fit
 from dpviz.randomness import child_seeds, generator
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from dpviz.training.honest.report import TestReport
 
 N_ROWS, N_TEST, DRAWS = 50_000, 200_000, 15
 EPSILONS = (0.1, 0.5, 1.0, 3.0)
@@ -64,7 +65,7 @@ def _mean(epsilon: float, train: EncodedDataset, test: EncodedDataset, draws: in
     figures = []
     for seed in child_seeds(3, draws):
         result = fit("pf-tree", train, epsilon=epsilon, seed=seed, **asked)
-        assert result.test_report is not None
+        assert isinstance(result.test_report, TestReport)
         estimate = result.test_report.auc
         assert estimate is not None
         figures.append((auc(test.target, result.model.predict_proba(test)), (estimate.high - estimate.low) / 2))

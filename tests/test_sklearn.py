@@ -136,7 +136,7 @@ def test_a_target_range_read_from_the_rows_is_a_disclosure_and_a_warning():
 @pytest.mark.parametrize("kind", [PrivateTreeClassifier, PrivateTreeRegressor])
 def test_a_learner_of_the_other_kind_of_target_is_refused(kind):
     X, y = numbers() if kind is PrivateTreeRegressor else rows()
-    wrong = "pf-tree" if kind is PrivateTreeRegressor else "dp-mean"
+    wrong = "majority" if kind is PrivateTreeRegressor else "dp-mean"
     with pytest.raises(WrongTask):
         kind(wrong, random_state=0).fit(X, y)
 

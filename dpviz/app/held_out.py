@@ -24,7 +24,8 @@ from dpviz.models.base import Model
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
-from dpviz.training.honest.report import TestReport
+from dpviz.training.honest.number_report import NumberReport
+from dpviz.training.honest.report import Estimate, TestReport
 
 TEST_SHARE = 0.2
 Parts = tuple[EncodedDataset, EncodedDataset]
@@ -85,6 +86,11 @@ class HeldOutNumber:
     n_rows: int
     intervals: dict[str, tuple[float, float]]
 
+    @property
+    def measures(self) -> dict[str, float]:
+        """Those that are measured privately too."""
+        return {"r2": self.r2, "rmse": self.rmse, "mae": self.mae}
+
 
 def parts_of(data: EncodedDataset) -> Parts | None:
     """(four fifths, one fifth) of the rows, always the same ones; None when there are too few to hold any out.
@@ -127,7 +133,7 @@ def _ranked(model: Model, test: EncodedDataset, label: int) -> Ranked | None:
     return Ranked(label, calibration(is_class, share), lift(is_class, share))
 
 
-def private_test(report: TestReport, exact: Exact | None, rows: str = "", note: str = "") -> None:
+def private_test(report: TestReport | NumberReport, exact: Exact | None, rows: str = "", note: str = "") -> None:
     """What the test says in words, or, where `exact` is known of `rows`, in a table beside it with a `note` below."""
     st.markdown("**Private test result**")
     if exact is None:
@@ -138,25 +144,27 @@ def private_test(report: TestReport, exact: Exact | None, rows: str = "", note: 
     st.caption(f"{result_sentences(report)[-1]} {note}")
 
 
-def result_rows(report: TestReport, exact: Exact, rows: str) -> list[dict[str, str]]:
+def result_rows(report: TestReport | NumberReport, exact: Exact, rows: str) -> list[dict[str, str]]:
     """One line per measure: the private test result, and what `rows` say exactly, each with its 95 % interval."""
     values, between = exact
-    known = {
-        "accuracy": report.accuracy,
-        "balanced_accuracy": report.balanced_accuracy,
-        "auc": report.auc,
-        "log_loss": report.log_loss,
-    }
-    order = sorted(known, key=lambda name: (name == "accuracy") == has_rare_classes(report))
+    known = _estimates(report)
     return [
         {
             "measure": capital(METRICS[name]),
             "private test result": _measured(estimate.value, (estimate.low, estimate.high), name),
             rows: _measured(values[name], between[name], name),
         }
-        for name in order
+        for name in known
         if (estimate := known[name]) is not None and name in between and values[name] == values[name]
     ]
+
+
+def _estimates(report: TestReport | NumberReport) -> dict[str, Estimate | None]:
+    """By measure, in the order in which they are shown."""
+    if isinstance(report, NumberReport):
+        return {"r2": report.r_squared, "rmse": report.rmse, "mae": report.absolute_error}
+    rest = {"balanced_accuracy": report.balanced_accuracy, "auc": report.auc, "log_loss": report.log_loss}
+    return {**rest, "accuracy": report.accuracy} if has_rare_classes(report) else {"accuracy": report.accuracy, **rest}
 
 
 def _measured(value: float, between: tuple[float, float], name: str) -> str:

@@ -95,14 +95,14 @@ def fit(
     source : NoiseSource, optional
         Used instead of `seed`.
     test_share : float, optional
-        Part of the rows, at most half, that secret coins keep for a private test result (`test_report`; classes only). It costs
-        no further epsilon. None is the learner's rule: 5 % where it has honest leaves, otherwise 0.
+        Part of the rows, at most half, that secret coins keep for a private test result (`test_report`). It costs no further
+        epsilon. None is the learner's rule: 5 % where it has honest leaves (10 % for a number), otherwise 0.
     **params
         The learner's own parameters.
 
     Raises
     ------
-    UnknownName, ParameterError, WrongTask, SchemaError, NeedsClasses
+    UnknownName, ParameterError, WrongTask, SchemaError
         For what was asked.
     NotReleasable
         When seed is None and a mechanism has no exact sampler.

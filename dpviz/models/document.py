@@ -28,6 +28,7 @@ from dpviz.models.constant import Constant
 from dpviz.models.forest import Forest
 from dpviz.models.hashed_forest import HashedForest
 from dpviz.models.linear import LinearModel
+from dpviz.models.number_nodes import read_halves, read_number, write_halves, write_number
 from dpviz.models.packed_forest import PackedForest
 from dpviz.models.packed_text import boosted_body, boosted_from, packed_body, packed_from, refuse_hashed
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule, Tree
@@ -120,11 +121,12 @@ def _write_tree(tree: Tree) -> dict[str, Any]:
 
 def _write_node(schema: Schema, node: Node) -> dict[str, Any]:
     if isinstance(node, NumberLeaf):
-        return {"value": node.value}
+        return write_number(node)
     if isinstance(node, Leaf):
         return write_leaf(schema, node)
     return {
         **_write_rule(schema, node.rule),
+        **write_halves(node.halves),
         "left": _write_node(schema, node.left),
         "right": _write_node(schema, node.right),
     }
@@ -178,14 +180,14 @@ def _read_node(item: Any, schema: Schema, where: str, depth: int = 0) -> Node:
     if depth > _DEEPEST:
         raise wrong(f"The tree is deeper than {_DEEPEST} levels.", where)
     if "value" in read(dict, item, where):
-        return _read_number(item, schema, where)
+        return read_number(item, schema, where)
     if "leaf" in item:
         return read_leaf(item, schema, where)
     rule = _read_rule(item, schema, where)
-    children = (
+    left, right = (
         _read_node(read_entry(dict, item, side, where), schema, f"{where}.{side}", depth + 1) for side in ("left", "right")
     )
-    return Branch(rule, *children)
+    return Branch(rule, left, right, read_halves(item, schema, where))
 
 
 def read_leaf(item: dict[str, Any], schema: Schema, where: str) -> Leaf:
@@ -206,12 +208,6 @@ def _per_class(kind: type[T], item: dict[str, Any], key: str, schema: Schema, wh
     if len(found) != len(schema.classes):  # type: ignore[arg-type]
         raise wrong(f"One number per class is needed: {len(schema.classes)}.", f"{where}.{key}")
     return found
-
-
-def _read_number(item: dict[str, Any], schema: Schema, where: str) -> NumberLeaf:
-    if not isinstance(schema.target, NumericTarget):
-        raise wrong("This leaf must predict a class: the target is not a number.", where)
-    return NumberLeaf(read_entry(float, item, "value", where))
 
 
 def _read_class(item: dict[str, Any], key: str, schema: Schema, where: str = "") -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
 
@@ -64,18 +64,35 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class NumberLeaf:
-    """The end of a path: predicts this number, in the target's units (inside a boosted model: what it adds to the score)."""
+    """The end of a path: predicts this number, in the target's units (inside a boosted model: what it adds to the score).
+
+    Attributes
+    ----------
+    value : float
+    interval : (float, float) or None
+        Ends of a 95 % interval of the mean of the rows that get here, from released sums; None where none were released.
+    """
 
     value: float
+    interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Halves:
+    """What a rule parts: about half of the rows have a target of at most `median`, and go left if `low_left`. Both released."""
+
+    median: float
+    low_left: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A rule and its two subtrees."""
+    """A rule and its two subtrees; `halves` where a private median was released with the rule."""
 
     rule: Rule
     left: Node
     right: Node
+    halves: Halves | None = None
 
 
 End = Leaf | NumberLeaf
@@ -232,7 +249,7 @@ def _merge(node: Node) -> Node:
     left, right = _merge(node.left), _merge(node.right)
     if not isinstance(left, Branch) and left == right:
         return left
-    return Branch(node.rule, left, right)
+    return replace(node, left=left, right=right)
 
 
 def said_by(leaf: End) -> float:

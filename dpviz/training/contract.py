@@ -29,6 +29,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, Schema
 from dpviz.training.growing import TreeRecipe, grow
 from dpviz.training.honest.leaves import grow_honestly
+from dpviz.training.honest.number_report import NumberReport
 from dpviz.training.honest.report import TestReport
 from dpviz.training.params import NoParams, Settings
 
@@ -43,7 +44,7 @@ class FitOutput:
     model: Model
     event: Event
     disclosures: tuple[Disclosure, ...] = ()
-    test_report: TestReport | None = None
+    test_report: TestReport | NumberReport | None = None
 
 
 Fit = Callable[[EncodedDataset, BudgetPlan, Any, NoiseSource], FitOutput]
@@ -150,7 +151,7 @@ class FitResult:
         What the result reveals that the ledger does not cover.
     noise : str
         "simulation" or "release"; `seed` is None for a release.
-    test_report : TestReport or None
+    test_report : TestReport, NumberReport or None
         What the model is worth on rows that coins kept away from it; None where none were kept.
     rows_per_person : int or None
         The most rows of one person among those it was trained on; None where nothing bounds them.
@@ -167,7 +168,7 @@ class FitResult:
     disclosures: tuple[Disclosure, ...]
     noise: str
     seed: int | None
-    test_report: TestReport | None = None
+    test_report: TestReport | NumberReport | None = None
     rows_per_person: int | None = None
 
     @property

@@ -7,13 +7,13 @@ children hold disjoint rows, therefore Parallel; all steps at one node touch the
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpviz.accounting.claim import Disclosure
 from dpviz.accounting.events import Event, NoCost, Parallel, Sequential
-from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule
+from dpviz.models.tree import Branch, Halves, Leaf, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid
@@ -56,7 +56,18 @@ class OrderedSplit:
     event: Event
 
 
-Decision = Label | Split | LabelledSplit | OrderedSplit
+@dataclass(frozen=True, slots=True)
+class HalvingSplit:
+    """The node splits, with the lower half of its numbers meant for one side. `ends`: both children are leaves."""
+
+    feature: int
+    index: int
+    halves: Halves
+    ends: bool
+    event: Event
+
+
+Decision = Label | Split | LabelledSplit | OrderedSplit | HalvingSplit
 Step = Callable[[NodeRows], Decision]
 #: The exact distribution of a step: every decision with its probability, and the mass cut off where noise is unbounded.
 StepDistribution = Callable[[NodeRows], tuple[list[tuple[Decision, float]], float]]
@@ -91,6 +102,12 @@ def grow(node: NodeRows, step: Step, source: NoiseSource, place: int = 1) -> tup
             rule = rule_of(grid, feature, index)
             branch, whole = _branch(node, rule, grid.features[feature].left_bins(index), event, step, source, place)
             return _cut_below(grid, branch, index), whole
+        case HalvingSplit(feature, index, halves, ends, event):
+            rule = rule_of(grid, feature, index)
+            if ends:
+                return Branch(rule, NumberLeaf(halves.median), NumberLeaf(halves.median), halves), event
+            branch, whole = _branch(node, rule, grid.features[feature].left_bins(index), event, step, source, place)
+            return replace(branch, halves=halves), whole
         case OrderedSplit(feature, left_bins, event):
             return _branch(node, subset_rule(feature, left_bins), left_bins, event, step, source, place)
 

@@ -203,8 +203,9 @@ def test_bad_tables_and_schemas_are_one_line(refused, table, schema, tmp_path):
 
 
 def test_a_numeric_target_is_refused_by_name(refused, table, tmp_path):
-    error = refused("train", table, "--target", "age", "--epsilon", "1", "--out", tmp_path / "tree.json")
-    assert "The learner 'pf-tree' predicts classes, but the target 'age' is declared as a number." in error
+    more = ("--target", "age", "--epsilon", "1", "--learner", "majority", "--out", tmp_path / "tree.json")
+    error = refused("train", table, *more)
+    assert "The learner 'majority' predicts classes, but the target 'age' is declared as a number." in error
 
 
 def test_a_schema_without_a_row_count_names_both_remedies(refused, run, table, tmp_path):
@@ -279,8 +280,8 @@ def test_a_number_is_learned_and_its_file_predicts_it(run, rents, tmp_path, lear
 
 
 def test_a_learner_of_classes_names_those_for_a_number(refused, rents, tmp_path):
-    said = refused("train", rents, "--epsilon", "1", "--out", tmp_path / "model.json")
-    assert "The learner 'pf-tree' predicts classes, but the target 'rent' is declared as a number." in said
+    said = refused("train", rents, "--epsilon", "1", "--learner", "majority", "--out", tmp_path / "model.json")
+    assert "The learner 'majority' predicts classes, but the target 'rent' is declared as a number." in said
     assert "(s-gbdt, " in said
 
 

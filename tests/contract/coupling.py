@@ -28,7 +28,7 @@ from dpviz.privacy.laplace import LaplaceNoise
 from dpviz.privacy.leaf_labels import LabelLeaves
 from dpviz.privacy.objective_perturbation import ObjectivePerturbation
 from dpviz.privacy.quantiles import JointQuantiles
-from dpviz.privacy.selection import ExponentialMechanism
+from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.subsampling import PoissonSample
 from dpviz.privacy.uniform import SecretKeys, UniformChoice, UniformPoint
 from dpviz.table.dataset import EncodedDataset
@@ -157,6 +157,7 @@ class _Pair:
         rule = getattr(mechanism, "rule", mechanism)
         sensitivity = getattr(rule, "sensitivity", None)
         title = rule.title if sensitivity is None else f"{rule.title}, {sensitivity.value:g}"
+        title += ", either way" if isinstance(rule, PermuteAndFlip) and not rule.sensitivity.monotone else ""
         self.shares[title] = max(self.shares.get(title, 0.0), ratio / rule.epsilon)
 
     def _free(self, mechanism: Any, first: Any, second: Any) -> tuple[Any, Any]:

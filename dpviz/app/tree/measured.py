@@ -16,15 +16,17 @@ from dpviz.figures.compare.measure_text import interval_text, measure_text
 from dpviz.figures.wording import capital, percent
 from dpviz.models.tree import format_value
 from dpviz.table.schema import Schema
+from dpviz.training.honest.number_report import NumberReport
 from dpviz.training.honest.report import TestReport
 
 
-def measured_screen(found: HeldOut | HeldOutNumber | None, schema: Schema, report: TestReport | None = None) -> None:
+def measured_screen(
+    found: HeldOut | HeldOutNumber | None, schema: Schema, report: TestReport | NumberReport | None = None
+) -> None:
     """Measures on held-out rows beside what needs no model, none for private rows; and the private test result `report`."""
     if isinstance(found, HeldOutNumber):
         _errors(found)
-        return
-    if found is not None:
+    elif found is not None:
         _leading(found)
         _every(found, schema)
     if report is not None:

@@ -15,13 +15,15 @@ from dpviz.app.trees import Trained
 from dpviz.app.work.session import poll
 from dpviz.evaluation.tree.redraws import Redraws
 from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.tree.labels import interval_in_words
 from dpviz.figures.tree.text import path_in_words
-from dpviz.models.tree import Branch, Node, Tree, format_value, leaf_in_words, rule_in_words
+from dpviz.models.tree import Branch, Halves, Node, NumberLeaf, Tree, format_value, leaf_in_words, rule_in_words
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
 from dpviz.training.contract import FitResult
 from dpviz.training.exact_trace import ExactTrace
 from dpviz.training.honest.folding import intervals
+from dpviz.training.honest.numbers import LEAF_SUMS
 
 
 def spent_at(plan: BudgetPlan, complete: Tree, path: str) -> float:
@@ -60,6 +62,10 @@ def node_card(trained: Trained, loaded: Loaded, shown: Tree, path: str, trace: E
             bar = intervals(complete, shown, trained.result.plan).get(path)
             if bar is not None:
                 st.markdown(f"Probability **{bar[0]:.0%}** (95 %: {bar[1]:.0%} to {bar[2]:.0%}), from released noisy counts.")
+            if isinstance(node, NumberLeaf) and node.interval is not None:
+                st.markdown(f"Mean of the rows here: **{interval_in_words(node.interval)}**, from released noisy sums.")
+            if isinstance(node, Branch) and node.halves is not None:
+                st.markdown(_halves_sentence(shown.schema, node.halves))
             st.markdown(_spent_sentence(trained.result, complete, path, not isinstance(node, Branch)))
         with how:
             if trace is not None:
@@ -73,12 +79,22 @@ def _title(tree: Tree, node: Node) -> str:
     return plain(rule_in_words(tree.schema, node.rule)) + "?"
 
 
+def _halves_sentence(schema: Schema, halves: Halves) -> str:
+    side = "yes" if halves.low_left else "no"
+    name, median = literal(schema.target.name), format_value(halves.median)
+    return f"Released median: about half of the rows here have {name} ≤ **{median}**. “{side}” leads to the lower half."
+
+
 def _spent_sentence(result: FitResult, complete: Tree, path: str, is_leaf: bool) -> str:
     cost, total = spent_at(result.plan, complete, path), paid_in_all(result.plan)
     merged = is_leaf and isinstance(complete.node(path), Branch)
     note = " Leaves below it predicted the same and were merged." if merged else ""
     if math.isinf(cost):
         return f"Exact: no ε limits what this node shows.{note}"
+    sums = result.plan.set_aside(LEAF_SUMS)
+    if not cost and sums is not None:
+        each = f"ε = **{number_text(sums.epsilon)}** each ({NEIGHBOURS})"
+        return f"Its number comes from rows that pay for nothing else: {each}.{note}"
     if not cost:
         return f"Its label was chosen together with the rule above, at no extra ε.{note}"
     exact = "" if result.ledger.guarantee.is_finite else " What the learner publishes exactly comes on top."

@@ -31,6 +31,7 @@ from dpviz.models.tree import Tree
 from dpviz.training.exact_trace import ExactTrace, exact_trace
 from dpviz.training.honest.folding import folded, intervals
 from dpviz.training.honest.leaves import LEAF_COUNTS
+from dpviz.training.honest.numbers import LEAF_SUMS
 
 FOLDED, COMPLETE = "folded", "complete"
 SELECTED = "_selected_node"
@@ -81,6 +82,8 @@ def _legend(trained: Trained, loaded: Loaded, drawn: Redraws | None, *, may_show
     said = ["The wider a line, the more rows."] if may_show_rows else []
     if trained.result.plan.set_aside(LEAF_COUNTS) is not None:
         said.append("Bars: the probability of a leaf's label, with a 95 % interval.")
+    if trained.result.plan.set_aside(LEAF_SUMS) is not None:
+        said.append("Bars: the number of a leaf on the scale of all leaves, with a 95 % interval of its mean.")
     if drawn is not None:
         said += [f"Ink: how often a question comes back in {drawn.n_done} trees with fresh noise.", _FAINT]
     st.caption(" ".join(said))

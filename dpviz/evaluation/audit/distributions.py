@@ -21,10 +21,22 @@ from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.models.document import model_body
-from dpviz.models.tree import Branch, Leaf, Node, Rule
+from dpviz.models.tree import Branch, Halves, Leaf, Node, NumberLeaf, Rule
 from dpviz.table.candidates import CandidateGrid
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.growing import Decision, Label, LabelledSplit, OrderedSplit, Split, TreeRecipe, rule_of, subset_rule
+from dpviz.table.schema import NumericTarget
+from dpviz.training.growing import (
+    Decision,
+    HalvingSplit,
+    Label,
+    LabelledSplit,
+    OrderedSplit,
+    Split,
+    TreeRecipe,
+    rule_of,
+    subset_rule,
+)
+from dpviz.training.halving import target_cuts
 from dpviz.training.histograms import NodeRows
 
 #: Hears which share of a level is done; may raise Cancelled.
@@ -43,13 +55,14 @@ class Outcome:
     ends : Node, dict or None
         The finished subtree (or, for a learner listed whole, the model's body); None when children follow.
     rule : Rule or None
-        The split whose children follow.
+        The split whose children follow; `halves` if it parts numbers.
     goes_left : ndarray of shape (n_kinds,), bool, or None
     """
 
     ends: Node | dict[str, Any] | None = None
     rule: Rule | None = None
     goes_left: np.ndarray | None = None
+    halves: Halves | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +126,7 @@ def _level(listed: Iterable[tuple[dict[Any, float], float]], outcome: Callable[[
 
 def _by_level(planned: PlannedLearner, universe: Universe, tick: Tick) -> list[Level]:
     """What a growing learner decides at each level, on every data set as the rows of a node."""
-    source = Enumeration()
+    source, medians = Enumeration(), medians_searched(universe)
     own = [planned.prepare(universe.dataset(index), source) for index in range(len(universe.keys))]
     shared = planned.prepare(universe.kinds, source)  # on one row of every kind; nodes are parts of it
 
@@ -125,12 +138,26 @@ def _by_level(planned: PlannedLearner, universe: Universe, tick: Tick) -> list[L
             alone, _ = node_distribution(recipe, NodeRows(recipe.root.binned, np.arange(len(rows)), level), source)
             if found != alone:
                 raise _ReadsOtherRows
-            yield found, cut
+            yield {key: chance for key, chance in found.items() if _is_searched(key, medians)}, cut
 
     levels: list[Level] = []
     while not levels or levels[-1].has_children:
         levels.append(_level(listed(len(levels)), partial(outcome_of, universe.kinds)))
     return levels
+
+
+def medians_searched(universe: Universe) -> set[float]:
+    """Of the cuts between the same two numbers of the universe the middle one: its law is that of the others."""
+    if not isinstance(universe.schema.target, NumericTarget):
+        return set()
+    cuts = target_cuts(universe.schema)
+    between = np.searchsorted(np.unique(universe.kinds.target), cuts)
+    groups = (cuts[between == place] for place in np.unique(between))
+    return {float(group[len(group) // 2]) for group in groups}
+
+
+def _is_searched(key: Any, medians: set[float]) -> bool:
+    return not (isinstance(key, tuple) and isinstance(key[-1], Halves)) or key[-1].median in medians
 
 
 def whole_distribution(
@@ -169,6 +196,8 @@ def released(grid: CandidateGrid, decision: Decision) -> Any:
             return rule_of(grid, feature, index)
         case OrderedSplit(feature, left_bins, _):
             return subset_rule(feature, left_bins)
+        case HalvingSplit(feature, index, halves, ends, _):
+            return rule_of(grid, feature, index), ends, halves
 
 
 def _require_one_rule(grid: CandidateGrid, feature: int, index: int) -> None:
@@ -184,6 +213,10 @@ def outcome_of(kinds: EncodedDataset, key: Any) -> Outcome:
     match key:
         case int():
             return Outcome(ends=Leaf(key))
+        case (rule, True, Halves() as halves):
+            return Outcome(ends=Branch(rule, NumberLeaf(halves.median), NumberLeaf(halves.median), halves))
+        case (rule, False, Halves() as halves):
+            return Outcome(rule=rule, goes_left=rule.goes_left(kinds.columns[rule.feature]), halves=halves)
         case (rule, (left, right)):
             return Outcome(ends=Branch(rule, Leaf(left), Leaf(right)))
         case rule:

@@ -45,6 +45,10 @@ def typical(learner: str | LearnerSpec, *, epsilon: float = 1.0, given: dict[str
     return PlannedLearner(spec, Settings(epsilon=epsilon), given or {}, schema)
 
 
+#: Why nothing is listed, by whether the universe has numbers to predict.
+_OF_NUMBERS = {False: "{} predicts numbers; only classes are listed.", True: "{} grows no tree of numbers."}
+
+
 @dataclass(frozen=True)
 class PlannedLearner:
     """A learner with its settings on one schema; `given` holds its own parameters as the caller gave them."""
@@ -63,9 +67,11 @@ class PlannedLearner:
         spec = spec_of(learner)
         if not EPSILONS[0] <= epsilon <= EPSILONS[1]:
             raise ParameterError("verify", "epsilon", epsilon, f"a number in [{EPSILONS[0]:g}, {EPSILONS[1]:g}]")
-        if isinstance(schema.target, NumericTarget) or "classes" not in spec.tasks:
-            raise NotEnumerable(f"{spec.title} predicts numbers; only classes are listed.", remedy="Audit it by sampling.")
-        planned = cls(spec, Settings(epsilon=epsilon, max_depth=depth, depth=depth), given, schema)
+        is_number = isinstance(schema.target, NumericTarget)
+        if ("number" if is_number else "classes") not in spec.tasks or (is_number and spec.prepare is None):
+            raise NotEnumerable(_OF_NUMBERS[is_number].format(spec.title), remedy="Audit it by sampling.")
+        test_share = 0.0 if is_number else None  # what the test of numbers reads depends on released values without end
+        planned = cls(spec, Settings(epsilon, depth, depth, test_share=test_share), given, schema)
         try:
             has_delta = planned.claim.delta > 0
         except SchemaError as reason:

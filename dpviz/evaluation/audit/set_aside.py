@@ -6,7 +6,8 @@ An output is a tree together with a table of noisy counts (leaf by class) per pa
 
 where g is the geometric law. All outputs are searched although they are infinitely many: a count that no row can reach, or one
 beyond the rows there are, has the likelihood ratio of the nearest count that can occur, and a cell that no row of the pair can
-reach cancels. So counts from 0 to the rows of the larger table are enough.
+reach cancels. So counts from 0 to the rows of the larger table are enough. For numbers at the ends of their range, and medians in
+the middle, a row's sums are a whole row in one of two cells per leaf; the window is part of the output (`_sums_law`).
 
 Source: this project.
 """
@@ -22,6 +23,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import Aside
 from dpviz.errors import NotEnumerable
 from dpviz.evaluation.audit.distributions import Level
@@ -29,11 +31,18 @@ from dpviz.evaluation.audit.findings import Separation, WorstPair
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Leaf, Node, Tree
 from dpviz.privacy.geometric import GeometricNoise
+from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericTarget
 from dpviz.training.honest.leaves import LEAF_COUNTS
+from dpviz.training.honest.masses import masses
+from dpviz.training.honest.numbers import LEAF_SUMS, UNITS, WINDOW_PART
+from dpviz.training.honest.window import WIDTH, Window, width_utilities, widths
 
 #: More trees are not listed one by one, and more pairs of neighbours times partings of the rows by trees not searched.
 MOST_TREES, MOST_MIXTURES = 20_000, 8_000
+#: Widths of windows that are searched.
+WIDTHS = 2
 
 
 class Tables(Protocol):
@@ -113,7 +122,9 @@ def _trees(tables: Tables, levels: list[Level], depth: int, reached: np.ndarray)
             for right in rights:
                 leaf = np.where(right.leaf >= 0, right.leaf + left.n_leaves, left.leaf)
                 chance = log_chance + left.log_chance + right.log_chance
-                yield _Listed(Branch(outcome.rule, left.node, right.node), leaf, chance, left.n_leaves + right.n_leaves)
+                yield _Listed(
+                    Branch(outcome.rule, left.node, right.node, outcome.halves), leaf, chance, left.n_leaves + right.n_leaves
+                )
 
 
 def _finished(kinds: EncodedDataset, ends: Node, reached: np.ndarray, log_chance: np.ndarray) -> _Listed:
@@ -136,8 +147,22 @@ class _Mixture:
 
     @cached_property
     def cell(self) -> np.ndarray:
-        """Leaf and class of every kind of row, as one number."""
-        return self.trees[0].leaf * self.tables.kinds.n_classes + self.tables.kinds.target
+        """Leaf and class of every kind of row, as one number; of a number whether it is at the lower or the upper end."""
+        return self.trees[0].leaf * self.n_classes + self.classes
+
+    @cached_property
+    def classes(self) -> np.ndarray:
+        """Class of every kind of row."""
+        return self.tables.kinds.target.astype(np.int64)
+
+    @property
+    def n_classes(self) -> int:
+        """Cells of a leaf that rows reach."""
+        return len(np.unique(self.classes)) if self._of_numbers else self.tables.kinds.n_classes
+
+    @property
+    def _of_numbers(self) -> bool:
+        return isinstance(self.tables.kinds.schema.target, NumericTarget)
 
     def worst(self, smaller: int, kind: int) -> Separation:
         """The largest log ratio of an output on a pair of neighbours."""
@@ -150,24 +175,29 @@ class _Mixture:
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.nan_to_num(np.abs(np.log(many) - np.log(few)), nan=-np.inf, posinf=np.inf)
         where = np.unravel_index(ratios.argmax(), ratios.shape)
-        counted = [spot @ grid[place] for place in where[1:]]
+        counted = [spot @ grid[place // (WIDTHS if self._of_numbers else 1)] for place in where[1:]]
         return self._found(
             float(ratios[where]), (smaller, larger), int(where[0]), counted, (float(few[where]), float(many[where]))
         )
 
     def _probabilities(self, index: int, spot: np.ndarray, grid: np.ndarray) -> np.ndarray:
         """Of every output on a table: shape (n_trees, then the places on the grid of each part)."""
-        laws = [GeometricNoise(aside.epsilon) for aside in self.aside]
         total: np.ndarray | float = 0.0
         for grown, counted, weights in _divided(tuple(self.tables.counts[index].tolist()), self._shares):
-            noisy = [
-                law.pmf(grid[None, :, :] - (part @ spot)[:, None, :]).prod(axis=2)
-                for law, part in zip(laws, counted, strict=True)
-            ]
+            noisy = [self._law(aside, spot, grid, part) for aside, part in zip(self.aside, counted, strict=True)]
             letters = "bcd"[: len(noisy)]
             mixed = np.einsum(f"a,{','.join('a' + letter for letter in letters)}->{letters}", weights, *noisy)
             total = total + np.multiply.outer(self.chances[self._number(grown)], mixed)
         return np.asarray(total)
+
+    def _law(self, aside: Aside, spot: np.ndarray, grid: np.ndarray, part: np.ndarray) -> np.ndarray:
+        """Probability of every noisy table for every way of drawing a part: shape (n_ways, n_outputs)."""
+        if aside.part == LEAF_SUMS:
+            root = self.trees[0].node
+            assert isinstance(root, Branch)
+            assert root.halves is not None
+            return _sums_law(aside, self.tables.kinds, root.halves.median, part, grid[None, :, :] - (part @ spot)[:, None, :])
+        return GeometricNoise(aside.epsilon).pmf(grid[None, :, :] - (part @ spot)[:, None, :]).prod(axis=2)
 
     @property
     def _shares(self) -> tuple[float, ...]:
@@ -189,14 +219,32 @@ class _Mixture:
         output: dict[str, Any] = {}
         rest = 1.0
         for aside, noisy in zip(self.aside, counted, strict=True):
-            table = np.zeros((tree.n_leaves, kinds.n_classes), dtype=np.int64)
-            table[tree.leaf[occupied], kinds.target[occupied]] = noisy[occupied]
-            cells = len(set(zip(tree.leaf[occupied].tolist(), kinds.target[occupied].tolist(), strict=True)))
+            table = np.zeros((tree.n_leaves, self.n_classes), dtype=np.int64)
+            table[tree.leaf[occupied], self.classes[occupied]] = noisy[occupied]
+            cells = len(set(zip(tree.leaf[occupied].tolist(), self.classes[occupied].tolist(), strict=True)))
             rest *= float(GeometricNoise(aside.epsilon).pmf(0)) ** (table.size - cells)
             output |= _body(kinds, tree.node, table) if aside.part == LEAF_COUNTS else {aside.part: table.tolist()}
         both = tuple(self.tables.dataset(index) for index in pair)
         pair_found = WorstPair.of(both[0], both[1], (chances[0] * rest, chances[1] * rest))
         return Separation(ratio, {**model_body(Tree(kinds.schema, tree.node)), **output}, pair_found)
+
+
+def _sums_law(aside: Aside, kinds: EncodedDataset, centre: float, part: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Windows of two widths (the others have the law of the second) by noisy sums at whole rows, which are the extreme ones.
+
+    Raises NotEnumerable where a row's sums are not a whole row in one cell.
+    """
+    target = kinds.schema.target
+    assert isinstance(target, NumericTarget)
+    for width in widths(target)[:WIDTHS]:
+        units = masses((Window(centre, float(width)).place(kinds.target) + 1) / 2, 2, UNITS)
+        if not np.isin(units, (0, UNITS)).all():
+            raise NotEnumerable("The sums of these numbers are not whole rows.", remedy="Use numbers at the ends of their range.")
+    for_window, for_sums = split_budget(aside.epsilon, (WINDOW_PART, 1 - WINDOW_PART))
+    costs = np.stack([width_utilities(kinds.target[[kind]], target, centre) for kind in range(kinds.n_rows)])
+    chances = PermuteAndFlip(for_window, WIDTH).probabilities(part @ costs)[:, :WIDTHS]
+    sums = GeometricNoise(for_sums).pmf(noise).prod(axis=2)
+    return np.einsum("ap,aw->apw", sums, chances).reshape(len(part), -1)
 
 
 def _body(kinds: EncodedDataset, node: Node, counts: np.ndarray) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,8 @@ class Universe:
     ----------
     bins : tuple of int
         Values of each feature; `numeric` says whether they are numbers 0 .. bins-1 or categories.
+    n_classes : int
+        0: the target is a number, at either end of its declared range.
     copies : int
         Identical columns per feature.
     depth : int
@@ -45,7 +47,8 @@ class Universe:
         copied = f" in {self.copies} identical columns each" if self.copies > 1 else ""
         plural = "s" if len(self.bins) > 1 else ""
         count = f"{len(self.bins)} feature{plural} of {sizes} {kind}{copied}"
-        return f"{count}, {self.n_classes} classes, depth {self.depth}, up to {self.max_rows} rows"
+        target = f"{self.n_classes} classes" if self.n_classes else "a number to predict"
+        return f"{count}, {target}, depth {self.depth}, up to {self.max_rows} rows"
 
     @cached_property
     def schema(self) -> Schema:
@@ -53,7 +56,8 @@ class Universe:
         names = [[name] if self.copies == 1 else [f"{name}{copy + 1}" for copy in range(self.copies)] for name in "abcd"]
         features = [self._feature(name, size) for same, size in zip(names, self.bins, strict=False) for name in same]
         classes = tuple("xyzuvw"[: self.n_classes])
-        return Schema(tuple(features), ClassTarget("class", classes), n_public=self.max_rows)
+        target = ClassTarget("class", classes) if self.n_classes else NumericTarget("number", 0, 1)
+        return Schema(tuple(features), target, n_public=self.max_rows)
 
     def _feature(self, name: str, size: int) -> Feature:
         if self.numeric:
@@ -63,10 +67,10 @@ class Universe:
     @cached_property
     def kinds(self) -> EncodedDataset:
         """One row of every kind: identical columns agree, all else occurs."""
-        rows = np.array(list(product(*map(range, (*self.bins, self.n_classes)))))
+        rows = np.array(list(product(*map(range, (*self.bins, self.n_classes or 2)))))
         dtype = np.int32 if self.numeric else np.uint8
         columns = tuple(rows[:, f].astype(dtype) for f in range(len(self.bins)) for _ in range(self.copies))
-        return EncodedDataset(self.schema, columns, rows[:, -1].astype(np.uint8))
+        return EncodedDataset(self.schema, columns, rows[:, -1].astype(np.uint8 if self.n_classes else np.float64))
 
     @cached_property
     def counts(self) -> np.ndarray:

@@ -41,6 +41,8 @@ UNIVERSES = (
     Universe((3, 3), depth=2, max_rows=3),
     Universe((2, 2), copies=2, depth=1, max_rows=4),
     Universe((2, 2), copies=4, depth=1, max_rows=4),
+    Universe((3,), n_classes=0, depth=1, max_rows=3),
+    Universe((2,), n_classes=0, depth=2, max_rows=3),
 )
 
 #: Where coins keep rows aside, every row has three fates: larger tables would take too long.

@@ -23,6 +23,7 @@ IN_ALL = "in all"
 #: Part -> (colour, hatching).
 PART_STYLES = {
     "quantile": (MAUVE, "/"),
+    "median": (MAUVE, ""),
     "node": (BLUE, ""),
     "node, numeric": (BLUE, ""),
     "node, categorical": (BLUE, "\\"),

@@ -5,16 +5,21 @@ from __future__ import annotations
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.evaluation.measures import RARE
 from dpviz.figures.guarantee_text import epsilon_text
+from dpviz.models.tree import format_value
+from dpviz.training.honest.number_report import NumberReport
 from dpviz.training.honest.report import CONFIDENCE, Estimate, TestReport
 
 _COST = f"from noisy counts at no further epsilon ({NEIGHBOURS})"
 
 
-def result_sentences(report: TestReport) -> list[str]:
+def result_sentences(report: TestReport | NumberReport) -> list[str]:
     """What the model is worth on rows it never saw: accuracy, per class, ranking, log loss, calibration, and how it is known.
 
-    Where one class has nearly all rows, accuracy comes last, beside what always saying this class reaches.
+    Where one class has nearly all rows, accuracy comes last, beside what always saying this class reaches. Of a number: R2 and
+    errors.
     """
+    if isinstance(report, NumberReport):
+        return [*_errors(report), _known_from(report, "sums")]
     classes = report.schema.classes
     accuracy = f"Right for {percent(report.accuracy)} of the rows."
     is_rare = has_rare_classes(report)
@@ -26,10 +31,37 @@ def result_sentences(report: TestReport) -> list[str]:
         ),
         *_ranking(report),
         *([f"{accuracy} Always saying the most frequent class: {percent(report.largest_share)}."] if is_rare else []),
-        f"Known from about {max(report.n_rows, 0):,} rows that coins kept away from the model, by noisy counts at "
-        f"{epsilon_text(PrivacyLoss(report.epsilon))}. Such a row pays for nothing else, so the total is not larger for it. "
-        f"In brackets: {CONFIDENCE:.0%} intervals.",
+        _known_from(report, "counts"),
     ]
+
+
+def _known_from(report: TestReport | NumberReport, what: str) -> str:
+    return (
+        f"Known from about {max(report.n_rows, 0):,} rows that coins kept away from the model, by noisy {what} at "
+        f"{epsilon_text(PrivacyLoss(report.epsilon))}. Such a row pays for nothing else, so the total is not larger for it. "
+        f"In brackets: {CONFIDENCE:.0%} intervals."
+    )
+
+
+def _errors(report: NumberReport) -> list[str]:
+    low, high = (report.window.number(place) for place in (-1.0, 1.0))
+    return [
+        f"R² {_r_squared(report)}: 1 is perfect, 0 is what the mean of all rows reaches.",
+        f"Typical error (RMSE) {_number(report.rmse)}.",
+        f"Mean absolute error {_number(report.absolute_error)}.",
+        f"Measured within {format_value(low)} to {format_value(high)}: numbers beyond count as its ends, and an error as at most "
+        f"{format_value(report.window.width)}.",
+    ]
+
+
+def _r_squared(report: NumberReport) -> str:
+    found = report.r_squared
+    return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
+
+
+def _number(estimate: Estimate) -> str:
+    """As in "2.13 (1.9 to 2.4)"."""
+    return f"{format_value(estimate.value)} ({format_value(estimate.low)} to {format_value(estimate.high)})"
 
 
 def has_rare_classes(report: TestReport) -> bool:
@@ -56,8 +88,10 @@ def percent(estimate: Estimate) -> str:
     return f"{100 * estimate.value:.1f} % ({100 * estimate.low:.1f} to {100 * estimate.high:.1f})"
 
 
-def accuracy_sentence(report: TestReport) -> str:
+def accuracy_sentence(report: TestReport | NumberReport) -> str:
     """One line for a summary."""
+    if isinstance(report, NumberReport):
+        return f"R² {_r_squared(report)} on rows it never saw, from noisy sums at no further epsilon ({NEIGHBOURS})"
     if has_rare_classes(report):
         return f"balanced accuracy {percent(report.balanced_accuracy)} on rows it never saw, {_COST}"
     return f"right for {percent(report.accuracy)} of rows it never saw, {_COST}"

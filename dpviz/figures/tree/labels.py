@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 
-from dpviz.models.tree import Rule, rule_in_words
+from dpviz.models.tree import Rule, format_value, rule_in_words
 from dpviz.table.schema import Schema
 
 ELLIPSIS = "…"
@@ -75,6 +75,11 @@ def fitted_pair(name: str, rest: str, width: float, size: float, *, keep: float)
     room_for_name = width - space - min(wanted, max(width * keep, width - space - text_width(name, size, bold=True)))
     name = fitted(name, room_for_name, size, bold=True)
     return name, fitted(rest, width - space - text_width(name, size, bold=True), size)
+
+
+def interval_in_words(interval: tuple[float, float]) -> str:
+    """As in "8.6 to 10.1 (95 %)"."""
+    return f"{format_value(interval[0])} to {format_value(interval[1])} (95 %)"
 
 
 def rule_parts(schema: Schema, rule: Rule) -> tuple[str, str]:

@@ -171,4 +171,4 @@ def without_noise(node: Node, came_back: Mapping[str, int], path: str = "") -> N
     if came_back.get(path) == 0:
         return NOISE
     left, right = (without_noise(child, came_back, path + side) for child, side in ((node.left, "L"), (node.right, "R")))
-    return Branch(node.rule, left, right)
+    return replace(node, left=left, right=right)

@@ -14,9 +14,11 @@ from xml.sax.saxutils import escape, quoteattr
 from dpviz.figures.theme import DIFFERENCES, N_COLOURS, class_letter, place_of, step_of
 from dpviz.figures.tree.labels import fitted, fitted_pair, rule_parts, text_width, visible
 from dpviz.figures.tree.layout import CARD_WIDTH, NOISE, Layout, Placed, tree_layout, without_noise
+from dpviz.figures.tree.shapes import coordinate as _n
+from dpviz.figures.tree.shapes import rect, text
 from dpviz.figures.tree.style import tree_css
 from dpviz.figures.tree.text import node_in_words
-from dpviz.models.tree import Branch, End, Leaf, Rule, ThresholdRule, Tree, format_value, leaf_in_words
+from dpviz.models.tree import Branch, End, Leaf, NumberLeaf, Rule, ThresholdRule, Tree, format_value, leaf_in_words
 from dpviz.table.schema import Schema
 
 TEXT, SMALL = 13.0, 11.5
@@ -52,6 +54,12 @@ class _Drawing:
     def scale(self) -> tuple[float, float]:
         """The lowest and the highest number of a leaf."""
         return min(self.tree.values), max(self.tree.values)
+
+    @cached_property
+    def reach(self) -> tuple[float, float]:
+        """The lowest and the highest number of a leaf or its interval: the ends of its bar."""
+        ends = [end for leaf in self.tree.leaves if isinstance(leaf, NumberLeaf) for end in (leaf.value, *(leaf.interval or ()))]
+        return min(ends), max(ends)
 
 
 def tree_svg(
@@ -148,7 +156,7 @@ def _side(drawing: _Drawing, placed: Placed) -> Iterator[str]:
         away = _thickness(drawing, placed) / 2 + 5
         left = placed.path.endswith("L")
         x = placed.middle - away if left else placed.middle + away
-        yield _text("side end" if left else "side", x, placed.y - 9, _SIDES[placed.path[-1]])
+        yield text("side end" if left else "side", x, placed.y - 9, _SIDES[placed.path[-1]])
 
 
 def _node(drawing: _Drawing, placed: Placed) -> Iterator[str]:
@@ -206,8 +214,8 @@ def _colour(drawing: _Drawing, leaf: End) -> str:
 
 def _boxes(placed: Placed) -> Iterator[str]:
     radius = 7.0 if isinstance(placed.node, Branch) else placed.height / 2
-    yield _rect("ring", placed.x - 3.5, placed.y - 3.5, placed.width + 7, placed.height + 7, radius + 3.5)
-    yield _rect("box", placed.x, placed.y, placed.width, placed.height, radius)
+    yield rect("ring", placed.x - 3.5, placed.y - 3.5, placed.width + 7, placed.height + 7, radius + 3.5)
+    yield rect("box", placed.x, placed.y, placed.width, placed.height, radius)
 
 
 def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
@@ -216,29 +224,38 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
     one_line = placed.hangs or not isinstance(placed.node, Branch)
     if mark:
         shown = fitted(mark, placed.width * 0.4, SMALL)
-        yield _text("mark", right, middle + (4 if one_line else 13), shown)
+        yield text("mark", right, middle + (4 if one_line else 13), shown)
         right -= text_width(shown, SMALL) + 6
     if placed.hangs:
-        yield _text("side", left, middle + 4, _SIDES[placed.path[-1]])
+        yield text("side", left, middle + 4, _SIDES[placed.path[-1]])
         left += SIDE_WIDTH
     if placed.node is NOISE:
-        yield _text("rule", left, middle + 4.5, "noise")
+        yield text("rule", left, middle + 4.5, "noise")
     elif isinstance(placed.node, Branch):
         yield from _rule(drawing.tree.schema, placed.node.rule, left, right, middle, placed)
     else:
         bar = drawing.bars.get(placed.path)
-        if bar is not None:
-            yield from _bar(bar, placed)
+        drawn = _places(drawing, placed.node) or bar
+        if drawn is not None:
+            yield from _bar(drawn, placed)
         yield from _said(drawing, placed.node, left, right, middle, bar)
 
 
+def _places(drawing: _Drawing, leaf: End) -> tuple[float, float, float] | None:
+    """A number and the ends of its interval on the scale of all leaves; None without an interval."""
+    if not isinstance(leaf, NumberLeaf) or leaf.interval is None:
+        return None
+    low, high = (place_of(end, *drawing.reach) for end in leaf.interval)
+    return place_of(leaf.value, *drawing.reach), low, high
+
+
 def _bar(bar: tuple[float, float, float], placed: Placed) -> Iterator[str]:
-    """A track from 0 to 1 along the lower edge, filled as far as the probability, with a band for its interval."""
+    """A track along the lower edge, filled as far as the probability or the number, with a band for its interval."""
     left, width, y = placed.x + 2 * PADDING, placed.width - 4 * PADDING, placed.y + placed.height - 5.0
     share, low, high = bar
-    yield _rect("track", left, y, width, 2.5, 1)
-    yield _rect("share", left, y, share * width, 2.5, 1)
-    yield _rect("band", left + low * width, y - 1.25, (high - low) * width, 5, 1.5)
+    yield rect("track", left, y, width, 2.5, 1)
+    yield rect("share", left, y, share * width, 2.5, 1)
+    yield rect("band", left + low * width, y - 1.25, (high - low) * width, 5, 1.5)
 
 
 def _said(
@@ -247,15 +264,15 @@ def _said(
     """The letter of a class or the gauge of a number, and what the leaf predicts, with its probability where it is known."""
     top = middle - SWATCH / 2
     if isinstance(leaf, Leaf):
-        yield _rect("swatch", left, top, SWATCH, SWATCH, 5)
-        yield _text("letter", left + SWATCH / 2, middle + 4, class_letter(leaf.label))
+        yield rect("swatch", left, top, SWATCH, SWATCH, 5)
+        yield text("letter", left + SWATCH / 2, middle + 4, class_letter(leaf.label))
     else:
         empty = (1 - place_of(leaf.value, *drawing.scale)) * (SWATCH - 4)
-        yield _rect("gauge", left + 4, top, SWATCH - 8, SWATCH, 3)
-        yield _rect("level", left + 6, top + 2 + empty, SWATCH - 12, SWATCH - 4 - empty, 1)
+        yield rect("gauge", left + 4, top, SWATCH - 8, SWATCH, 3)
+        yield rect("level", left + 6, top + 2 + empty, SWATCH - 12, SWATCH - 4 - empty, 1)
     left += SWATCH + 6
     words = visible(leaf_in_words(drawing.tree.schema, leaf)) + (f" {bar[0]:.0%}" if bar else "")
-    yield _text("name", left, middle + 4.5, fitted(words, right - left, TEXT, bold=True))
+    yield text("name", left, middle + 4.5, fitted(words, right - left, TEXT, bold=True))
 
 
 def _rule(schema: Schema, rule: Rule, left: float, right: float, middle: float, placed: Placed) -> Iterator[str]:
@@ -267,8 +284,8 @@ def _rule(schema: Schema, rule: Rule, left: float, right: float, middle: float, 
         line = f'{escape(name)}{"" if name.isascii() else LEFT_TO_RIGHT} <tspan class="rule">{escape(asked)}</tspan>'
         yield f'<text class="name" x="{_n(left)}" y="{_n(middle + 4.5)}">{line}</text>'
     else:
-        yield _text("name", left, middle - 4.5, fitted(name, placed.width - 2 * PADDING, TEXT, bold=True))
-        yield _text("rule", left, middle + 13, fitted(asked, right - left, TEXT))
+        yield text("name", left, middle - 4.5, fitted(name, placed.width - 2 * PADDING, TEXT, bold=True))
+        yield text("rule", left, middle + 13, fitted(asked, right - left, TEXT))
 
 
 def _least_card(tree: Tree, marks: Iterable[str], probability: str) -> float:
@@ -278,16 +295,3 @@ def _least_card(tree: Tree, marks: Iterable[str], probability: str) -> float:
     name = max(text_width(visible(name) + probability, TEXT, bold=True) for name in names)
     mark = max((text_width(visible(mark), SMALL) + 6 for mark in marks if mark), default=0.0)
     return max(CARD_WIDTH, side + min(WIDEST_LEAF, 2 * PADDING + SWATCH + 6 + name) + min(WIDEST_MARK, mark))
-
-
-def _rect(kind: str, x: float, y: float, width: float, height: float, radius: float) -> str:
-    return f'<rect class="{kind}" x="{_n(x)}" y="{_n(y)}" width="{_n(width)}" height="{_n(height)}" rx="{_n(radius)}"/>'
-
-
-def _text(kind: str, x: float, y: float, text: str) -> str:
-    return f'<text class="{kind}" x="{_n(x)}" y="{_n(y)}">{escape(text)}</text>'
-
-
-def _n(value: float) -> str:
-    """A coordinate to a tenth of a pixel."""
-    return f"{value:.1f}".removesuffix(".0")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpviz.figures.theme import class_letter
-from dpviz.figures.tree.labels import rule_parts, visible
+from dpviz.figures.tree.labels import interval_in_words, rule_parts, visible
 from dpviz.models.tree import (
     Branch,
     End,
@@ -82,7 +82,8 @@ def node_in_words(tree: Tree, path: str) -> str:
     if isinstance(node, Leaf):
         what = f"Predicts {visible(leaf_in_words(tree.schema, node))}, class {class_letter(node.label)}"
     elif isinstance(node, NumberLeaf):
-        what = f"Predicts {leaf_in_words(tree.schema, node)}"
+        between = "" if node.interval is None else f", mean {interval_in_words(node.interval)}"
+        what = f"Predicts {leaf_in_words(tree.schema, node)}{between}"
     else:
         what = f"Asks: {' '.join(rule_parts(tree.schema, node.rule))}?"
     reached = f"reached by {_SIDES[path[-1]]}" if path else "the root"

@@ -12,9 +12,11 @@ from dpviz.accounting.claim import Claim, Disclosure
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss, for_unit
 from dpviz.accounting.ledger import LedgerRow
 from dpviz.models.document import read_leaf
-from dpviz.table.schema import Schema
+from dpviz.table.schema import NumericTarget, Schema
 from dpviz.table.strict_json import read, read_entry, with_infinity, wrong
+from dpviz.training.honest.number_report import DEGREE, NumberReport
 from dpviz.training.honest.report import TestReport
+from dpviz.training.honest.window import Window
 
 _MOST_DISCLOSURES = 5
 
@@ -73,20 +75,38 @@ def _require_composed(found: Statement) -> None:
         raise wrong("This does not follow from the guarantee for one row.", "privacy.per_person")
 
 
-def test_result_of(document: Any, schema: Schema) -> TestReport | None:
+def test_result_of(document: Any, schema: Schema) -> TestReport | NumberReport | None:
     """The private test result, computed anew from its released table; None where there is none. Raises DocumentError."""
     where = "test_report"
     if where not in document:
         return None
     body = read_entry(dict, document, where)
+    if isinstance(schema.target, NumericTarget):
+        return _of_numbers(body, schema, where)
     items = enumerate(read_entry(tuple[dict[str, Any], ...], body, "table", where))
     table = tuple(read_leaf(item, schema, f"{where}.table[{place}]") for place, item in items)
     if not table or any(answer.counts is None for answer in table):
         raise wrong("Every answer of the model needs its counts.", f"{where}.table")
+    share, epsilon = _terms(body, where)
+    return TestReport(schema, share, epsilon, table, _counted(body, (len(table), len(schema.classes)), where))
+
+
+def _terms(body: dict[str, Any], where: str) -> tuple[float, float]:
     share, epsilon = (read_entry(float, body, name, where) for name in ("share", "epsilon"))
     if not (0 < share < 1 and epsilon > 0):
         raise wrong("The share must be between 0 and 1, and epsilon positive.", where)
-    return TestReport(schema, share, epsilon, table, _counted(body, (len(table), len(schema.classes)), where))
+    return share, epsilon
+
+
+def _of_numbers(body: dict[str, Any], schema: Schema, where: str) -> NumberReport:
+    share, epsilon = _terms(body, where)
+    table_epsilon, centre, width = (read_entry(float, body, name, where) for name in ("table_epsilon", "centre", "width"))
+    if not (0 < table_epsilon <= epsilon and width > 0):
+        raise wrong("The width must be positive, and the table cost at most epsilon.", where)
+    sums = read_entry(tuple[tuple[int, ...], ...], body, "sums", where)
+    if len(sums) != DEGREE + 1 or any(len(row) != DEGREE + 1 for row in sums):
+        raise wrong(f"{DEGREE + 1} rows of {DEGREE + 1} sums are needed.", f"{where}.sums")
+    return NumberReport(schema, share, epsilon, table_epsilon, Window(centre, width), sums)
 
 
 def _counted(body: dict[str, Any], shape: tuple[int, int], where: str) -> tuple[tuple[int, ...], ...] | None:

@@ -4,11 +4,15 @@ A tree of public depth. On every level but the last, one permute-and-flip per no
 it chooses a split *together with its two labels*, or one label for everyone, by the number of rows classified correctly, so the
 leaves cost nothing extra. Candidates come from the schema alone. Pure epsilon-DP; discloses nothing, as it has no stopping rule.
 
+For a numeric target every node releases a private median, and one selection parts what lies below it from what lies above
+(`dpviz/training/halving.py`); leaves get values from sums (`dpviz/training/honest/numbers.py`).
+
 Coins keep rows away from growing: the leaves' counts and a test come from these, with all of epsilon too (`leaves`; see
 `dpviz/training/honest/leaves.py`).
 
 Source: this project; utilities and their sensitivity in `dpviz/training/scores.py`. The constants 1.4 (level shares), 8 (depth
-rule), 8 (weight of one label for everyone) and those of `counted_share` were chosen on public benchmark data.
+rule), 8 (weight of one label for everyone), those of `counted_share` and the shares for numbers were chosen on public benchmark
+data.
 """
 
 from __future__ import annotations
@@ -26,11 +30,14 @@ from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.source import NoiseSource, Released
 from dpviz.table.candidates import CandidateGrid, multiscale_grid
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import Schema
+from dpviz.table.schema import ClassTarget, NumericTarget, Schema
 from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing, n_public_of
 from dpviz.training.growing import Decision, Label, LabelledSplit, Split, TreeRecipe
+from dpviz.training.halving import Halving, in_bands, target_cuts
 from dpviz.training.histograms import NodeRows, root_rows
-from dpviz.training.honest.leaves import LEAF_COUNTS, TEST
+from dpviz.training.honest.leaves import LEAF_COUNTS
+from dpviz.training.honest.numbers import LEAF_SUMS
+from dpviz.training.honest.report import TEST
 from dpviz.training.params import Settings, choice, per_class, share_weights
 from dpviz.training.scores import Weighing, best_correct_rows, impurity_utilities, labelled_utilities, locate_labelled
 
@@ -39,6 +46,10 @@ NAME = "pf-tree"
 LEAST_COUNTED, MOST_COUNTED, TEST_SHARE = 0.1, 0.15, 0.05
 #: From this many rows times epsilon on, the least share is counted.
 ENOUGH = 1000
+#: For a number: the parts of the rows for the sums of leaves, and for a test of these.
+SUM_SHARE, NUMBER_TEST_SHARE = 0.25, 0.1
+#: Part of a level's share that buys the medians of a numeric target: at the root, where sums are centred on it, and below.
+ROOT_MEDIAN_PART, MEDIAN_PART = 0.3, 0.2
 LEVEL_GROWTH = 1.4
 DEPTH_CONSTANT = 8.0
 #: With more classes, the last level chooses the split first and labels the leaves afterwards (a public rule).
@@ -71,25 +82,44 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """Depth by the public rule, shares proportional to 1.4^level or as given."""
     grid = multiscale_grid(schema)
     depth, note = _depth(schema, settings, grid.n_candidates)
-    if params.class_weights and len(params.class_weights) != len(schema.classes):
-        raise ParameterError(NAME, "class_weights", params.class_weights, f"{len(schema.classes)} numbers, one per class")
+    is_number = isinstance(schema.target, NumericTarget)
+    _require_of_numbers(params) if is_number else _require_of_classes(schema, params)
     weights = params.level_shares or tuple(LEVEL_GROWTH**level for level in range(depth))
     if len(weights) != depth:
         raise ParameterError(NAME, "level_shares", weights, f"{depth} numbers, one per level of the tree")
     aside = _aside(schema, settings, params)
     set_by = "you" if params.level_shares else f"rule: {LEVEL_GROWTH:g}^level"
-    epsilons = split_budget(settings.epsilon, weights)
-    shares = (Share(_part(level, depth), level, eps, set_by=set_by) for level, eps in enumerate(epsilons))
+    parts = [(part, level, share * weights[level]) for level in range(depth) for part, share in _parts(level, depth, is_number)]
+    epsilons = split_budget(settings.epsilon, tuple(weight for *_, weight in parts))
+    shares = (Share(part, level, eps, set_by=set_by) for (part, level, _), eps in zip(parts, epsilons, strict=True))
     notes = (note, *map(_aside_note, aside))
     return BudgetPlan(settings.epsilon, depth, tuple(shares), notes, aside=aside)
 
 
+def _require_of_classes(schema: Schema, params: Params) -> None:
+    if params.class_weights and len(params.class_weights) != len(schema.classes):
+        raise ParameterError(NAME, "class_weights", params.class_weights, f"{len(schema.classes)} numbers, one per class")
+
+
+def _require_of_numbers(params: Params) -> None:
+    if params.class_weights:
+        raise ParameterError(NAME, "class_weights", params.class_weights, "None for a target that is a number")
+    if params.leaves != "honest":
+        raise ParameterError(NAME, "leaves", params.leaves, "'honest' for a target that is a number: its leaves have no labels")
+
+
 def _aside(schema: Schema, settings: Settings, params: Params) -> tuple[Aside, ...]:
     """Rows that do not grow the tree. They spend all of epsilon too: coins part them from the rows that do."""
-    honest = params.leaves == "honest"
-    test_share = settings.test_share if settings.test_share is not None else TEST_SHARE * honest
-    parts = ((LEAF_COUNTS, honest * counted_share(schema.n_public, settings.epsilon)), (TEST, test_share))
-    return tuple(Aside(part, share, settings.epsilon) for part, share in parts if share)
+    if isinstance(schema.target, NumericTarget):
+        leaves, usual = (LEAF_SUMS, SUM_SHARE), NUMBER_TEST_SHARE
+    else:
+        honest = params.leaves == "honest"
+        leaves, usual = (LEAF_COUNTS, honest * counted_share(schema.n_public, settings.epsilon)), TEST_SHARE * honest
+    test_share = usual if settings.test_share is None else settings.test_share
+    return tuple(Aside(part, share, settings.epsilon) for part, share in (leaves, (TEST, test_share)) if share)
+
+
+_KEPT_FOR = {LEAF_COUNTS: "the counts of the leaves", LEAF_SUMS: "the values of the leaves", TEST: "a test"}
 
 
 def counted_share(n_public: int | None, epsilon: float) -> float:
@@ -103,19 +133,23 @@ def counted_share(n_public: int | None, epsilon: float) -> float:
 
 
 def _aside_note(aside: Aside) -> str:
-    what = "the counts of the leaves" if aside.part == LEAF_COUNTS else "a test"
+    what = _KEPT_FOR[aside.part]
     return f"Coins keep {aside.share:.0%} of the rows for {what}. Such a row pays ε = {aside.epsilon:g} there, and nothing else."
 
 
-def _part(level: int, depth: int) -> str:
-    return "node and leaf" if level == depth - 1 else "node"
+def _parts(level: int, depth: int, is_number: bool) -> tuple[tuple[str, float], ...]:
+    """What a level pays for, and the part of its share."""
+    if is_number:
+        median = MEDIAN_PART if level else ROOT_MEDIAN_PART
+        return ("median", median), ("node", 1 - median)
+    return (("node and leaf" if level == depth - 1 else "node", 1.0),)
 
 
 def _depth(schema: Schema, settings: Settings, n_candidates: int) -> tuple[int, str]:
     if settings.depth != "auto":
         return int(settings.depth), f"Depth {settings.depth} was set by you."
     n_public = n_public_of(schema, NAME, "give the depth as a number (depth=3)")
-    n_classes = len(schema.classes)
+    n_classes = len(schema.classes) if isinstance(schema.target, ClassTarget) else 2
     depth = auto_depth(n_public, n_candidates, settings.epsilon, settings.max_depth, n_classes)
     at_least = f"; at least {levels_to_name(n_classes)}, for a leaf per class" if n_classes > 2 else ""
     return depth, (
@@ -141,6 +175,8 @@ def levels_to_name(n_classes: int) -> int:
 
 def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> TreeRecipe:
     """A complete tree of `plan.depth` levels."""
+    if isinstance(data.schema.target, NumericTarget):
+        return _prepare_numbers(data, plan, source)
     choosing = _Choosing(multiscale_grid(data.schema), Weighing.of(params.class_weights), source)
     levels = tuple(share.epsilon for share in plan.shares)
 
@@ -152,6 +188,17 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: Nois
         return choosing.split_then_labels(node, levels[-1])
 
     return TreeRecipe(root_rows(data, choosing.grid), step)
+
+
+def _prepare_numbers(data: EncodedDataset, plan: BudgetPlan, source: NoiseSource) -> TreeRecipe:
+    cuts = target_cuts(data.schema)
+    halving = Halving(multiscale_grid(data.schema), cuts, source)
+
+    def step(node: NodeRows) -> Decision:
+        level = node.level
+        return halving.split(node, plan.of("median", level), plan.of("node", level), ends=level == plan.depth - 1)
+
+    return TreeRecipe(root_rows(in_bands(data, cuts), halving.grid), step)
 
 
 @dataclass(frozen=True)
@@ -201,7 +248,7 @@ class _Choosing:
 LEARNER = LearnerSpec(
     name=NAME,
     title="PF-tree",
-    idea="One private choice per node; the last level chooses its labels along with its split.",
+    idea="One private choice per node; the last level chooses its labels along with its split. Parts numbers at medians.",
     citation="This project",
     plan=plan,
     fit=fit_by_growing(prepare),
@@ -213,5 +260,6 @@ LEARNER = LearnerSpec(
         evidence="dpviz/training/scores.py; McKenna & Sheldon 2020",
     ),
     Params=Params,
+    task="any",
     tests_itself=True,
 )

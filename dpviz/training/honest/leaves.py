@@ -6,7 +6,8 @@ not the sum (`dpviz/privacy/coins.py`); that the counts depend on the tree, and 
 never saw the rows that are counted, so the counts say without bias how its labels fare; the shares made of them never saw the
 rows of the test.
 
-A row is in one leaf and has one class: it changes one count by one. Two-sided geometric noise, sensitivity 1.
+A row is in one leaf and has one class: it changes one count by one. Two-sided geometric noise, sensitivity 1. For a numeric
+target sums take the place of counts (`numbers.py`, `number_report.py`).
 
 Source: this project; honest trees without privacy, Athey & Imbens 2016.
 """
@@ -14,33 +15,39 @@ Source: this project; honest trees without privacy, Athey & Imbens 2016.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from dpviz.accounting.events import Event, Parallel
 from dpviz.accounting.plan import Aside, BudgetPlan
-from dpviz.models.tree import Leaf, Tree
+from dpviz.models.tree import Leaf, Node, Tree
 from dpviz.privacy.coins import Coins
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericTarget
 from dpviz.training.growing import TreeRecipe, grow
 from dpviz.training.histograms import rows_left
+from dpviz.training.honest.number_report import NumberReport, released_test
+from dpviz.training.honest.numbers import LEAF_SUMS, with_values
 from dpviz.training.honest.report import TestReport
 from dpviz.training.honest.shares import with_counts
 
-LEAF_COUNTS, TEST = "leaf counts", "test"
+LEAF_COUNTS = "leaf counts"
 #: The place of what is drawn after growing (`NoiseSource.enter`); nodes count from 1.
 AFTER_GROWING = 0
 
 
 def grow_honestly(
     data: EncodedDataset, plan: BudgetPlan, recipe: TreeRecipe, source: NoiseSource
-) -> tuple[Tree, Event, TestReport | None]:
+) -> tuple[Tree, Event, TestReport | NumberReport | None]:
     """The tree of `recipe`, grown, counted and tested on the rows that the plan sets aside for each."""
     parts = Coins(tuple(aside.share for aside in plan.aside)).flip(data.n_rows, source=source)
     root, grown = grow(rows_left(recipe.root, parts == 0), recipe.step, source)
     source.enter(AFTER_GROWING)
+    if isinstance(data.schema.target, NumericTarget):
+        return _of_numbers(data, plan, root, grown, parts, source)
     tree, events, report = Tree(data.schema, root), [grown], None
     for aside, exact in zip(plan.aside, _counted(tree, data, parts, len(plan.aside)), strict=True):
         noise = GeometricNoise(aside.epsilon)
@@ -51,6 +58,22 @@ def grow_honestly(
         else:
             report = _report(tree, aside, counts.value)
     return tree, Parallel(tuple(events)), report
+
+
+def _of_numbers(
+    data: EncodedDataset, plan: BudgetPlan, root: Node, grown: Event, parts: np.ndarray, source: NoiseSource
+) -> tuple[Tree, Event, NumberReport | None]:
+    """Values of the leaves, then a test of these: `plan.aside` lists the sums first, then the test if there is one."""
+    rows = [data.by_coins(parts == number, aside.share) for number, aside in enumerate(plan.aside, start=1)]
+    assert plan.aside[0].part == LEAF_SUMS
+    leaf = Tree(data.schema, root).leaf_of_rows(rows[0])
+    tree, summed, window = with_values(root, rows[0], plan.aside[0], leaf, source)
+    events, report = [grown, summed], None
+    if len(rows) > 1:
+        share, epsilon = plan.aside[1].share, plan.aside[1].epsilon
+        report, tested = released_test(tree, rows[1], share, epsilon, window, source)
+        events, report = [*events, tested], replace(report, schema=data.schema)
+    return Tree(data.schema, tree.root), Parallel(tuple(events)), report
 
 
 def _counted(tree: Tree, data: EncodedDataset, parts: np.ndarray, n_parts: int) -> np.ndarray:

@@ -23,6 +23,8 @@ from dpviz.models.tree import Leaf
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.table.schema import Schema
 
+#: The part of the plan and of the ledger.
+TEST = "test"
 #: Two-sided 95 % of a normal distribution.
 Z = 1.959964
 CONFIDENCE = 0.95
@@ -174,7 +176,7 @@ class TestReport:
             + _quadratic(of_negative, positive @ wins, positive.sum())
             - _quadratic(np.outer(of_positive, of_negative), wins, 1.0)  # counted twice: the sums above are noisy themselves
         )
-        return _fieller(value, whole, spread, 0.0, 1.0)
+        return fieller(value, whole, spread, 0.0, 1.0)
 
     @cached_property
     def calibration(self) -> tuple[CalibrationBand, ...]:
@@ -209,15 +211,16 @@ class TestReport:
             "confidence": CONFIDENCE,
             "table": [write_leaf(self.schema, answer) for answer in self.table],
             **({} if self.counted is None else {"counted": [list(row) for row in self.counted]}),
-            "accuracy": _entry(self.accuracy),
-            "confusion": [list(map(_entry, row)) for row in self.confusion],
-            "auc": _entry(self.auc),
-            "log_loss": _entry(self.log_loss),
-            "calibration": [{"predicted": band.predicted, "observed": _entry(band.observed)} for band in self.calibration],
+            "accuracy": entry(self.accuracy),
+            "confusion": [list(map(entry, row)) for row in self.confusion],
+            "auc": entry(self.auc),
+            "log_loss": entry(self.log_loss),
+            "calibration": [{"predicted": band.predicted, "observed": entry(band.observed)} for band in self.calibration],
         }
 
 
-def _entry(estimate: Estimate | None) -> dict[str, float] | None:
+def entry(estimate: Estimate | None) -> dict[str, float] | None:
+    """For the JSON document."""
     if estimate is None:
         return None
     return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
@@ -225,7 +228,7 @@ def _entry(estimate: Estimate | None) -> dict[str, float] | None:
 
 def _ratio(counts: np.ndarray, noise_variance: float, top: np.ndarray, bottom: np.ndarray, low: float, high: float) -> Estimate:
     value, whole = float((counts * top).sum()), float((counts * bottom).sum())
-    return _fieller(value, whole, _quadratic(np.maximum(counts, 0) + noise_variance, top, bottom), low, high)
+    return fieller(value, whole, _quadratic(np.maximum(counts, 0) + noise_variance, top, bottom), low, high)
 
 
 def _quadratic(weights: np.ndarray, top: np.ndarray, bottom: np.ndarray | float) -> np.ndarray:
@@ -234,7 +237,7 @@ def _quadratic(weights: np.ndarray, top: np.ndarray, bottom: np.ndarray | float)
     return np.array([(weights * top * top).sum(), -2 * (weights * top * bottom).sum(), (weights * bottom * bottom).sum()])
 
 
-def _fieller(value: float, whole: float, spread: np.ndarray, low: float, high: float) -> Estimate:
+def fieller(value: float, whole: float, spread: np.ndarray, low: float, high: float) -> Estimate:
     """value / whole, and every t in [low, high] with (value - t whole)^2 <= Z^2 (spread at t)."""
     constant = value * value - Z * Z * spread[0]
     linear = -2 * value * whole - Z * Z * spread[1]

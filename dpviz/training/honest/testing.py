@@ -1,8 +1,8 @@
-"""A private test result for any learner of classes: coins keep rows from training, and one noisy table is released of them.
+"""A private test result for any learner: coins keep rows from training, and one noisy table is released of them.
 
-The table counts, per actual class, the rows that got each answer: a label, with the band of its probability where the model
-of two classes has one. A row is in one cell: sensitivity 1, all of epsilon. Rows of the test are not trained on, so the whole
-costs the larger of the two (`dpviz/privacy/coins.py`).
+For numbers see `number_report.py`. For classes the table counts, per actual class, the rows that got each answer: a label, with
+the band of its probability where the model of two classes has one. A row is in one cell: sensitivity 1, all of epsilon. Rows of
+the test are not trained on, so the whole costs the larger of the two (`dpviz/privacy/coins.py`).
 """
 
 from __future__ import annotations
@@ -14,26 +14,24 @@ import numpy as np
 
 from dpviz.accounting.events import Event, Parallel
 from dpviz.accounting.plan import Aside, BudgetPlan
-from dpviz.errors import NeedsClasses, NoProbabilities
+from dpviz.errors import NoProbabilities
 from dpviz.models.base import Model
 from dpviz.models.tree import Leaf
 from dpviz.privacy.coins import Coins
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import ClassTarget, Schema
+from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.contract import FitOutput, LearnerSpec
-from dpviz.training.honest.leaves import TEST
-from dpviz.training.honest.report import BANDS, TestReport
+from dpviz.training.honest.number_report import NumberReport, released_test
+from dpviz.training.honest.report import BANDS, TEST, TestReport
 from dpviz.training.params import Settings
 
 
 def plan_with_test(spec: LearnerSpec, schema: Schema, settings: Settings, params: Any) -> BudgetPlan:
-    """The learner's plan, with the rows kept for a test. Raises NeedsClasses for a numeric target."""
+    """The learner's plan, with the rows kept for a test."""
     if spec.tests_itself or not settings.test_share:
         return spec.plan(schema, settings, params)
-    if not isinstance(schema.target, ClassTarget):
-        raise NeedsClasses("A private test result", schema.target.name)
     plan = spec.plan(schema.scaled(1 - settings.test_share), settings, params)
     return replace(plan, aside=(Aside(TEST, settings.test_share, settings.epsilon),))
 
@@ -45,9 +43,15 @@ def fit_with_test(spec: LearnerSpec, data: EncodedDataset, plan: BudgetPlan, par
         return spec.fit(data, plan, params, source)
     kept = Coins((aside.share,)).flip(data.n_rows, source=source) == 1
     output = spec.fit(data.by_coins(~kept, 1 - aside.share), plan, params, source)
-    table, event = released_table(output.model, data.by_coins(kept, aside.share), aside.epsilon, source)
-    report = TestReport(data.schema, aside.share, aside.epsilon, table)
-    return FitOutput(output.model, Parallel((output.event, event)), output.disclosures, report)
+    report, event = _tested(output.model, data.by_coins(kept, aside.share), aside, source)
+    return FitOutput(output.model, Parallel((output.event, event)), output.disclosures, replace(report, schema=data.schema))
+
+
+def _tested(model: Model, kept: EncodedDataset, aside: Aside, source: NoiseSource) -> tuple[TestReport | NumberReport, Event]:
+    if isinstance(kept.schema.target, NumericTarget):
+        return released_test(model, kept, aside.share, aside.epsilon, None, source)
+    table, event = released_table(model, kept, aside.epsilon, source)
+    return TestReport(kept.schema, aside.share, aside.epsilon, table), event
 
 
 def released_table(model: Model, data: EncodedDataset, epsilon: float, source: NoiseSource) -> tuple[tuple[Leaf, ...], Event]:

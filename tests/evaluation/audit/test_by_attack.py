@@ -157,7 +157,7 @@ def test_wrong_questions_are_refused():
         with pytest.raises(ParameterError, match="'workers' parameter of audit must be 1, or more for a learner given by name"):
             audit(learner, seed=1, draws=10, workers=workers)
     with pytest.raises(WrongTask):
-        audit("pf-tree", seed=1, draws=10, pair=small_pair("number"))
+        audit("majority", seed=1, draws=10, pair=small_pair("number"))
     first, second = small_pair()
     with pytest.raises(DpvizError, match="Swap the two data sets"):
         audit("pf-tree", seed=1, draws=10, pair=(second, first))

@@ -19,6 +19,7 @@ from dpviz.learners import get_learner
 from dpviz.models.document import model_body
 from dpviz.privacy.coins import Coins
 from dpviz.privacy.geometric import GeometricNoise
+from dpviz.training.params import Settings
 
 ONE = Universe((2,), depth=1, max_rows=1)
 TWO = Universe((2,), depth=1, max_rows=2)
@@ -112,6 +113,33 @@ def test_honest_leaves_hold_with_coins_enumerated(epsilon):
     assert found.verdict == "holds"
     assert 0.3 * epsilon < found.log_ratio <= epsilon
     assert found.composed == epsilon
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+@pytest.mark.parametrize("depth", [1, 2])
+def test_honest_leaves_of_numbers_hold_with_coins_enumerated(epsilon, depth):
+    found = verify("pf-tree", epsilon=epsilon, universes=(Universe((2,), n_classes=0, depth=depth, max_rows=2),))
+    assert found.verdict == "holds"
+    assert 0.5 * epsilon < found.log_ratio <= epsilon
+    assert found.composed == pytest.approx(epsilon, rel=1e-12)
+    assert found.output["root"]["median"] == 0.5
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_numbers_that_are_charged_too_little_are_found(part):
+    """Twice the epsilon for growing, or for the sums, of what the ledger says."""
+
+    def plan(schema, settings, params):
+        made, twice = (PF_TREE.plan(schema, replace(settings, epsilon=e * settings.epsilon), params) for e in (1, 2))
+        return replace(made, shares=(made, twice)[part == 0].shares, aside=(made, twice)[part == 1].aside)
+
+    def fit(data, plan, params, source):
+        output = PF_TREE.fit(data, plan, params, source)
+        honest = PF_TREE.fit(data, PF_TREE.plan(data.schema, Settings(3.0, 2, 2, test_share=0.0), params), params, source)
+        return replace(output, event=honest.event)
+
+    spec = replace(PF_TREE, plan=plan, fit=fit)
+    assert verify(spec, epsilon=3.0, universes=(Universe((2,), n_classes=0, depth=2, max_rows=2),)).verdict == "ledger violated"
 
 
 def test_the_worst_output_is_a_pair_of_neighbours_and_its_chances_give_the_ratio():

@@ -5,7 +5,7 @@ import pytest
 
 import dpviz
 from dpviz.accounting.events import Noise, Parallel
-from dpviz.errors import NeedsClasses, ParameterError
+from dpviz.errors import ParameterError
 from dpviz.models.tree import Leaf
 from dpviz.privacy.coins import Coins
 from dpviz.privacy.source import Simulation
@@ -52,9 +52,16 @@ def test_labels_are_told_apart_where_there_are_no_probabilities():
     assert [Leaf(answer.label) for answer in answers] == [Leaf(0), Leaf(1)]
 
 
-def test_a_number_has_no_such_test_yet():
-    with pytest.raises(NeedsClasses, match="A private test result needs a target of classes"):
-        dpviz.fit("dp-mean", rows_of_numbers(schema_of_numbers(), 50), epsilon=1.0, seed=0, test_share=0.1)
+def test_a_number_is_tested_by_sums():
+    data = rows_of_numbers(schema_of_numbers(), 400)
+    result = dpviz.fit("dp-mean", data, epsilon=1e6, seed=0, test_share=0.4)
+    kept = Coins((0.4,)).flip(data.n_rows, source=Simulation(0)) == 1
+    missed = data.target[kept] - result.model.predict(data)[kept]
+    assert result.ledger.guarantee.epsilon == 1e6
+    assert result.test_report.n_rows == kept.sum()
+    assert result.test_report.rmse.value == pytest.approx(np.sqrt(np.square(missed).mean()), rel=1e-3)
+    assert result.test_report.absolute_error.value == pytest.approx(np.abs(missed).mean(), rel=1e-3)
+    assert abs(result.test_report.r_squared.value) < 0.05
 
 
 @pytest.mark.parametrize("share", [-0.1, 0.6, "a"])

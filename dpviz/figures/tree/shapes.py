@@ -1,0 +1,21 @@
+"""Rectangles and texts of a drawing, escaped."""
+
+from __future__ import annotations
+
+from xml.sax.saxutils import escape
+
+
+def rect(kind: str, x: float, y: float, width: float, height: float, radius: float) -> str:
+    """A rounded rectangle of a class of the style sheet."""
+    place = f'x="{coordinate(x)}" y="{coordinate(y)}"'
+    return f'<rect class="{kind}" {place} width="{coordinate(width)}" height="{coordinate(height)}" rx="{coordinate(radius)}"/>'
+
+
+def text(kind: str, x: float, y: float, words: str) -> str:
+    """One line of text."""
+    return f'<text class="{kind}" x="{coordinate(x)}" y="{coordinate(y)}">{escape(words)}</text>'
+
+
+def coordinate(value: float) -> str:
+    """To a tenth of a pixel."""
+    return f"{value:.1f}".removesuffix(".0")

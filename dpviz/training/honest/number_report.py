@@ -1,0 +1,179 @@
+"""A private test result for numbers: R2, root mean square and mean absolute error from one released table of sums.
+
+Of each row of the test the error (at most the window's width counts) and the place of the number in the window are spread over a
+table of 5 by 5 cells (`masses.py`, degree 4 in both): one row changes it by one row. Its cells give every moment up to the
+fourth, so means of errors and squared errors come with their sampling variance, and the noise is known: intervals are those of
+`report.py`, for ratios of sums.
+
+**R2** is 1 - A / B with A the sum of squared errors and B that of squared distances from the mean of the same rows, as estimated;
+its interval is that of the ratio. A window that was released with the model costs nothing; otherwise a median and a width are
+released first.
+
+Source: this project.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dpviz.accounting.events import Event, Sequential
+from dpviz.accounting.guarantee import split_budget
+from dpviz.models.base import Model
+from dpviz.privacy.geometric import GeometricNoise
+from dpviz.privacy.selection import PermuteAndFlip
+from dpviz.privacy.source import NoiseSource
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericTarget, Schema
+from dpviz.training.halving import MEDIAN, target_cuts
+from dpviz.training.honest.masses import masses, times, weights_of
+from dpviz.training.honest.report import CONFIDENCE, TEST, Estimate, entry, fieller
+from dpviz.training.honest.window import Window, released_window
+
+DEGREE = 4
+#: Units of one row along either side of the table.
+UNITS = 2**15
+#: Shares of a row's epsilon where the window is not known: centre, width, table.
+PARTS = (0.1, 0.15, 0.75)
+#: R2 is told from here to 1.
+LEAST_R2 = -1.0
+
+
+@dataclass(frozen=True)
+class NumberReport:
+    """A model's test result.
+
+    Attributes
+    ----------
+    schema : Schema
+    share : float
+        Part of the rows that coins kept for this test.
+    epsilon, table_epsilon : float
+        What each of these rows pays in all, and for the table.
+    window : Window
+        Numbers are read within it, errors up to its width.
+    table : tuple of tuple of int
+        Released sums, in units of a row / `UNITS`^2: by error, then by place.
+    """
+
+    schema: Schema
+    share: float
+    epsilon: float
+    table_epsilon: float
+    window: Window
+    table: tuple[tuple[int, ...], ...]
+
+    @cached_property
+    def _sums(self) -> np.ndarray:
+        """In rows."""
+        return np.array(self.table, dtype=np.float64) / UNITS**2
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the test, from noisy sums; may be far off, even negative, where there are few."""
+        return round(float(self._sums.sum()))
+
+    @property
+    def noise_variance(self) -> float:
+        """Of the noise on each sum, in rows squared."""
+        return GeometricNoise(self.table_epsilon).variance
+
+    @cached_property
+    def absolute_error(self) -> Estimate:
+        """Mean absolute error, in the target's units."""
+        return self._mean((0, 1), self.window.width)
+
+    @cached_property
+    def rmse(self) -> Estimate:
+        """Root mean square error, in the target's units."""
+        squared = self._mean((0, 0, 1), 1.0)
+        return Estimate(*(self.window.width * math.sqrt(value) for value in (squared.value, squared.low, squared.high)))
+
+    @cached_property
+    def r_squared(self) -> Estimate:
+        """Share of the variance explained."""
+        mean = self._total((1,), _PLACE) / max(float(self._sums.sum()), 1.0)
+        distance = _PLACE[0] - min(max(mean, -1.0), 1.0), _PLACE[1]
+        left = self._ratio(((0, 0, 1), (1,)), ((1,), times(distance, distance)), 1 - LEAST_R2)
+        return Estimate(1 - left.value, 1 - left.high, 1 - left.low)
+
+    def _mean(self, of_errors: Sequence[float], unit: float) -> Estimate:
+        found = self._ratio((of_errors, (1,)), ((1,), (1,)), 1.0)
+        return Estimate(unit * found.value, unit * found.low, unit * found.high)
+
+    def _total(self, of_errors: Sequence[float], of_places: Sequence[float]) -> float:
+        """The sum over rows of two polynomials, multiplied."""
+        return float((self._sums * _weights(of_errors, of_places)).sum())
+
+    def _ratio(self, top: _Polynomials, bottom: _Polynomials, high: float) -> Estimate:
+        """sum of `top` / sum of `bottom`; each is a polynomial of the error times one of x = (1 + place) / 2."""
+        squares = [max(self._total(*_product(a, b)), 0.0) for a, b in ((top, top), (bottom, bottom))]
+        mixed = self._total(*_product(top, bottom))
+        one, other = _weights(*top), _weights(*bottom)
+        noise = self.noise_variance * np.array([(one * one).sum(), -2 * (one * other).sum(), (other * other).sum()])
+        spread = np.array([squares[0], -2 * mixed, squares[1]]) + noise
+        return fieller(self._total(*top), self._total(*bottom), spread, 0.0, high)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the JSON document."""
+        return {
+            "share": self.share,
+            "epsilon": self.epsilon,
+            "confidence": CONFIDENCE,
+            "table_epsilon": self.table_epsilon,
+            "centre": self.window.centre,
+            "width": self.window.width,
+            "sums": [list(row) for row in self.table],
+            "r_squared": entry(self.r_squared),
+            "rmse": entry(self.rmse),
+            "absolute_error": entry(self.absolute_error),
+        }
+
+
+_Polynomials = tuple[Sequence[float], Sequence[float]]
+#: The place in the window as a polynomial of x = (1 + place) / 2.
+_PLACE = (-1.0, 2.0)
+
+
+def _product(one: _Polynomials, other: _Polynomials) -> _Polynomials:
+    return times(one[0], other[0]), times(one[1], other[1])
+
+
+def _weights(of_errors: Sequence[float], of_places: Sequence[float]) -> np.ndarray:
+    return np.outer(weights_of(of_errors, DEGREE), weights_of(of_places, DEGREE))
+
+
+def released_test(
+    model: Model, data: EncodedDataset, share: float, epsilon: float, window: Window | None, source: NoiseSource
+) -> tuple[NumberReport, Event]:
+    """The test of a model on `data`, the `share` of the rows that coins kept for it (private), with its event."""
+    before: tuple[Event, ...] = ()
+    for_table = epsilon
+    if window is None:
+        for_centre, for_width, for_table = split_budget(epsilon, PARTS)
+        window, before = _window(data, for_centre, for_width, source)
+    exact = _table(model.predict(data), data.target, window)
+    sums = GeometricNoise(for_table, l1=UNITS**2).release(exact, source=source, part=TEST)
+    table = tuple(map(tuple, sums.value.tolist()))
+    return NumberReport(data.schema, share, epsilon, for_table, window, table), Sequential((*before, sums.event))
+
+
+def _window(data: EncodedDataset, for_centre: float, for_width: float, source: NoiseSource) -> tuple[Window, tuple[Event, ...]]:
+    cuts, target = target_cuts(data.schema), data.schema.target
+    assert isinstance(target, NumericTarget)
+    below = np.searchsorted(np.sort(data.target), cuts, side="right")
+    median = PermuteAndFlip(for_centre, MEDIAN).release(-np.abs(2 * below - data.n_rows), source=source, part=TEST)
+    found = released_window(data.target, target, float(cuts[median.value]), for_width, source=source, part=TEST)
+    return found.value, (median.event, found.event)
+
+
+def _table(predicted: np.ndarray, actual: np.ndarray, window: Window) -> np.ndarray:
+    """Exact sums in units, int64 of shape (DEGREE + 1, DEGREE + 1). Private."""
+    by_error = masses(np.abs(Window(0.0, window.width).place(actual - predicted)), DEGREE, UNITS)
+    by_place = masses((window.place(actual) + 1) / 2, DEGREE, UNITS)
+    return by_error.T @ by_place
