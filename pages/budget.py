@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from dpviz.app import controls, parts, state, tree_parts
+from dpviz.app import controls, explorations, parts, tree_parts
 from dpviz.app.budget import lab, rounds, screen
 
 parts.page("Budget", "Where does ε go, who decided that, and does the sum keep the promise?")
 
-loaded = state.loaded()
+loaded = explorations.rows_to_explore()
 asked = controls.ask_settings()
 
 trained = tree_parts.tree_on_page(asked, loaded)

@@ -1,12 +1,11 @@
 """Page "Compare": how accurate each learner is over epsilon, depth or rows, with what one draw may turn out to be."""
 
-from dpviz.app import parts, state
+from dpviz.app import explorations, parts
 from dpviz.app.compare import ask, screen
 
 parts.page("Compare", "How accurate is a private tree at this ε, against what you would use instead?")
 
-loaded = state.loaded()
-screen.private_warning(loaded)
+loaded = explorations.rows_to_explore()
 request = ask.ask_request(loaded)
 
 if request is not None:

@@ -2,16 +2,15 @@
 
 import streamlit as st
 
-from dpviz.app import parts, state
+from dpviz.app import explorations, parts
 from dpviz.app.robustness import ask, backdoor, cursor, screen
 
 parts.page("Robustness", "How many poisoned rows can this tree stand, provably?")
 
-loaded = state.loaded()
-may_go_on = screen.private_notice(loaded)
+loaded = explorations.rows_to_explore()
 request = ask.ask_request(loaded)
 
-if request is not None and may_go_on:
+if request is not None:
     verdict = st.container()
     view = ask.ask_view()
     found = screen.robustness(request, view, loaded, verdict)

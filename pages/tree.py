@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpviz.app import controls, parts, state, tree_parts
+from dpviz.app import controls, explorations, parts, tree_parts
 from dpviz.app.tree import opened, redraws
 from dpviz.app.tree import screen as tree_screen
 from dpviz.app.tree.measured import measured_screen
@@ -12,7 +12,7 @@ LEAD = "A private tree hides any one row in noise. Drag ε and watch: less hides
 
 parts.page("Tree", LEAD)
 
-loaded = state.loaded()
+loaded = explorations.rows_to_explore()
 from_file = opened.ask_model_file()
 if from_file is not None:
     opened.opened_screen(from_file, loaded)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,3 +48,15 @@ class Disclosure:
     what: str
     remedy: str
     field: str = ""
+
+
+def why_uncovered(disclosures: Sequence[Disclosure], *, is_exact: bool) -> str:
+    """Why no epsilon covers all of a result, whatever its ledger says, as in "3 values were read from the data"; else empty.
+
+    `is_exact`: the learner's noise has exact samplers, without which nothing is released.
+    """
+    if disclosures:
+        return (
+            "1 value was read from the data" if len(disclosures) == 1 else f"{len(disclosures):,} values were read from the data"
+        )
+    return "" if is_exact else "its noise has no exact sampler, so it cannot be released"

@@ -1,4 +1,7 @@
-"""What was explored on private rows, noted in the release register apart from releases: no guarantee covers it."""
+"""Looking at private rows: only after somebody has agreed to, once for all pages, and noted in the release register.
+
+Before, pages show rows simulated from the schema. What was explored is covered by no guarantee, and noted apart from releases.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,67 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.app.state import Loaded
+from dpviz.app.parts import error
+from dpviz.app.state import Loaded, loaded
 from dpviz.errors import DpvizError
+from dpviz.evaluation.plan.simulate import stand_in
 from dpviz.release.register import ReleaseRegister
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
+from dpviz.table.schema import Schema
 
 _PROBLEM = "_exploration_problem"
+#: Holds the identity of the private rows that may be looked at.
+AGREED = "_explore_private"
+_MOST_ROWS = 50_000
+_ROWS = 1_000
+
+
+def rows_to_explore() -> Loaded:
+    """The data in use; of private rows nobody has agreed to look at, rows simulated from their schema. Says which, and asks."""
+    now = loaded()
+    if now.role is not DataRole.PRIVATE:
+        return now
+    if st.session_state.get(AGREED) == now.data.identity:
+        _say_private()
+        return now
+    try:
+        data = _stand_in(repr(now.schema), now.schema)
+    except DpvizError as problem:
+        error(problem)
+        _ask(now)
+        st.stop()
+    _ask(now)
+    return Loaded(DataRole.SIMULATED, f"{now.title}, simulated", None, RawTable(()), data.schema, data)
+
+
+def _ask(now: Loaded) -> None:
+    words = (
+        "**These are not your rows: they are simulated from the schema, and describe nobody.** Settings chosen here are covered "
+        "by the guarantee. Results of the private rows themselves are not: trees and curves of them have not been released, and "
+        "every look is counted in the register."
+    )
+    st.info(words, icon=":material/science:")
+    st.button("Explore the private rows instead", icon=":material/lock_open:", on_click=_agree, args=(now.data.identity,))
+
+
+def _agree(identity: str) -> None:
+    st.session_state[AGREED] = identity
+
+
+def _say_private() -> None:
+    words = (
+        "**You look at the private rows. No guarantee covers what you see: keep it to yourself.** Curves have no noise of their "
+        "own, and every look is counted in the register."
+    )
+    st.warning(words, icon=":material/lock:")
+    st.button("Back to simulated rows", icon=":material/science:", on_click=st.session_state.pop, args=(AGREED, None))
+
+
+@st.cache_resource(scope="session", max_entries=2, show_spinner=False)
+def _stand_in(key: str, _schema: Schema) -> EncodedDataset:
+    return stand_in(_schema, n_rows=min(_schema.n_public or _ROWS, _MOST_ROWS), seed=1)
 
 
 def note(loaded: Loaded, what: str, learner: str, settings: dict[str, Any], *, times: int = 1) -> DpvizError | None:

@@ -6,7 +6,7 @@ never a value from a table or the name of a file.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -14,6 +14,7 @@ from dpviz.errors import DpvizError, SchemaError
 from dpviz.io.samples import load_sample, samples
 from dpviz.learners import get_learner, learners_for
 from dpviz.randomness import random_128_bits
+from dpviz.release.register import ReleaseRegister
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.raw import RawTable
@@ -72,11 +73,29 @@ def use(
     Private rows may all be unusable: whether one is may not be told by an error.
     """
     data = encode(table, schema, person=person, rows_per_person=rows_per_person)
+    if sample is None:
+        require_not_private(role, table.fingerprint, data.identity)
     if role.may_read and not data.n_rows:
         remedy = "Compare the declared categories, classes and kinds with the file, or replace missing and unknown cells."
         raise SchemaError(f"None of {table.n_rows:,} rows can be used with this schema.", remedy=remedy)
     st.session_state[_KEY] = Loaded(role, title, sample, table, schema, data, person)
     return st.session_state[_KEY]
+
+
+def require_not_private(role: DataRole, *fingerprints: str) -> None:
+    """Raise DpvizError for rows that the register knows as private, unless that is their role here, too."""
+    book = ReleaseRegister()
+    if not role.may_read or not book.path.exists():
+        return
+    for fingerprint in fingerprints:
+        if book.knows_as_private(fingerprint):
+            what = f"These rows are known as private; they cannot be used as {role} ones."
+            raise DpvizError(what, remedy="Choose “Private” on the Data page. A mistake in the register is not undone here.")
+
+
+def protect() -> None:
+    """From now on the rows in use are private."""
+    st.session_state[_KEY] = replace(loaded(), role=DataRole.PRIVATE)
 
 
 def use_sample(name: str) -> Loaded:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpviz.accounting.claim import Disclosure
+from dpviz.accounting.claim import Disclosure, why_uncovered
 from dpviz.app.controls import Asked, note_shown
 from dpviz.app.explorations import keep_unnoted
 from dpviz.app.exports import offer_export
@@ -21,10 +21,12 @@ from dpviz.table.role import DataRole
 from dpviz.training.contract import FitResult
 
 _LOOK = {
-    "sound": (st.success, ":material/verified_user:"),
+    "released": (st.success, ":material/verified_user:"),
+    "would": (st.info, ":material/shield:"),
+    "uncovered": (st.warning, ":material/visibility:"),
     "unproven": (st.warning, ":material/help:"),
     "violated": (st.error, ":material/gpp_bad:"),
-    "none": (st.info, ":material/lock_open:"),
+    "none": (st.warning, ":material/lock_open:"),
 }
 #: A tree that is trained within this many seconds is shown in the same run.
 SHORT = 0.35
@@ -32,12 +34,17 @@ _DOCUMENT = "_document"
 _BEFORE = "The tree below is still the one for the settings before."
 
 
-def verdict_box(result: FitResult, *, reason: bool = True) -> None:
-    """Learner, guarantee and odds in one box whose icon, colour and words say whether it can be relied on, and the reason."""
-    said = verdict(result.claim, result.ledger.guarantee)
+def verdict_box(result: FitResult, *, reason: bool = True, released: bool = False) -> None:
+    """Learner, guarantee and odds in one box whose icon, colour and words say whether it can be relied on, and the reason.
+
+    `released`: it comes from a released file. What a page has trained itself is not released, whatever its noise.
+    """
+    spec = get_learner(result.learner)
+    why_not = why_uncovered(result.disclosures, is_exact=spec.exact)
+    said = verdict(result.claim, result.ledger.guarantee, released=released, why_not=why_not)
     box, icon = _LOOK[said.kind]
-    title, because = get_learner(result.learner).title, f" {said.because}" if reason else ""
-    box(f"**{title}. {said.headline}.**  \n{said.odds}{because}", icon=icon)
+    because = f" {said.because}" if reason else ""
+    box(f"**{spec.title}. {said.headline}.**  \n{said.odds}{because}", icon=icon)
 
 
 def noise_line(result: FitResult, role: DataRole = DataRole.SIMULATED) -> None:

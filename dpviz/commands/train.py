@@ -90,6 +90,8 @@ def _release(args: Namespace, table: RawTable, data: EncodedDataset, request: Re
         raise RefusedRelease(" ".join(found), where=str(args.data), remedy=remedy)
     assigned = {"assign_to": args.data_set, "columns": table.names} if args.assign else {}
     entry = publish(register, data, request, file=args.out, **assigned)
+    if args.assign:
+        register.assign(table.fingerprint, args.data_set, columns=table.names)  # recognised under any other schema
     _report(args, table, data)
     unit = register.data_set(args.data_set)
     if unit.rows_per_unit > 1 and data.rows_per_person is None:

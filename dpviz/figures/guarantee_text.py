@@ -12,8 +12,9 @@ from typing import Literal
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 
-#: How a verdict must look: each kind has its own icon, colour and words.
-Kind = Literal["sound", "unproven", "violated", "none"]
+#: How a verdict must look: each kind has its own icon, colour and words. "released" is guaranteed, "would" would be if it were
+#: released, all others are not guaranteed.
+Kind = Literal["released", "would", "uncovered", "unproven", "violated", "none"]
 NO_BOUND = PrivacyLoss(math.inf)
 
 
@@ -75,8 +76,11 @@ def odds_text(loss: PrivacyLoss) -> str:
     return f"At most about {hundredths:.0f} of 100 fair guesses about one row are right; a coin reaches 50."
 
 
-def verdict(claim: Claim, guarantee: PrivacyLoss) -> Verdict:
-    """What may be said about a result: `guarantee` is what its ledger composes to.
+def verdict(claim: Claim, guarantee: PrivacyLoss, *, released: bool, why_not: str = "") -> Verdict:
+    """What may be said about a result: guaranteed, would be guaranteed if released, or not guaranteed, because.
+
+    `guarantee` is what its ledger composes to, `released` whether it came from exact samplers without a seed, and `why_not` what
+    `why_uncovered` says.
 
     A violated claim whose ledger is no larger refutes the ledger too (a step costs more than it says); a larger finite
     ledger is still a bound, only not the one that is claimed.
@@ -85,12 +89,21 @@ def verdict(claim: Claim, guarantee: PrivacyLoss) -> Verdict:
     larger = guarantee.epsilon > claim.epsilon or guarantee.delta > claim.delta
     proven = guarantee if larger or claim.verdict != "violated" else NO_BOUND
     if claim.verdict == "none":
-        return Verdict("none", "Not private: nothing is guaranteed", claim.because, NO_BOUND)
+        return Verdict("none", "Not guaranteed, because it is not private", claim.because, NO_BOUND)
     if claim.is_sound and not larger:
-        return Verdict("sound", f"Guaranteed: {epsilon_text(guarantee)}", claim.because, guarantee)
+        return _of_a_sound_claim(claim, guarantee, released, why_not)
     kind: Kind = "violated" if claim.verdict == "violated" else "unproven"
     fate = "violated" if kind == "violated" else "not proven"
     if proven.is_finite:
-        headline = f"The claim of {asked} is {fate}; the steps prove {epsilon_text(proven)}"
+        headline = f"Not guaranteed, because the claim of {asked} is {fate}; the steps prove {epsilon_text(proven)}"
         return Verdict(kind, headline, claim.because, proven)
-    return Verdict(kind, f"No guarantee: the claim of {asked} is {fate}", claim.because, NO_BOUND)
+    return Verdict(kind, f"Not guaranteed, because the claim of {asked} is {fate}", claim.because, NO_BOUND)
+
+
+def _of_a_sound_claim(claim: Claim, guarantee: PrivacyLoss, released: bool, why_not: str) -> Verdict:
+    if why_not:
+        because = f"{claim.because} Its steps add up to {epsilon_text(guarantee)}."
+        return Verdict("uncovered", f"Not guaranteed, because {why_not}", because, NO_BOUND)
+    if released:
+        return Verdict("released", f"Guaranteed: {epsilon_text(guarantee)}", claim.because, guarantee)
+    return Verdict("would", f"Would be guaranteed if released: {epsilon_text(guarantee)}", claim.because, guarantee)

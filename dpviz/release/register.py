@@ -131,14 +131,19 @@ class ReleaseRegister:
         with self.store.reading() as connection:
             return queries.data_set_of_rows(connection, self.store.keyed(fingerprint))
 
+    def knows_as_private(self, fingerprint: str) -> bool:
+        """Whether these rows belong to a private data set, or were explored as private ones."""
+        found = self.data_set_of(fingerprint)
+        return found.role is DataRole.PRIVATE if found is not None else bool(self.explorations(fingerprint))
+
     def alike(self, columns: Iterable[str]) -> tuple[DataSet, ...]:
         """Data sets whose rows have mostly the same columns (at least half of all names), the most alike first."""
         names = set(columns)
         with self.store.reading() as connection:
             known = queries.columns_of(connection)
             shares = {name: len(names & set(theirs)) / len(names | set(theirs)) for name, theirs in known.items() if theirs}
-            likely = sorted((name for name, share in shares.items() if share >= ALIKE), key=lambda name: -shares[name])
-            return tuple(queries.data_set(connection, name) for name in likely)
+            likely = sorted((-share, name) for name, share in shares.items() if share >= ALIKE)
+            return tuple(queries.data_set(connection, name) for _, name in likely)
 
     # --- releases
 

@@ -5,6 +5,7 @@ Nothing here decides what a column means; that is the schema's job. Built by `dp
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -250,6 +251,15 @@ class RawTable:
     n_malformed: int = 0
     left_out: tuple[int, ...] = ()
     not_row_wise: str = ""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over names and cells, hexadecimal: equal for the same table, whatever schema it is read by. Private."""
+        digest = hashlib.sha256()
+        for column in self.columns:
+            digest.update(repr((column.name, column.texts)).encode())
+            digest.update(np.ascontiguousarray(column.codes, dtype=np.int32).data)
+        return digest.hexdigest()
 
     @property
     def names(self) -> tuple[str, ...]:

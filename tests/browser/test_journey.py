@@ -65,7 +65,7 @@ def test_from_a_messy_csv_to_a_file_that_predicts_what_the_tree_predicts(page: A
     exact = page.get_by_role("spinbutton", name="ε, exactly")
     exact.fill("2.5")
     exact.press("Enter")
-    page.get_by_text("Guaranteed: ε = 2.5 (add/remove one row)").wait_for()
+    page.get_by_text("Would be guaranteed if released: ε = 2.5 (add/remove one row)").wait_for()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download simulation (JSON)").click()
     text = Path(download.value.path()).read_text(encoding="utf-8")
@@ -84,7 +84,7 @@ def test_from_a_messy_csv_to_a_file_that_predicts_what_the_tree_predicts(page: A
 
 def test_a_tree_for_a_number_goes_from_a_sample_to_a_file_that_predicts_the_same(page: Any, app: str) -> None:
     page.goto(f"{app}/?data=rents&epsilon=2&draw=5")
-    page.get_by_text("Guaranteed: ε = 2, δ = ").wait_for()
+    page.get_by_text("Would be guaranteed if released: ε = 2, δ = ").wait_for()
     page.get_by_text("R² (held-out rows)").wait_for()
     settled(page)
     with page.expect_download() as download:
@@ -103,7 +103,7 @@ def test_moving_the_slider_is_one_rerun_and_the_tree_follows(page: Any, app: str
     sent: list[BackMsg] = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda payload: sent.append(BackMsg.FromString(payload))))
     page.goto(app)
-    page.get_by_text("Guaranteed: ε = 1 (add/remove one row)").wait_for()
+    page.get_by_text("Would be guaranteed if released: ε = 1 (add/remove one row)").wait_for()
     idle(page)
     slider = page.get_by_test_id("stSidebar").get_by_role("slider", name="ε (add/remove one row)")
     box = slider.bounding_box()
@@ -113,7 +113,7 @@ def test_moving_the_slider_is_one_rerun_and_the_tree_follows(page: Any, app: str
     page.mouse.down()
     page.mouse.move(across - 60, height, steps=12)
     page.mouse.up()
-    page.get_by_text("Guaranteed: ε = 1 (add/remove one row)").wait_for(state="detached")
+    page.get_by_text("Would be guaranteed if released: ε = 1 (add/remove one row)").wait_for(state="detached")
     idle(page)
     whole_page = [message for message in sent if message.HasField("rerun_script") and not message.rerun_script.fragment_id]
     assert len(whole_page) == 1  # the others ask how far background work is
@@ -124,9 +124,9 @@ def test_moving_the_slider_is_one_rerun_and_the_tree_follows(page: Any, app: str
     exact = page.get_by_role("spinbutton", name="ε, exactly")
     exact.fill("0.37")
     exact.press("Enter")
-    page.get_by_text("Guaranteed: ε = 0.37 (add/remove one row)").wait_for()
+    page.get_by_text("Would be guaranteed if released: ε = 0.37 (add/remove one row)").wait_for()
     slider.press("ArrowRight")
-    page.get_by_text("Guaranteed: ε = 0.5 (add/remove one row)").wait_for()
+    page.get_by_text("Would be guaranteed if released: ε = 0.5 (add/remove one row)").wait_for()
     settled(page)
     assert exact.input_value() == "0.5"
 
@@ -144,7 +144,7 @@ def test_a_permalink_brings_back_the_settings_and_holds_no_data(page: Any, app: 
     fresh = page.context.new_page()
     for address in (link, link.replace("/?", "/tree?")):  # the page's name leads to it too
         fresh.goto(address)
-        fresh.get_by_text("Guaranteed: ε = 0.5 (add/remove one row)").wait_for()
+        fresh.get_by_text("Would be guaranteed if released: ε = 0.5 (add/remove one row)").wait_for()
 
 
 @pytest.mark.parametrize("place", PAGES)

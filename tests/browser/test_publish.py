@@ -109,8 +109,14 @@ def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: t
     outside: list[str] = []
     page.on("request", lambda request: outside.append(request.url) if "//localhost" not in request.url else None)
     use_private(page, app, *patients)
+    looks = len(ReleaseRegister().explorations())
     go(page, "Tree")
-    page.get_by_text("Guaranteed: ε = 1 (add/remove one row)").wait_for()
+    page.get_by_text("Would be guaranteed if released: ε = 1 (add/remove one row)").wait_for()
+    assert len(ReleaseRegister().explorations()) == looks  # these are rows simulated from the schema
+    page.get_by_role("button", name="Explore the private rows instead").click()
+    page.get_by_text("You look at the private rows").wait_for()
+    page.get_by_text("Explored, not released").wait_for()
+    idle(page)
     go(page, "Publish")
     declare(page, "ward patients", "1")
     page.get_by_text("settings were chosen after 1 look at these rows").first.wait_for()
@@ -119,8 +125,9 @@ def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: t
     release(page)
     page.get_by_text("Released: number").wait_for()
     page.get_by_text("Spent for good by 1 release: ε = 0.6 (add/remove one row)").wait_for()
-    page.get_by_text("epsilon = 0.4 is left of the cap of 1").first.wait_for()
+    page.get_by_text("Left: ε = 0.4 of 1").wait_for()
     expect(page.get_by_role("button", name="Release", exact=True)).to_have_count(0)
+    expect(page.get_by_text("nothing was spent")).to_have_count(0)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download release (JSON)").click()
     text = Path(download.value.path()).read_text(encoding="utf-8")
@@ -154,5 +161,5 @@ def test_two_sessions_together_stay_under_the_cap(visit: Any, app: str, patients
     for button in buttons:
         button.click()
     for page in pages:
-        page.get_by_text("epsilon = 0.3 is left of the cap of 1").first.wait_for()
+        page.get_by_text("Left: ε = 0.3 of 1").wait_for()
     assert [entry.loss.epsilon for entry in ReleaseRegister().releases("two sessions")] == [0.7]

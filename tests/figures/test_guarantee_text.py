@@ -37,35 +37,59 @@ def claim(verdict_name, epsilon=0.1):
     return Claim(epsilon, "a paper", verdict_name, "Because.")
 
 
+def said_of(found, loss):
+    """Of a release that nothing was read for."""
+    return verdict(found, loss, released=True)
+
+
+def test_a_result_is_guaranteed_would_be_or_is_not_and_never_two_of_them():
+    sound, loss = claim("holds"), PrivacyLoss(0.1)
+    heads = {
+        (released, why): verdict(sound, loss, released=released, why_not=why).headline
+        for released in (True, False)
+        for why in ("", "39 values were read from the data")
+    }
+    assert heads[True, ""] == "Guaranteed: ε = 0.1 (add/remove one row)"
+    assert heads[False, ""] == "Would be guaranteed if released: ε = 0.1 (add/remove one row)"
+    not_so = "Not guaranteed, because 39 values were read from the data"
+    assert {head for (_, why), head in heads.items() if why} == {not_so}
+
+
+def test_what_is_not_covered_has_no_odds():
+    said = verdict(claim("holds"), PrivacyLoss(0.1), released=True, why_not="1 value was read from the data")
+    assert said.odds == odds_text(PrivacyLoss(math.inf))
+
+
 def test_only_a_claim_that_holds_and_composes_is_sound():
-    assert verdict(claim("holds"), PrivacyLoss(0.1)).kind == "sound"
-    assert verdict(claim("holds"), PrivacyLoss(0.2)).kind == "unproven"
-    assert verdict(claim("holds"), PrivacyLoss(math.inf)).kind == "unproven"
-    assert verdict(claim("holds"), PrivacyLoss(0.1, 1e-6)).kind == "unproven"
-    assert verdict(claim("unproven"), PrivacyLoss(0.1)).kind == "unproven"
-    assert verdict(claim("violated"), PrivacyLoss(0.1)).kind == "violated"
-    assert verdict(claim("none", math.inf), PrivacyLoss(math.inf)).kind == "none"
+    assert said_of(claim("holds"), PrivacyLoss(0.1)).kind == "released"
+    assert said_of(claim("holds"), PrivacyLoss(0.2)).kind == "unproven"
+    assert said_of(claim("holds"), PrivacyLoss(math.inf)).kind == "unproven"
+    assert said_of(claim("holds"), PrivacyLoss(0.1, 1e-6)).kind == "unproven"
+    assert said_of(claim("unproven"), PrivacyLoss(0.1)).kind == "unproven"
+    assert said_of(claim("violated"), PrivacyLoss(0.1)).kind == "violated"
+    assert said_of(claim("none", math.inf), PrivacyLoss(math.inf)).kind == "none"
 
 
 @pytest.mark.parametrize("name", ["unproven", "violated", "none"])
 def test_what_is_not_sound_never_says_guaranteed(name):
     for loss in (PrivacyLoss(0.1), PrivacyLoss(math.inf)):
-        assert "Guaranteed" not in verdict(claim(name), loss).headline
+        assert said_of(claim(name), loss).headline.startswith("Not guaranteed, because")
 
 
 def test_a_violated_claim_gets_no_odds_however_small_its_ledger():
-    assert verdict(claim("violated"), PrivacyLoss(0.1)).odds == odds_text(PrivacyLoss(math.inf))
+    assert said_of(claim("violated"), PrivacyLoss(0.1)).odds == odds_text(PrivacyLoss(math.inf))
 
 
 def test_an_unproven_claim_gets_the_odds_of_what_is_proven():
-    said = verdict(claim("unproven"), PrivacyLoss(1.2))
-    wanted = "The claim of ε = 0.1 (add/remove one row) is not proven; the steps prove ε = 1.2 (add/remove one row)"
+    said = said_of(claim("unproven"), PrivacyLoss(1.2))
+    doubt = "Not guaranteed, because the claim of ε = 0.1 (add/remove one row) is not proven"
+    wanted = f"{doubt}; the steps prove ε = 1.2 (add/remove one row)"
     assert said.headline == wanted
     assert said.odds == odds_text(PrivacyLoss(1.2))
 
 
 def test_a_violated_claim_with_a_larger_ledger_is_still_bounded_by_it():
-    said = verdict(claim("violated"), PrivacyLoss(1.2))
+    said = said_of(claim("violated"), PrivacyLoss(1.2))
     assert said.kind == "violated"
     assert said.proven == PrivacyLoss(1.2)
     assert said.odds == odds_text(PrivacyLoss(1.2))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpviz.app.explorations import AGREED
 from dpviz.app.state import Loaded
 from dpviz.app.trees import Trained
 from dpviz.app.work import session
@@ -70,10 +71,15 @@ def refusal(name: str, role: DataRole) -> str:
     return ""
 
 
-def opened(page: str, role: DataRole = DataRole.SIMULATED, *, schema: Schema | None = None, **url: str) -> AppTest:
-    """The page after its first run. `url` holds query parameters."""
+def opened(
+    page: str, role: DataRole = DataRole.SIMULATED, *, schema: Schema | None = None, agreed: bool = True, **url: str
+) -> AppTest:
+    """The page after its first run. `url` holds query parameters; `agreed`: private rows may be looked at."""
     test = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
-    test.session_state["loaded"] = in_use(role, schema)
+    now = in_use(role, schema)
+    test.session_state["loaded"] = now
+    if role is DataRole.PRIVATE and agreed:
+        test.session_state[AGREED] = now.data.identity
     for name, value in url.items():
         test.query_params[name] = value
     return test.run()

@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.compare.run import SLOT
+from dpviz.app.explorations import AGREED
 from dpviz.app.held_out import HeldOutNumber
 from dpviz.app.state import Loaded
 from dpviz.figures.tree.boosted import steps_of
@@ -32,6 +33,7 @@ def page(name: str, role: DataRole = DataRole.SIMULATED, **url: str) -> AppTest:
     test = AppTest.from_file(str(PAGES / f"{name}.py"), default_timeout=60)
     table, schema = load_sample("rents")
     test.session_state["loaded"] = Loaded(role, "Rents", None, table, schema, rents())
+    test.session_state[AGREED] = rents().identity
     for key, value in url.items():
         test.query_params[key] = value
     return test.run()

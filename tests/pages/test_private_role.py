@@ -11,6 +11,7 @@ from threading import Event
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpviz.app.explorations import AGREED
 from dpviz.app.robustness import run as robustness_run
 from dpviz.app.state import Loaded
 from dpviz.app.trees import tree_task
@@ -52,6 +53,7 @@ def private() -> Loaded:
 def opened(page: str, private: Loaded, **url: str) -> AppTest:
     test = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
     test.session_state["loaded"] = private
+    test.session_state[AGREED] = private.data.identity
     for name, value in url.items():
         test.query_params[name] = value
     test.run()
@@ -112,7 +114,6 @@ def test_no_page_offers_a_learner_that_publishes_rows_as_they_are(page, seen):
 @pytest.mark.slow
 def test_curves_of_private_rows_are_told_against_the_public_count(private):
     test = opened("robustness", private, **{"robust-draws": "100", "robust-epsilons": ["0.01"]})
-    test.checkbox(key="robust-keep-private").check().run()
     next(button for button in test.button if button.label.startswith("Compute")).click().run()
     after_work(test, robustness_run.CURVES)
     assert "9600" in numbers_in(everything(test))

@@ -125,6 +125,8 @@ def test_private_rows_are_released_once_and_shown_with_their_file(assigned):
     for _ in range(3):
         test.run()
     assert len(assigned.releases()) == 1
+    assert not test.error
+    button(test, "Release another one").click().run()
     assert test.checkbox(key="publish-agreed").value is False
 
 
@@ -155,6 +157,8 @@ def test_a_release_that_ends_while_the_page_is_drawn_is_shown_as_released(assign
 
 def test_after_a_release_the_next_one_must_be_wished_for_anew(assigned):
     test = released(opened("publish", DataRole.PRIVATE, epsilon="0.1"))
+    assert [found.label for found in test.button if "Release" in found.label] == ["Release another one"]
+    button(test, "Release another one").click().run()
     assert button(test, "Release").disabled
     assert "Tick the box first." in texts(test)
     test = released(test)
@@ -163,6 +167,8 @@ def test_after_a_release_the_next_one_must_be_wished_for_anew(assigned):
 
 def test_over_the_cap_there_is_no_button_and_the_page_says_what_is_left(assigned):
     test = released(opened("publish", DataRole.PRIVATE, epsilon="0.8"))
+    assert not test.error  # after a release only its success is said
+    button(test, "Release another one").click().run()
     assert "epsilon = 0.2 is left of the cap of 1" in texts(test).replace("\\", "").replace("\u2060", "")
     assert "Release" not in [found.label for found in test.button]
     assert len(assigned.releases()) == 1

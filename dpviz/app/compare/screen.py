@@ -47,11 +47,6 @@ if TYPE_CHECKING:
 
 #: So long, in seconds, the page waits for the first points rather than show none and come back later.
 _PATIENCE = 0.8
-_NOT_COVERED = (
-    "**Curves computed on private rows are not covered by the tree's ε.** Every fit spends ε again, and accuracy is counted on "
-    "the rows themselves. They are for whoever may see the rows: do not publish them. To publish curves, use simulated "
-    "or public rows of the same kind."
-)
 
 
 def compare_screen(request: CompareRequest, loaded: Loaded) -> None:
@@ -75,12 +70,6 @@ def _so_far(request: CompareRequest, status: Status) -> None:
     _curves(request, request.placed(as_frame(status.values)), chosen=None, composed=False, so_far=True)
 
 
-def private_warning(loaded: Loaded) -> None:
-    """In the private role: what these curves are not covered by."""
-    if loaded.role is DataRole.PRIVATE:
-        st.warning(_NOT_COVERED, icon=":material/lock:")
-
-
 def _ask_to_compute(task: Task, status: Status, request: CompareRequest, loaded: Loaded) -> None:
     """Nothing when all is there; else what is missing, and the button that computes it."""
     for problem in status.problems:
@@ -100,10 +89,9 @@ def _ask_to_compute(task: Task, status: Status, request: CompareRequest, loaded:
         st.info("The curves below are for the settings before.", icon=":material/history:")
     else:
         st.info("No curves of these rows yet.", icon=":material/show_chart:")
-    agreed = loaded.role is not DataRole.PRIVATE or st.checkbox("I will keep these curves to myself", key="keep-private")
     seconds = run.seconds_for(status.n_missing)
     label = label.format(fits=f"{status.n_missing:,} fits") + (f" (about {duration_text(seconds)})" if seconds else "")
-    st.button(label, icon=":material/play_arrow:", disabled=not agreed, on_click=run.begin_noted, args=(task, loaded))
+    st.button(label, icon=":material/play_arrow:", on_click=run.begin_noted, args=(task, loaded))
 
 
 def _results(request: CompareRequest, frame: pd.DataFrame, loaded: Loaded) -> None:

@@ -34,6 +34,20 @@ def ask_role(work: Prepared) -> None:
         captions=[parts.CONSEQUENCES[role] for role in roles],
         on_change=_change_role,
     )
+    wished = st.session_state["role"]
+    if work.would_uncover(wished):
+        st.warning(
+            f"**The table at hand is private.** As {wished} rows its cells and exact counts would be shown. It is put aside when "
+            "you go on; choose it again only if it really describes nobody, or anyone may see it.",
+            icon=":material/front_hand:",
+        )
+        with st.container(horizontal=True):
+            st.button("Stay with private rows", icon=":material/lock:", on_click=_stay_private)
+            st.button(f"Put it aside, and go on with {wished} rows", on_click=work.change_role, args=(wished,))
+
+
+def _stay_private() -> None:
+    st.session_state["role"] = DataRole.PRIVATE
 
 
 def ask_table(work: Prepared) -> None:
@@ -59,7 +73,10 @@ def ask_table(work: Prepared) -> None:
 
 
 def _change_role() -> None:
-    prepared().change_role(DataRole(st.session_state["role"]))
+    """At once, unless a private table would be shown: that is asked first, and changes nothing yet."""
+    work, wished = prepared(), DataRole(st.session_state["role"])
+    if not work.would_uncover(wished):
+        work.change_role(wished)
 
 
 def _forget_problem() -> None:

@@ -65,12 +65,20 @@ class Prepared:
         self.draft = draft.after(self.draft)
         self.revision += 1
 
+    def would_uncover(self, role: DataRole) -> bool:
+        """Whether under this role the table at hand, a private one, would be shown."""
+        return self.role is DataRole.PRIVATE and role.may_read and self.table is not None
+
     def change_role(self, role: DataRole) -> None:
-        """Declare whose rows these are. A sample keeps its own role, so it is put aside; private rows keep nothing read."""
+        """Declare whose rows these are. A sample keeps its own role, so it is put aside, and so is a private table.
+
+        Private rows keep nothing read.
+        """
         if role is self.role:
             return
+        put_aside = self.sample is not None or self.would_uncover(role)
         self.role, self.problem, self.left_out = role, None, ()
-        if self.sample is not None:
+        if put_aside:
             self.title, self.table, self.draft, self.sample = "", None, None, None
         elif self.draft is not None and not role.may_read:
             self.replace_draft(self.draft.without_read())

@@ -12,6 +12,7 @@ from dpviz.app.work.pool import Lane
 from dpviz.app.work.session import Status, begin_unasked, forget
 from dpviz.app.work.tasks import Task, in_one
 from dpviz.app.work.watch import watch
+from dpviz.app.state import require_not_private
 from dpviz.errors import DpvizError, TableError
 from dpviz.io.csv_lines import DELIMITERS
 from dpviz.io.limits import MAX_BYTES, in_words
@@ -94,6 +95,7 @@ def _take(work: Prepared, name: str, status: Status) -> None:
     work.problem = next(iter(status.problems), None if status.values else stopped)
     for table in status.values:
         try:
+            require_not_private(work.role, table.fingerprint)
             work.take(name, table)
         except DpvizError as problem:
             work.problem = problem

@@ -9,7 +9,7 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.parts import error, literal, names_text, role_badge
 from dpviz.app.publish.cap import DELTA, DELTA_HELP, ask_cap
-from dpviz.app.state import Loaded
+from dpviz.app.state import Loaded, protect
 from dpviz.errors import DpvizError
 from dpviz.figures.guarantee_text import number_text
 from dpviz.release.records import Balance, DataSet
@@ -50,6 +50,9 @@ def ask_data_set(book: ReleaseRegister, loaded: Loaded) -> Balance | None:
     if known is None:
         _ask_which(book, loaded)
         return None
+    if known.role is DataRole.PRIVATE and loaded.role is not DataRole.PRIVATE:
+        protect()
+        st.rerun()
     _say(known)
     ask_cap(book, known)
     return book.balance(known.name)
@@ -140,7 +143,7 @@ def _declare(loaded: Loaded) -> None:
         found = book.declare(
             asked["new-name"], epsilon_cap=_given(asked["cap"], "no cap"), delta_cap=float(asked["delta"]), **unit
         )
-        book.assign(loaded.data.identity, found.name, columns=loaded.table.names)
+        _assign_rows(book, loaded, found.name)
     except DpvizError as problem:
         st.session_state[_PROBLEM] = problem
 
@@ -151,8 +154,14 @@ def _given(value: T | None, lacks: str) -> T:
     return value
 
 
+def _assign_rows(book: ReleaseRegister, loaded: Loaded, name: str) -> None:
+    """By the schema in use, and as a table, so that they are recognised under any other schema."""
+    for fingerprint in (loaded.data.identity, loaded.table.fingerprint):
+        book.assign(fingerprint, name, columns=loaded.table.names)
+
+
 def _assign(name: str, loaded: Loaded) -> None:
     try:
-        ReleaseRegister().assign(loaded.data.identity, name, columns=loaded.table.names)
+        _assign_rows(ReleaseRegister(), loaded, name)
     except DpvizError as problem:
         st.session_state[_PROBLEM] = problem

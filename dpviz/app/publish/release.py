@@ -79,7 +79,8 @@ def ask_release(balance: Balance, made: Promise | None, asked: Asked, loaded: Lo
     if token:
         _await_release(_release_task(token, asked, loaded), token)
         return
-    _say_last()
+    if _say_last():
+        return
     problem = st.session_state.pop(_PROBLEM, None)
     if made is None:
         error(problem, kept="Nothing was spent.")
@@ -151,12 +152,15 @@ def _await_release(task: Task, token: str) -> None:
     st.rerun()  # the balance above was read while the release was under way: nothing of it may stay on screen
 
 
-def _say_last() -> None:
-    """What became of the last release; why one failed is said once."""
+def _say_last() -> bool:
+    """What became of the last release; why one failed is said once. True for a success, beside which nothing else is said."""
     failed = st.session_state.pop(_FAILED, None)
     if failed is not None:
         error(failed)
     entry = st.session_state.get(_LAST)
-    if entry is not None and entry.state is State.RELEASED:
-        words = f"**Released: number {entry.number}, {epsilon_text(entry.loss)}.** Its file is in the history below."
-        st.success(words, icon=":material/verified:")
+    if entry is None or entry.state is not State.RELEASED:
+        return False
+    words = f"**Released: number {entry.number}, {epsilon_text(entry.loss)}.** Its file is in the history below."
+    st.success(words, icon=":material/verified:")
+    st.button("Release another one", icon=":material/add:", on_click=st.session_state.pop, args=(_LAST, None))
+    return True

@@ -34,16 +34,7 @@ if TYPE_CHECKING:
 TEXTS = "robustness"
 #: Fits of rows anyone may see that are begun without being asked for.
 MOST_UNASKED = 3000
-_AGREED = "robust-keep-private"
 _ICONS = {"proved": ":material/verified_user:", "votes": ":material/how_to_vote:"}
-
-
-def private_notice(loaded: Loaded) -> bool:
-    """In the private role: what no epsilon covers, and the request before anything is computed. True when it may go on."""
-    if loaded.role is not DataRole.PRIVATE:
-        return True
-    st.warning(prose(TEXTS, "private"), icon=":material/lock:")
-    return st.checkbox("I may see these rows, and will keep the curves to myself", key=_AGREED)
 
 
 def robustness(request: RobustnessRequest, view: View, loaded: Loaded, above: DeltaGenerator) -> tuple[Certified, ...]:

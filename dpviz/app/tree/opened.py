@@ -71,7 +71,7 @@ def opened_screen(result: FitResult, loaded: Loaded) -> None:
     """The model, what is said about it, one person, and the tree of the settings beside it."""
     words = "A model from a file. Its ledger was added up again; that its steps were taken is the word of whoever wrote it."
     st.info(words, icon=":material/file_open:")
-    verdict_box(result)
+    verdict_box(result, released=result.released)
     noise_line(result)
     _picture(result)
     person_screen(result.model, as_tree(result.model))

@@ -18,7 +18,7 @@ from dpviz.evaluation.checks import require_classes
 from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.randomness import generator, seed_from
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, Schema
 
 #: Fresh rows to measure an outcome on.
 TEST_ROWS = 2_000
@@ -182,6 +182,28 @@ def plant(
             remedy="Declare a wider range or more categories for at least one feature.",
         )
     return Planted(schema, Tree(schema, root), 1 / n_classes + strength * (1 - 1 / n_classes), n_rows, marginals)
+
+
+def stand_in(schema: Schema, *, n_rows: int, seed: int) -> EncodedDataset:
+    """Rows made from a schema alone, to look at where nobody may look at rows: uniform features, and a target they explain.
+
+    Classes follow a planted tree; a number rises with every feature. Raises SchemaError where no feature can be divided.
+    """
+    if isinstance(schema.target, ClassTarget):
+        return plant(schema, n_rows=n_rows, strength=0.6, seed=seed).draw(seed=seed)[0]
+    rng, target = generator(seed), schema.target
+    columns = tuple(_drawn(feature, {}, n_rows, rng) for feature in schema.features)
+    heights = [_height(feature, column) for feature, column in zip(schema.features, columns, strict=True)]
+    share = 0.7 * np.mean(heights, axis=0) + 0.3 * rng.random(n_rows)
+    values = target.low + (target.high - target.low) * share
+    return EncodedDataset(replace(schema, n_public=n_rows, read_from_data=()), columns, values)
+
+
+def _height(feature: Feature, column: np.ndarray) -> np.ndarray:
+    """Where each value lies between the lowest and the highest there can be, from 0 to 1."""
+    if isinstance(feature, CategoricalFeature):
+        return column / max(1, len(feature.categories) - 1)
+    return (column - feature.low) / (feature.high - feature.low or 1.0)
 
 
 def marginals_of(data: EncodedDataset, bins: int = 20) -> Marginals:

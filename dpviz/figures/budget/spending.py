@@ -110,7 +110,7 @@ def _add_step(figure: Figure, step: Step, most: float, *, is_named: bool) -> Non
 
 def _add_total(figure: Figure, claim: Claim, guarantee: PrivacyLoss, finite: float, most: float) -> None:
     """What the steps compose to; hatched where it cannot be relied on."""
-    said, endless = verdict(claim, guarantee), not guarantee.is_finite
+    said, endless = verdict(claim, guarantee, released=True), not guarantee.is_finite
     colour = SOUND if said.proven.is_finite else UNSOUND
     style = open_ended(colour) if endless else filled(colour, "" if said.proven.is_finite else "/")
     length = max(finite, most) * 1.05 if endless else guarantee.epsilon

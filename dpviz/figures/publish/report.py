@@ -14,8 +14,16 @@ from html import escape, unescape
 from pathlib import Path
 
 from dpviz.errors import NotExported
-from dpviz.figures.guarantee_text import verdict
-from dpviz.figures.publish.report_parts import budget_table, bullets, not_promised, odds_curve, promised, public_table, text
+from dpviz.figures.publish.report_parts import (
+    budget_table,
+    bullets,
+    not_promised,
+    odds_curve,
+    promised,
+    public_table,
+    text,
+    verdict_of,
+)
 from dpviz.figures.publish.test_result import result_sentences
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.wording import percent
@@ -44,7 +52,7 @@ def drawn_tree(given: Exportable) -> Tree | None:
 def report_html(given: Exportable) -> str:
     """The whole page."""
     statement, target = statement_of(given.document), given.schema.target.name
-    found = verdict(statement.claim, statement.guarantee)
+    found = verdict_of(given.document)
     return "\n".join(
         (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
@@ -52,12 +60,12 @@ def report_html(given: Exportable) -> str:
             """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">""",
             f"<title>{text(f'What predicts {target}')}</title><style>{_css()}</style></head><body><main>",
             f"<h1>{text(f'What predicts {target}')}</h1><p class=lead>{text(_lead(given))}</p>",
-            f'<div class="verdict {"" if found.kind == "sound" else "open"}"><p><strong>{text(found.headline)}</strong></p>',
+            f'<div class="verdict {"" if found.kind == "released" else "open"}"><p><strong>{text(found.headline)}</strong></p>',
             f"<p>{text(found.odds)} {text(found.because)}</p></div>",
             *_model(given),
             *_tested(given),
             '<div class="columns"><section><h2>What is promised</h2>',
-            bullets(promised(statement)),
+            bullets(promised(found)),
             "</section><section><h2>What is not promised</h2>",
             bullets(not_promised(statement)),
             '</section></div><div class="columns"><section><h2>Where the budget went</h2>',

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from html import escape
 from typing import Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
-from dpviz.figures.guarantee_text import epsilon_text, number_text, verdict
+from dpviz.figures.guarantee_text import Verdict, epsilon_text, number_text, verdict
 from dpviz.figures.tree.labels import visible
-from dpviz.io.exports.statement import Statement
+from dpviz.io.exports.statement import Statement, statement_of, why_not
 from dpviz.models.tree import format_number
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
 
@@ -33,9 +34,17 @@ def bullets(lines: Iterable[str]) -> str:
 # --- what is and is not promised
 
 
-def promised(statement: Statement) -> list[str]:
+def verdict_of(document: Any) -> Verdict:
+    """What may be said about a document."""
+    statement = statement_of(document)
+    released = statement.noise.warning is None
+    return verdict(statement.claim, statement.guarantee, released=released, why_not=why_not(document))
+
+
+def promised(found: Verdict) -> list[str]:
     """What can be relied on, in plain words."""
-    found = verdict(statement.claim, statement.guarantee)
+    if found.kind == "would":
+        return ["Nothing yet: this has not been released. Once it is released:", *promised(replace(found, kind="released"))]
     if not found.proven.is_finite:
         return ["Nothing. Whoever sees this model may learn anything about one row of the data it was trained on."]
     lines = [

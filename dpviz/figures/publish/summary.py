@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpviz.accounting.claim import why_uncovered
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.figures.publish.test_result import accuracy_sentence
 from dpviz.learners import get_learner
@@ -34,10 +35,10 @@ def _guarantee(result: FitResult) -> str:
     if not loss.is_finite:
         reasons = dict.fromkeys(row.note for row in result.ledger.rows() if row.note)
         return f"none, epsilon is infinite ({NEIGHBOURS}): {'; '.join(reasons)}"
-    if not result.disclosures:
-        return loss_text(loss)
-    uncovered = "1 disclosure" if len(result.disclosures) == 1 else f"{len(result.disclosures)} disclosures"
-    return f"{loss_text(loss)}; it does not cover {uncovered}"
+    why_not = why_uncovered(result.disclosures, is_exact=get_learner(result.learner).exact)
+    if why_not:
+        return f"none, because {why_not}; the steps add up to {loss_text(loss)}"
+    return loss_text(loss) if result.released else f"would be {loss_text(loss)} if released"
 
 
 def _of_a_person(result: FitResult) -> list[tuple[str, str]]:

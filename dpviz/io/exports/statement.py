@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from dpviz.accounting.claim import Claim, Disclosure
+from dpviz.accounting.claim import Claim, Disclosure, why_uncovered
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss, for_unit
 from dpviz.accounting.ledger import LedgerRow
+from dpviz.learners import registry
 from dpviz.models.document import read_leaf
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.table.strict_json import read, read_entry, with_infinity, wrong
@@ -126,7 +127,7 @@ def facts(document: Any, target: str) -> list[str]:
     learner, version, statement = _text(document, "learner", "name"), _text(document, "versions", "dpviz"), statement_of(document)
     return [
         f"Predicts {target!r}. Learner {learner}, dpviz {version}.",
-        _guarantee(statement),
+        _guarantee(statement, why_not(document)),
         *_of_a_person(statement.per_person),
         *([statement.noise.warning] if statement.noise.warning else []),
         *_uncovered(statement.disclosures),
@@ -138,15 +139,26 @@ def _text(document: Any, part: str, name: str) -> str:
     return read(str, found, f"{part}.{name}")
 
 
-def _guarantee(statement: Statement) -> str:
+def why_not(document: Any) -> str:
+    """Why no epsilon covers all that the document holds; empty where that is not so."""
+    spec = registry().get(_text(document, "learner", "name"))
+    return why_uncovered(statement_of(document).disclosures, is_exact=spec is None or spec.exact)
+
+
+def _guarantee(statement: Statement, uncovered: str) -> str:
+    """Guaranteed, would be guaranteed if released, or not guaranteed, because."""
     claim, proven = statement.claim, statement.guarantee
     if claim.verdict == "none":
-        return f"Not private: nothing is guaranteed. {claim.because}"
+        return f"Not guaranteed, because it is not private. {claim.because}"
     if claim.verdict == "holds" and proven.epsilon <= claim.epsilon and proven.delta <= claim.delta:
-        return f"Guaranteed: {_in_words(proven)} ({NEIGHBOURS}). {claim.because}"
+        if uncovered:
+            return f"Not guaranteed, because {uncovered}. {claim.because}"
+        state = "Would be guaranteed if released" if statement.noise.warning else "Guaranteed"
+        return f"{state}: {_in_words(proven)} ({NEIGHBOURS}). {claim.because}"
     claimed = _in_words(PrivacyLoss(claim.epsilon, claim.delta))
     fate = "is violated" if claim.verdict == "violated" else "is not proven"
-    return f"The claim of {claimed} ({NEIGHBOURS}) {fate}; its steps add up to {_in_words(proven)}. {claim.because}"
+    doubt = f"Not guaranteed, because the claim of {claimed} ({NEIGHBOURS}) {fate}"
+    return f"{doubt}; its steps add up to {_in_words(proven)}. {claim.because}"
 
 
 def _of_a_person(found: PerPerson | None) -> list[str]:

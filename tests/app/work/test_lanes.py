@@ -81,7 +81,7 @@ def test_a_tree_overtakes_long_work_of_another_session(page: str, held: Held) ->
     assert held.began.wait(SOON)
     second = opened("tree", depth="2")
     assert tree_on_screen(second).asked.settings["depth"] == 2
-    assert "Guaranteed" in texts(second)
+    assert "Would be guaranteed if released" in texts(second)
     assert not slot_of(second, trees.SLOT).job.is_stopped
     assert slot_of(second, ladder.SLOTS["epsilon"]).job.wait(SOON)  # other epsilons do not wait either
     assert not slot_of(first, slot).job.is_done

@@ -91,7 +91,7 @@ def test_the_report_of_a_release_says_what_is_guaranteed_and_what_is_not():
 
 def test_the_report_of_a_violated_claim_promises_nothing():
     content = report_html(exportable("privatree", schema_with_stand_ins()))
-    assert "No guarantee: the claim of ε = 4 (add/remove one row) is violated" in content
+    assert "Not guaranteed, because the claim of ε = 4 (add/remove one row) is violated" in content
     assert "Nothing. Whoever sees this model may learn anything" in content
     assert "A simulation, not a release." in content
     assert "Not covered by the guarantee:" in content

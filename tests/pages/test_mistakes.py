@@ -1,0 +1,113 @@
+"""Mistakes one click could make with private rows: each is stopped, on every page."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpviz.app.data.draft import SchemaDraft
+from dpviz.app.data.prepared import Prepared
+from dpviz.app.explorations import AGREED
+from dpviz.app.state import require_not_private
+from dpviz.errors import DpvizError
+from dpviz.evaluation.plan.simulate import stand_in
+from dpviz.release.register import ReleaseRegister
+from dpviz.table.role import DataRole
+from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
+from tests.pages.opened import PAGES, in_use, opened, sample_of, texts
+
+NAME = "clinic 2024"
+
+
+@pytest.fixture(autouse=True)
+def register(monkeypatch, tmp_path):
+    """A register of its own for every test."""
+    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
+    return ReleaseRegister()
+
+
+def click(test: AppTest, label: str) -> AppTest:
+    return next(button for button in test.button if button.label == label).click().run()
+
+
+def at_work_on_private_rows() -> AppTest:
+    """The Data page with a private table at hand."""
+    table, schema = sample_of(DataRole.PRIVATE)
+    test = AppTest.from_file(str(PAGES / "data.py"), default_timeout=60)
+    test.session_state["loaded"] = in_use(DataRole.PRIVATE)
+    test.session_state["prepared"] = Prepared(DataRole.PRIVATE, "A table", None, table, SchemaDraft.of(schema, table.names))
+    return test.run()
+
+
+@pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PUBLIC])
+def test_lowering_the_role_asks_first_and_then_empties_the_table(role):
+    test = at_work_on_private_rows()
+    test.radio(key="role").set_value(role).run()
+    work = test.session_state["prepared"]
+    assert "The table at hand is private" in texts(test)
+    assert (work.role, work.table is None) == (DataRole.PRIVATE, False)
+    click(test, "Stay with private rows")
+    assert test.radio(key="role").value is DataRole.PRIVATE
+    test.radio(key="role").set_value(role).run()
+    click(test, f"Put it aside, and go on with {role} rows")
+    assert (work.role, work.table, work.draft) == (role, None, None)
+    assert test.session_state["loaded"].role is DataRole.PRIVATE
+
+
+def test_rows_the_register_knows_as_private_are_used_as_nothing_else(register):
+    rows = in_use(DataRole.PRIVATE)
+    require_not_private(DataRole.PUBLIC, rows.table.fingerprint, rows.data.identity)
+    register.declare(NAME, epsilon_cap=1.0)
+    register.assign(rows.table.fingerprint, NAME)
+    for role in (DataRole.SIMULATED, DataRole.PUBLIC):
+        with pytest.raises(DpvizError, match="These rows are known as private"):
+            require_not_private(role, rows.table.fingerprint)
+    require_not_private(DataRole.PRIVATE, rows.table.fingerprint)
+
+
+def test_rows_that_were_explored_as_private_stay_private(register):
+    rows = in_use(DataRole.PRIVATE)
+    register.note_exploration(rows.data.identity, what="tree", learner="pf-tree", settings={})
+    with pytest.raises(DpvizError, match="known as private"):
+        require_not_private(DataRole.PUBLIC, rows.data.identity)
+
+
+def test_rows_of_a_public_data_set_may_be_used_as_public_ones(register):
+    register.declare("wine", epsilon_cap=1.0, role=DataRole.PUBLIC)
+    rows = in_use(DataRole.PUBLIC)
+    register.assign(rows.data.identity, "wine")
+    require_not_private(DataRole.PUBLIC, rows.data.identity)
+
+
+def test_rows_in_use_become_private_when_they_are_assigned_to_a_private_data_set(register):
+    register.declare(NAME, epsilon_cap=1.0)
+    register.assign(in_use(DataRole.PRIVATE).data.identity, NAME)
+    test = opened("publish", DataRole.SIMULATED)
+    assert test.session_state["loaded"].role is DataRole.PRIVATE
+    assert "nobody needs protection" not in texts(test)
+
+
+@pytest.mark.parametrize("page", ["tree", "budget", "compare", "robustness"])
+def test_no_page_looks_at_private_rows_before_somebody_agrees(page, register):
+    test = opened(page, DataRole.PRIVATE, agreed=False)
+    assert "simulated from the schema, and describe nobody" in texts(test)
+    assert register.explorations() == ()
+    click(test, "Explore the private rows instead")
+    assert "You look at the private rows" in texts(test)
+    assert test.session_state[AGREED] == in_use(DataRole.PRIVATE).data.identity
+
+
+def test_it_is_asked_once_and_can_be_taken_back(register):
+    test = opened("tree", DataRole.PRIVATE, agreed=False)
+    assert "Simulation, not a release" in texts(test)
+    click(test, "Explore the private rows instead")
+    assert [item.times for item in register.explorations()] == [1]
+    click(test, "Back to simulated rows")
+    assert "describe nobody" in texts(test)
+    assert [item.times for item in register.explorations()] == [1]
+
+
+def test_what_stands_in_for_private_rows_follows_from_the_schema_alone():
+    numbers = Schema((NumericFeature("x", 0, 9), CategoricalFeature("c", ("a", "b"))), NumericTarget("y", 10, 20))
+    rows = stand_in(numbers, n_rows=500, seed=1)
+    assert rows.n_rows == rows.schema.n_public == 500
+    assert 10 <= rows.target.min() < rows.target.max() <= 20
+    assert rows.fingerprint == stand_in(numbers, n_rows=500, seed=1).fingerprint
