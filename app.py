@@ -19,7 +19,11 @@ GROUPS = {
         ("robustness", "Robustness", ":material/shield:"),
         ("plan", "Plan", ":material/straighten:"),
     ),
-    "Trust": (("audit", "Audit", ":material/fact_check:"), ("publish", "Publish", ":material/publish:")),
+    "Trust": (
+        ("audit", "Audit", ":material/fact_check:"),
+        ("publish", "Publish", ":material/publish:"),
+        ("register", "Register", ":material/menu_book:"),
+    ),
     "Learn": (("learn", "Learn", ":material/school:"), ("epsilon", "What is a good ε?", ":material/help_center:")),
 }
 #: What stands at the bare address: a newcomer sees a trained tree at once.

@@ -8,11 +8,11 @@ import streamlit as st
 
 from dpviz.app import parts
 from dpviz.app.data.prepared import Prepared
+from dpviz.app.state import require_not_private
 from dpviz.app.work.pool import Lane
 from dpviz.app.work.session import Status, begin_unasked, forget
 from dpviz.app.work.tasks import Task, in_one
 from dpviz.app.work.watch import watch
-from dpviz.app.state import require_not_private
 from dpviz.errors import DpvizError, TableError
 from dpviz.io.csv_lines import DELIMITERS
 from dpviz.io.limits import MAX_BYTES, in_words

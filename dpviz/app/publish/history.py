@@ -1,4 +1,4 @@
-"""The history on the Publish page: releases with interrupted ones, explorations apart, files and the register to take away."""
+"""The history on the Publish page: releases with interrupted ones, explorations apart, files to take away."""
 
 from __future__ import annotations
 
@@ -17,12 +17,10 @@ from dpviz.evaluation.compare.metrics import metric_intervals, metrics
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.publish.release import history_rows
 from dpviz.figures.wording import counted
-from dpviz.io.csv_text import csv_text
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.exports.statement import test_result_of
 from dpviz.models.base import Model, require_same_columns
 from dpviz.models.document import model_from_json
-from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.files import is_file_with
 from dpviz.release.records import Balance, Entry, State
 from dpviz.release.register import ReleaseRegister
@@ -30,7 +28,7 @@ from dpviz.table.role import DataRole
 
 
 def history(book: ReleaseRegister, balance: Balance | None, loaded: Loaded) -> None:
-    """Everything that was begun on this data set, what was only looked at, and the whole register as a file."""
+    """Everything that was begun on this data set, and what was only looked at."""
     st.header("History", anchor=False)
     if balance is not None and balance.releases:
         st.dataframe(history_rows(balance), hide_index=True, alt="Every release of this data set with the running total.")
@@ -43,7 +41,6 @@ def history(book: ReleaseRegister, balance: Balance | None, loaded: Loaded) -> N
     else:
         st.caption("No release of these rows yet.")
     _explorations(book, loaded)
-    _register(book)
 
 
 def _files(balance: Balance, loaded: Loaded) -> None:
@@ -113,13 +110,3 @@ def _explorations(book: ReleaseRegister, loaded: Loaded) -> None:
             for item in found
         ]
         st.dataframe(rows, hide_index=True, alt="What was looked at on these rows without releasing it.")
-
-
-def _register(book: ReleaseRegister) -> None:
-    def as_csv() -> str:
-        return csv_text(COLUMNS, register_lines(book))
-
-    with st.expander("The whole register as a file", icon=":material/menu_book:"), st.container(horizontal=True):
-        download("Register (CSV)", as_csv, "releases.csv")
-        download("Register (JSON)", lambda: register_json(book), "releases.json", "application/json")
-        st.caption("All data sets, caps, releases and explorations; no fingerprint of any rows. For the owner's books.")

@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import partial
 from html import escape, unescape
-from pathlib import Path
 
 from dpviz.errors import NotExported
 from dpviz.figures.publish.report_parts import (
@@ -19,6 +18,7 @@ from dpviz.figures.publish.report_parts import (
     bullets,
     not_promised,
     odds_curve,
+    page_html,
     promised,
     public_table,
     text,
@@ -53,12 +53,8 @@ def report_html(given: Exportable) -> str:
     """The whole page."""
     statement, target = statement_of(given.document), given.schema.target.name
     found = verdict_of(given.document)
-    return "\n".join(
+    body = "\n".join(
         (
-            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">""",
-            f"<title>{text(f'What predicts {target}')}</title><style>{_css()}</style></head><body><main>",
             f"<h1>{text(f'What predicts {target}')}</h1><p class=lead>{text(_lead(given))}</p>",
             f'<div class="verdict {"" if found.kind == "released" else "open"}"><p><strong>{text(found.headline)}</strong></p>',
             f"<p>{text(found.odds)} {text(found.because)}</p></div>",
@@ -75,15 +71,11 @@ def report_html(given: Exportable) -> str:
             "</section></div><h2>What was taken as public</h2>",
             public_table(given.schema),
             *_rules(given),
-            f"<footer>{text(_foot(given))}</footer></main>",
-            f'<script type="application/json" id="document">{_as_data(given.text)}</script></body></html>',
+            f"<footer>{text(_foot(given))}</footer>",
         )
     )
-
-
-@cache
-def _css() -> str:
-    return Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
+    inside = f'<script type="application/json" id="document">{_as_data(given.text)}</script>'
+    return page_html(f"What predicts {target}", body, inside)
 
 
 def _as_data(document: str) -> str:

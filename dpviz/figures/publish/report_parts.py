@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cache
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
@@ -24,6 +26,24 @@ _MOST_NAMES = 12
 def text(words: str) -> str:
     """Text for HTML: on one line, without characters that reach beyond themselves, escaped."""
     return escape(visible(words))
+
+
+def page_html(title: str, body: str, after: str = "") -> str:
+    """A self-contained page: no script runs, nothing is fetched, and it prints. `after` stands behind what is shown."""
+    return "\n".join(
+        (
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">""",
+            f"<title>{text(title)}</title><style>{_css()}</style></head><body><main>",
+            f"{body}</main>{after}</body></html>",
+        )
+    )
+
+
+@cache
+def _css() -> str:
+    return Path(__file__).with_name("report.css").read_text(encoding="utf-8")
 
 
 def bullets(lines: Iterable[str]) -> str:

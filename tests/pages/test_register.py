@@ -1,0 +1,74 @@
+"""The Register page: readable without the rows, and it says when the register is not as it was written."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.app.publish.account import accounts
+from dpviz.figures.publish.account import account_html, spent_steps
+from dpviz.release import beside
+from dpviz.release.checking import current_head
+from dpviz.release.register import ReleaseRegister
+from tests.pages.opened import PAGES, said_in_boxes, texts
+
+NAME = "clinic <2024>"
+
+
+@pytest.fixture
+def register(monkeypatch, tmp_path):
+    """Two releases, one of them interrupted, a raised cap and a look."""
+    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
+    found = ReleaseRegister()
+    found.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=3)
+    found.assign("f", NAME)
+    for token, epsilon in (("a", 0.25), ("b", 0.5)):
+        how = {"learner": "pf-tree", "settings": {}, "loss": PrivacyLoss(epsilon), "file": Path("/nowhere/x.json")}
+        found.start(token=token, fingerprint="f", **how)
+    found.change_caps(NAME, epsilon_cap=1.5, reason="a second study", made_by="the officer")
+    found.note_exploration("f", what="tree", learner="pf-tree", settings={}, times=7)
+    return found
+
+
+def opened() -> AppTest:
+    return AppTest.from_file(str(PAGES / "register.py"), default_timeout=60).run()
+
+
+def test_it_shows_data_sets_caps_releases_and_looks_without_the_rows(register):
+    test = opened()
+    said = texts(test).replace("\\", "").replace("\u2060", "")
+    assert "Protects one patient with up to 3 rows" in said
+    assert "Left: ε = 0.75 of 1.5" in said
+    assert "For one patient with 3 rows all releases together cost ε = 2.25." in said
+    assert current_head(register) in said
+    tables = "\n".join(frame.value.to_csv() for frame in test.dataframe)
+    assert "the officer,a second study" in tables
+    assert tables.count("interrupted, counted") == 2
+    assert "Explored, covered by no guarantee: 7 fits" in [item.label for item in test.expander]
+    assert not list(test.get("file_uploader"))
+
+
+def test_a_register_that_is_not_as_it_was_written_is_said_in_red(register):
+    beside.keep_head(register.path, "0" * 64)
+    assert ("error", True) in [(kind, "The latest entry is missing" in said) for kind, said in said_in_boxes(opened())]
+
+
+def test_an_empty_register_says_where_it_begins(monkeypatch, tmp_path):
+    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
+    assert "No data set is declared yet" in texts(opened())
+
+
+def test_the_printed_account_holds_the_same_and_escapes_names(register):
+    content = account_html(accounts(register), findings=(), head=current_head(register), until="2030-01-01T00:00:00+00:00")
+    assert "clinic &lt;2024&gt;" in content
+    assert "<2024>" not in content
+    for word in ("a second study", "one patient", "0.75", "interrupted, counted", "default-src 'none'", current_head(register)):
+        assert word in content
+    assert "<script" not in content
+
+
+def test_what_was_spent_only_grows(register):
+    (found,) = accounts(register)
+    steps = [value for _, value in spent_steps(found.balance)]
+    assert steps == [0.0, 0.25, 0.75]
