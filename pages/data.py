@@ -20,6 +20,7 @@ if work.draft is not None:
     schema_files.ask_schema_file(work)
     checking.ask_check(work)
     using.ask_to_use(work)
+    kept.say_kept(work)
 
 kept.keep(work)
 session_screen.ask_session_file()

@@ -115,7 +115,7 @@ def _check_each_name(names: list[str]) -> None:
             raise TableError("blank-name", f"Column {place} has no name.", row=1, remedy=remedy)
         if name in seen:
             what = f"Columns {seen[name]} and {place} have the same name."
-            remedy = "Give every column its own name, or read the file with rename_duplicates=True."
+            remedy = "Give every column its own name, or have the later ones renamed (rename_duplicates=True)."
             raise TableError("duplicate-name", what, row=1, remedy=remedy)
         seen[name] = place
 

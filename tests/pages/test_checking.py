@@ -10,8 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.data.column_draft import Use
+from dpviz.app.data.draft import SchemaDraft
 from dpviz.app.data.prepared import Prepared
+from dpviz.io.csv import read_csv
 from dpviz.release.register import ReleaseRegister
+from dpviz.table.role import DataRole
 from tests.conftest import ROOT
 
 #: 1,234 rows fit; 77 have a town nobody declared, 55 no age, 33 an age that is clipped.
@@ -142,3 +145,17 @@ def test_a_schema_that_contradicts_itself_is_an_error_and_no_look() -> None:
     button(at, "Check against the rows").click().run()
     assert "Nothing was looked at." in said(at)
     assert work_of(at).draft.before is None
+
+
+def test_another_role_and_back_or_forgetting_the_draft_does_not_make_the_look_forgotten() -> None:
+    for away in (lambda at: work_of(at).change_role(DataRole.PUBLIC), lambda at: button(at, "Forget this draft").click()):
+        at = declared("private")
+        look(at)
+        button(at, "These are column names, not somebody's row: keep the draft").click().run()
+        away(at)
+        at.run()
+        assert work_of(at).draft is None or work_of(at).draft.names != ("age", "town", "y")
+        work_of(at).change_role(DataRole.PRIVATE)
+        work_of(at).choose("ward.csv", read_csv(ROWS), SchemaDraft.blank(("age", "town", "y")))
+        changed = work_of(at).draft.column("age").edited(use=Use.NUMBER, low=1.0, high=99.0)
+        assert changed.read_now >= {"low"}

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.app.data.draft_json import draft_at
 from dpviz.app.data.prepared import Prepared
+from dpviz.table.role import DataRole
 from tests.conftest import ROOT
 
 ROWS = b"ward,age,y\nnorth,31,n\nsouth,47,p\n"
@@ -178,3 +179,14 @@ def test_a_full_disk_is_said_and_stops_nobody(folder: Path, monkeypatch: pytest.
     assert "No space left on device" in said(at)
     assert "a reload would lose the draft" in said(at)
     assert work_of(at).draft.names == ("ward", "age", "y")
+
+
+def test_a_private_draft_stays_at_its_address_when_another_role_puts_its_table_aside(folder: Path) -> None:
+    at = declared(upload(page(), "private"))
+    click(at, CONFIRM)
+    [key] = files(folder)
+    work_of(at).change_role(DataRole.PUBLIC)
+    at.run()
+    assert work_of(at).draft is None
+    assert files(folder) == [key]
+    assert work_of(page(key)).draft.target == "y"

@@ -15,7 +15,7 @@ MUTANTS = (
     Mutant(
         "a look at the rows is forgotten with the draft",
         "dpviz/app/data/prepared.py",
-        "self.draft = draft.after(self.draft)",
+        "self.draft = draft.after(self.looked)",
         "self.draft = draft",
         ("tests/pages/test_checking.py::test_choosing_the_file_again_does_not_make_the_look_forgotten",),
     ),

@@ -173,16 +173,19 @@ CATEGORIES = Grid(
     ("categories", "groups", "missing_as", "unknown_as"),
     {
         "name": _NAME,
-        "categories": st.column_config.TextColumn("Categories", width="large", help=_LIST_HELP),
+        "categories": st.column_config.TextColumn("Categories", width="medium", help=_LIST_HELP),
         "groups": st.column_config.TextColumn(
             "Count as", width="medium", help="Other texts and the category each counts as: M = m; male = m; W = f."
         ),
         "missing_as": st.column_config.TextColumn(
             "If missing",
+            width="small",
             help="The category of a missing cell, added to the list if need be; empty: the row is dropped.",
         ),
         "unknown_as": st.column_config.TextColumn(
-            "If not in the list", help="The category of every other text, added to the list as well; empty: the row is dropped."
+            "If unknown",
+            width="small",
+            help="The category of every other text, added to the list as well; empty: the row is dropped.",
         ),
         "source": _SOURCE,
     },

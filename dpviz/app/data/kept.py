@@ -27,12 +27,15 @@ def document_of(work: Prepared) -> KeptDraft | None:
 
 
 def ask_to_keep(work: Prepared) -> None:
-    """For private rows, whether the names are names; then what is kept, and how to forget it."""
-    if work.draft is None or work.draft == work.delivered:
-        return
-    if document_of(work) is None:
+    """For private rows, whether the names are names: before that nothing is kept."""
+    if work.draft is not None and not (work.role.may_read or work.names_confirmed or work.draft == work.delivered):
         st.button("These are column names, not somebody's row: keep the draft", on_click=_confirm, icon=":material/save:")
         st.caption(f"Nothing of it is kept yet: a reload would lose it. {_WHAT}")
+
+
+def say_kept(work: Prepared) -> None:
+    """That a draft is kept, and how to forget it."""
+    if document_of(work) is None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Forget this draft", on_click=_forget, icon=":material/delete:")
@@ -50,7 +53,8 @@ def _forget() -> None:
     except DpvizError as problem:
         work.problem = problem
     else:
-        prepare(in_use(work.draft))
+        work.remember_look()
+        prepare(in_use(work.looked))
 
 
 def keep(work: Prepared) -> None:

@@ -26,7 +26,8 @@ class Prepared:
 
     `revision` counts drafts put in from outside (a new table, a schema file, values read from the data), so that widgets
     know when to start afresh; `problem` is the last one of choosing a table; `left_out` says which columns filling in left out,
-    and why. A draft without a table waits for its file to be chosen again. `checked` is the schema last checked
+    and why. A draft without a table waits for its file to be chosen again. `looked` is the
+    last draft that remembers a look at private rows, `checked` the schema last checked
     against the rows, what encoding did and what was doubtful. `delivered` is the draft that came with a sample,
     `names_confirmed` whether the owner of private rows said that the names are names, `key` where the draft is kept.
     """
@@ -40,6 +41,7 @@ class Prepared:
     problem: DpvizError | None = None
     left_out: tuple[tuple[str, str], ...] = ()
     delivered: SchemaDraft | None = None
+    looked: SchemaDraft | None = None
     checked: tuple[Schema, EncodingReport | None, tuple[str, ...]] | None = None
     names_confirmed: bool = False
     key: str | None = None
@@ -62,8 +64,14 @@ class Prepared:
 
     def replace_draft(self, draft: SchemaDraft) -> None:
         """Put another draft in place of the present one. A look at private rows is remembered."""
-        self.draft = draft.after(self.draft)
+        self.remember_look()
+        self.draft = draft.after(self.looked)
         self.revision += 1
+
+    def remember_look(self) -> None:
+        """Of the draft at hand, if its owner looked at private rows by it."""
+        if self.draft is not None and self.draft.before is not None:
+            self.looked = self.draft
 
     def would_uncover(self, role: DataRole) -> bool:
         """Whether under this role the table at hand, a private one, would be shown."""
@@ -77,9 +85,11 @@ class Prepared:
         if role is self.role:
             return
         put_aside = self.sample is not None or self.would_uncover(role)
+        self.remember_look()
         self.role, self.problem, self.left_out = role, None, ()
         if put_aside:
             self.title, self.table, self.draft, self.sample = "", None, None, None
+            self.key, self.names_confirmed, self.checked = None, False, None  # what was kept stays at its address
         elif self.draft is not None and not role.may_read:
             self.replace_draft(self.draft.without_read())
 
@@ -97,12 +107,12 @@ def prepare(work: Prepared) -> None:
     st.session_state["role"] = work.role
 
 
-def in_use(before: SchemaDraft | None = None) -> Prepared:
-    """The data in use, to work on; a look at private rows that the draft `before` remembers is not forgotten."""
+def in_use(looked: SchemaDraft | None = None) -> Prepared:
+    """The data in use, to work on; a look at private rows by the draft `looked` is not forgotten."""
     now = loaded()
     draft = SchemaDraft.of(now.schema, now.table.names, person=now.person, rows_per_person=now.data.rows_per_person)
-    draft = draft.after(before)
-    return Prepared(now.role, now.title, now.sample, now.table, draft, delivered=draft)
+    draft = draft.after(looked)
+    return Prepared(now.role, now.title, now.sample, now.table, draft, delivered=draft, looked=looked)
 
 
 def _first() -> Prepared:
