@@ -34,7 +34,7 @@ def _move_by_keyboard(page: Any) -> None:
     """The first control of every lesson is a slider, or stands before one."""
     before = page.url
     page.get_by_role("slider").first.focus()
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
     page.wait_for_function("before => location.href !== before", arg=before)
     idle(page)
 

@@ -1,3 +1,4 @@
+import json
 import re
 from functools import cache
 from pathlib import Path
@@ -107,6 +108,37 @@ def test_the_options_of_a_question_differ(name):
     options = seen(name).radio[0].options
     assert len(options) >= 3
     assert len({re.sub(r"\W", "", option) for option in options}) == len(options)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if BY_NAME[name].asked])
+def test_after_a_guess_the_picture_shows_what_was_asked(name):
+    (control, value), *_ = BY_NAME[name].asked.items()
+    key = f"{BY_NAME[name].text}.{control}"
+    assert seen(name).select_slider(key=key).value != value
+    test = guess(lesson_page(name))
+    assert test.select_slider(key=key).value == value
+    assert f"{value:g}" in charts(test)[0].proto.alt
+    for link in ({"lock": control}, {"hide": "answer"}):  # the teacher decides
+        assert guess(lesson_page(name, **link)).select_slider(key=key).value != value
+
+
+def test_permute_and_flip_is_played_coin_by_coin():
+    test = guess(lesson_page("Choosing"))
+
+    def press(label):
+        next(button for button in test.button if button.label == label).click().run()
+        assert not test.exception
+
+    assert len(charts(test)) == 1
+    for n_coins in range(1, 5):
+        press("Flip the next coin")
+        assert len(json.loads(charts(test)[1].proto.spec)["data"]) == n_coins
+        if "is chosen" in charts(test)[1].proto.alt:
+            break
+    assert "is chosen" in texts(test)
+    assert next(button for button in test.button if button.label == "Flip the next coin").disabled
+    press("Another choice")
+    assert len(charts(test)) == 1
 
 
 @pytest.mark.parametrize("name", LIKE_THE_OTHERS)
@@ -244,12 +276,14 @@ def test_two_missing_rows_are_no_neighbours_and_double_the_exponent():
 
 def test_counts_of_the_person_are_chosen_from():
     test = guess(lesson_page("Choosing"))
+    test.select_slider(key="choosing.epsilon").set_value(0.1)
     test.number_input(key="choosing.poems").set_value(100).run()
     assert "over 99.9 %" in charts(test)[0].proto.alt
 
 
 def test_the_tables_that_refute_the_proof_are_shown_from_two_features_on():
     test = guess(lesson_page("Adding up"))
+    test.select_slider(key="adding.features").set_value(1).run()
     assert "have a chance" not in texts(test)
     before = len(test.dataframe)
     test.select_slider(key="adding.features").set_value(4).run()

@@ -6,16 +6,21 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
-from dpviz.evaluation.learn.lessons import noisy_choice
+from dpviz.app.widgets import chart
+from dpviz.evaluation.learn.lessons import coin_by_coin, noisy_choice
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.learn import mechanisms as figures
 from dpviz.figures.wording import chance
+from dpviz.randomness import generator
 
 OPTIONS = {"novels": 12, "travel": 10, "history": 9, "poems": 3}
 CONTROLS = ("epsilon", *OPTIONS)
 EPSILONS = (0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0)
 SHOWN, ASKED = 0.1, 0.5
 MOST = 1000
+#: The seed of the first game: three coins at the epsilon asked about, so that there is something to see.
+FIRST_GAME = 3
+_GAME = "_choosing_game"
 
 
 def question() -> Numbers:
@@ -39,3 +44,24 @@ def show(desk: Desk) -> None:
         figures.choice_sentence(noisy, epsilon),
         figures.choice_rows(list(OPTIONS), noisy),
     )
+    _play(desk, counts, epsilon)
+
+
+def _play(desk: Desk, counts: tuple[int, ...], epsilon: float) -> None:
+    """One choice by permute-and-flip, coin by coin. Its seed and how many coins are shown stay in the session."""
+    seed, shown = st.session_state.setdefault(_GAME, (FIRST_GAME, 0))
+    flips = coin_by_coin(counts, epsilon, rng=generator(seed))
+    shown = min(shown, len(flips))
+    with st.container(horizontal=True):
+        over = "A coin showed heads: the choice is made." if shown == len(flips) else ""
+        desk.button("Flip the next coin", "counts", _turn, seed, shown + 1, reason=over, icon=":material/toll:")
+        none = "" if shown else "No coin was flipped yet."
+        desk.button("Another choice", "counts", _turn, seed + 1, 0, reason=none, icon=":material/restart_alt:")
+    if shown:
+        words = figures.coins_sentence(list(OPTIONS), flips[:shown])
+        chart(figures.coins_figure(list(OPTIONS), flips[:shown]), words, key="choosing-coins")
+        st.markdown(words)
+
+
+def _turn(seed: int, shown: int) -> None:
+    st.session_state[_GAME] = (seed, shown)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
@@ -36,6 +36,8 @@ class Lesson:
         Numbers of the question and its answer.
     show : callable (desk) -> None
         Controls and picture.
+    asked : mapping
+        Control -> the value that the question is about: the picture moves there once it is answered.
     """
 
     name: str
@@ -43,15 +45,16 @@ class Lesson:
     controls: tuple[str, ...]
     question: Callable[[], Numbers]
     show: Callable[[Desk], None]
+    asked: Mapping[str, float] = field(default_factory=dict)
 
 
 LESSONS = (
-    Lesson("Epsilon", "odds", odds.CONTROLS, odds.question, odds.show),
+    Lesson("Epsilon", "odds", odds.CONTROLS, odds.question, odds.show, {"epsilon": odds.ASKED}),
     Lesson("Noise", "noise", noise.CONTROLS, noise.question, noise.show),
-    Lesson("Choosing", "choosing", choosing.CONTROLS, choosing.question, choosing.show),
-    Lesson("Adding up", "adding", adding.CONTROLS, adding.question, adding.show),
+    Lesson("Choosing", "choosing", choosing.CONTROLS, choosing.question, choosing.show, {"epsilon": choosing.ASKED}),
+    Lesson("Adding up", "adding", adding.CONTROLS, adding.question, adding.show, {"features": adding.ASKED}),
     Lesson("Growing", "growing", growing.CONTROLS, growing.question, growing.show),
-    Lesson("Poisoning", "poisoning", poisoning.CONTROLS, poisoning.question, poisoning.show),
+    Lesson("Poisoning", "poisoning", poisoning.CONTROLS, poisoning.question, poisoning.show, {"epsilon": poisoning.ASKED}),
 )
 _NAMES = tuple(lesson.name for lesson in LESSONS)
 
@@ -71,7 +74,7 @@ def teach(lesson: Lesson) -> None:
     with words:
         st.markdown(desk.say("claim"))
         numbers = lesson.question()
-        desk = replace(desk, opened=ask(desk, numbers))
+        desk = replace(desk, opened=ask(desk, numbers, lesson.asked))
         if desk.opened:
             st.markdown(f"**Try it.** {desk.say('try', **numbers)}")
         else:

@@ -6,7 +6,7 @@ the link says. Names are those of a lesson's own controls, and question, answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -118,8 +118,8 @@ class Desk:
         return value
 
 
-def ask(desk: Desk, numbers: Numbers) -> bool:
-    """Ask, and answer once a guess is made. True when the controls may be moved."""
+def ask(desk: Desk, numbers: Numbers, asked: Mapping[str, float]) -> bool:
+    """Ask, and answer once a guess is made: the picture then moves to what was `asked`. True when the controls may be moved."""
     if QUESTION in desk.hidden:
         return True
     options = _options(desk.lesson, numbers)
@@ -131,6 +131,8 @@ def ask(desk: Desk, numbers: Numbers) -> bool:
         format_func=options.__getitem__,
         key=desk.key("guess"),
         persist_state="session",
+        on_change=_move,
+        args=(desk, asked),
     )
     if guess is not None:
         st.session_state.setdefault(ANSWERED, set()).add(desk.lesson)
@@ -140,6 +142,13 @@ def ask(desk: Desk, numbers: Numbers) -> bool:
     if not skipped:
         st.button("Skip the question", key=desk.key("skip"), type="tertiary", on_click=_skip, args=(desk.lesson,))
     return skipped
+
+
+def _move(desk: Desk, asked: Mapping[str, float]) -> None:
+    """Put what was asked into the controls; not where the link locks them, or keeps the answer."""
+    for name, value in asked.items():
+        if not desk.hidden & {name, ANSWER} and name not in desk.locked:
+            st.session_state[desk.key(name)] = value
 
 
 def _options(lesson: str, numbers: Numbers) -> dict[str, str]:

@@ -121,6 +121,31 @@ def noisy_choice(counts: tuple[int, ...], epsilon: float) -> NoisyChoice:
     return NoisyChoice(counts, flip, exponential)
 
 
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """One coin of permute-and-flip: the option it is for, how far that is behind, how likely heads is, and what it showed."""
+
+    option: int
+    behind: int
+    chance: float
+    is_heads: bool
+
+
+def coin_by_coin(counts: tuple[int, ...], epsilon: float, *, rng: np.random.Generator) -> tuple[Flip, ...]:
+    """One choice by permute-and-flip as its inventors describe it: options in random order, a coin each, until one shows heads.
+
+    The last flip is heads: the best option's coin has no tails. Source: McKenna & Sheldon 2020, Algorithm 1.
+    """
+    flips = []
+    for option in map(int, rng.permutation(len(counts))):
+        behind = max(counts) - counts[option]
+        chance = math.exp(-COUNT.exponent(epsilon) * behind)
+        flips.append(Flip(option, behind, chance, bool(rng.random() < chance)))
+        if flips[-1].is_heads:
+            break
+    return tuple(flips)
+
+
 def broken_proof() -> LearnerSpec:
     """The learner whose paper counts the features of a row as different rows: it can be grown complete, and then is refuted."""
     schema = _features(2).schema

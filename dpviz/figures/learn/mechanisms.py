@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.evaluation.learn.lessons import NoisyChoice, NoisyCounts, guesses
-from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, Style, chart, filled, line, marker, panels
+from dpviz.evaluation.learn.lessons import Flip, NoisyChoice, NoisyCounts, guesses
+from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Figure, Rows, Style, bar, chart, filled, line, marker, panels
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.theme import BLUE, NEUTRAL, ORANGE
 from dpviz.figures.wording import chance
@@ -123,6 +123,27 @@ def choice_figure(names: Sequence[str], noisy: NoisyChoice) -> Figure:
         hover = f"%{{x}}: %{{text}}<extra>{name}</extra>"
         figure.add_bar(x=labels, y=shares, name=name, marker=style, hovertemplate=hover, **words)
     return figure
+
+
+def coins_figure(names: Sequence[str], flips: Sequence[Flip]) -> Figure:
+    """The coins flipped so far, in their order: how likely heads was, and what each showed."""
+    across = {"title": "chance of heads", "tickformat": ".0%", "range": [0, 1.25], "tickvals": [0, 0.5, 1]}
+    labels = [f"{place}. {names[flip.option]}" for place, flip in enumerate(flips, start=1)]
+    figure = chart(70 + 42 * len(flips), showlegend=False, bargap=0.35, xaxis=across, yaxis=NAMES)
+    for label, flip in zip(labels, flips, strict=True):
+        words = f" {chance(flip.chance)}: {'heads' if flip.is_heads else 'tails'}"
+        style = filled(BLUE) if flip.is_heads else filled(NEUTRAL, "/")
+        figure.add_bar(**bar(label, flip.chance, words, style), hoverinfo="skip")
+    return figure
+
+
+def coins_sentence(names: Sequence[str], flips: Sequence[Flip]) -> str:
+    """The last coin in words, and what was chosen once it shows heads."""
+    last = flips[-1]
+    behind = "the largest" if not last.behind else f"{last.behind} behind the largest"
+    name = names[last.option]
+    said = f"{name.capitalize()} is {behind}, so its coin shows heads in {chance(last.chance)} of flips. It shows"
+    return f"{said} heads: {name} is chosen." if last.is_heads else f"{said} tails: on to the next option."
 
 
 def choice_sentence(noisy: NoisyChoice, epsilon: float) -> str:

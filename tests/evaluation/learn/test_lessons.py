@@ -3,15 +3,27 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from dpviz.errors import NotEnumerable
 from dpviz.evaluation.learn.growing import N_ROWS, N_STEPS, growing_tree, lesson_rows
-from dpviz.evaluation.learn.lessons import adding_up, broken_proof, guesses, noisy_choice, noisy_counts, poisoned_stump
+from dpviz.evaluation.learn.lessons import (
+    adding_up,
+    broken_proof,
+    coin_by_coin,
+    guesses,
+    noisy_choice,
+    noisy_counts,
+    poisoned_stump,
+)
 from dpviz.evaluation.robustness.certificates import tight_bound
 from dpviz.io.samples import load_sample
 from dpviz.learners import DEFAULT, fit
 from dpviz.models.tree import Branch, Leaf
 from dpviz.privacy.geometric import GeometricNoise
+from dpviz.privacy.selection import PermuteAndFlip
+from dpviz.privacy.sensitivity import COUNT
+from dpviz.randomness import generator
 from dpviz.table.encode import encode
 
 
@@ -180,3 +192,22 @@ def test_a_leaf_shows_the_choice_it_came_with():
     now = growing_tree(2.0, 1, N_STEPS)
     assert now.at("").path == ""
     assert now.at("LR").path == "L"
+
+
+def test_coin_by_coin_chooses_as_often_as_the_mechanism_says() -> None:
+    counts, epsilon, rng = (12, 10, 9, 3), 0.5, generator(3)
+    plays = [coin_by_coin(counts, epsilon, rng=rng) for _ in range(4000)]
+    chosen = np.bincount([play[-1].option for play in plays], minlength=4)
+    exact = 4000 * PermuteAndFlip(epsilon, COUNT).probabilities(np.array(counts))
+    assert 1e-3 < stats.chisquare(chosen, exact).pvalue < 1 - 1e-6
+    wrong = 4000 * PermuteAndFlip(epsilon / 2, COUNT).probabilities(np.array(counts))
+    assert stats.chisquare(chosen, wrong).pvalue < 1e-9
+
+
+def test_a_play_ends_with_the_first_heads_and_names_no_option_twice() -> None:
+    rng = generator(4)
+    for _ in range(200):
+        play = coin_by_coin((5, 5, 0), 1.0, rng=rng)
+        assert [flip.is_heads for flip in play] == [False] * (len(play) - 1) + [True]
+        assert len({flip.option for flip in play}) == len(play)
+        assert all((flip.chance == 1) == (flip.behind == 0) for flip in play)
