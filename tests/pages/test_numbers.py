@@ -149,7 +149,7 @@ def test_rows_of_a_private_table_are_not_followed():
 def test_budget_shows_where_epsilon_goes(name):
     test = page("budget", **of_numbers(name))
     said = texts(test)
-    assert "Claimed and composed" in said
+    assert "One row pays ε" in said
     assert test.get("plotly_chart")
 
 
