@@ -1,9 +1,10 @@
 """The release register: what was spent for good on which rows, and what is left.
 
 `list` shows everything, or writes it to a CSV or JSON file. `declare` names a data set that shares no rows with any other, and
-sets its cap; `cap` changes a cap. `check` finds a register that was changed, truncated or put back from an old copy; `restored`
-goes on with an old copy where there is no newer one, with nothing left to spend. Releases are booked by `dpviz train --data-set
-NAME` or on the Publish page. Every epsilon is for adding or removing one row.
+sets its cap; `cap` changes a cap. `check` finds a register that was changed, truncated or put back from an old copy;
+`restored` goes on with an old copy where there is no newer one, with nothing left to spend. `questions`, `entry` and
+`assessment` write papers about a release: a draft for the public DP Deployments Registry, and a self-assessment. Releases are
+booked by `dpviz train --data-set NAME` or on the Publish page. Every epsilon is for adding or removing one row.
 """
 
 from __future__ import annotations
@@ -11,17 +12,21 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss, for_unit
 from dpviz.commands import console
 from dpviz.commands.arguments import whole
-from dpviz.commands.files import check_output, write_whole
-from dpviz.errors import DpvizError, RefusedRelease
+from dpviz.commands.files import add_output_arguments, check_output, write_whole
+from dpviz.errors import DpvizError, RefusedRelease, UnknownName
+from dpviz.figures.publish.paper_facts import Answers, answers_from, answers_template, facts_of
+from dpviz.figures.publish.papers import ASSESSMENT, ENTRY, FORMS, TITLES, paper
 from dpviz.figures.publish.summary import loss_text
 from dpviz.io.csv_text import csv_text
 from dpviz.release.checking import current_head, findings, restored, seal_in
 from dpviz.release.export import COLUMNS, register_json, register_lines
-from dpviz.release.records import Balance, CapChange
+from dpviz.release.files import is_file_with
+from dpviz.release.records import Balance, CapChange, Entry
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
 
@@ -32,7 +37,7 @@ NOT_AS_WRITTEN = 1
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Topics: list, declare, cap, check, restored."""
+    """Topics: list, declare, cap, check, restored, and papers."""
     topics = parser.add_subparsers(metavar="TOPIC", required=True, title="topics")
     listing = topics.add_parser("list", help="show data sets, releases and explorations, or write them to a file")
     listing.add_argument("--out", type=Path, metavar="FILE", help="write a .csv or .json file, without fingerprints and paths")
@@ -51,8 +56,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     check.add_argument("files", nargs="*", type=Path, metavar="RELEASE.json", help="released files that are kept elsewhere")
     back = topics.add_parser("restored", help="go on with an old copy; what was left counts as spent")
     _add_decision(back, required=True)
-    every = ((listing, _list), (declare, _declare), (cap, _cap), (check, _check), (back, _restored))
-    for topic, do in every:
+    ours = ((listing, _list), (declare, _declare), (cap, _cap), (check, _check), (back, _restored))
+    for topic, do in (*ours, *_add_paper_topics(topics)):
         add_register_argument(topic)
         topic.set_defaults(topic=do)
 
@@ -184,3 +189,60 @@ def balance_pairs(balance: Balance) -> list[tuple[str, str]]:
         ("Spent", loss_text(spent)),
         ("Left", loss_text(balance.left)),
     ]
+
+
+# --- papers
+
+
+def _add_paper_topics(topics: Any) -> list[tuple[Any, Any]]:
+    """(parser, what to do) of every topic about papers."""
+    asking = topics.add_parser("questions", help="write the questions only people can answer, to fill in")
+    add_output_arguments(asking, "the questions (.json)")
+    found = [(asking, _questions)]
+    for kind in (ENTRY, ASSESSMENT):
+        topic = topics.add_parser(kind, help=f"write the {TITLES[kind][0].lower()}{TITLES[kind][1:]}; nothing is sent")
+        topic.add_argument("release", type=int, metavar="NUMBER", help="number of the release, see `dpviz register list`")
+        topic.add_argument("--answers", required=True, type=Path, metavar="FILE", help="filled-in `dpviz register questions`")
+        add_output_arguments(topic, f"the paper ({', '.join(FORMS)})")
+        topic.set_defaults(kind=kind)
+        found.append((topic, _paper))
+    return found
+
+
+def _questions(args: Namespace, register: ReleaseRegister) -> None:
+    check_output(args.out, force=args.force)
+    write_whole(args.out, answers_template(), force=args.force)
+    console.done(f"Wrote {args.out}.")
+
+
+def _paper(args: Namespace, register: ReleaseRegister) -> None:
+    form = args.out.suffix.lower()
+    if form not in FORMS:
+        raise DpvizError("The format is not known.", where=str(args.out), remedy=f"Give a name that ends in {', '.join(FORMS)}.")
+    check_output(args.out, force=args.force, inputs=[register.path, args.answers])
+    entry = _entry(register, args.release)
+    answers = _read_answers(args.answers)
+    facts = facts_of(register.balance(entry.data_set), entry, _released_text(entry))
+    write_whole(args.out, paper(args.kind, form, facts, answers), force=args.force)
+    console.done(f"Wrote {args.out}. Nothing was sent.")
+
+
+def _entry(register: ReleaseRegister, number: int) -> Entry:
+    every = {str(entry.number): entry for entry in register.releases()}
+    if str(number) not in every:
+        raise UnknownName("release", str(number), every)
+    return every[str(number)]
+
+
+def _released_text(entry: Entry) -> str:
+    file = Path(entry.file)
+    if not is_file_with(file, entry.sha256):
+        raise DpvizError("The released file is gone or was changed.", where=file.name, remedy="Put back a copy.")
+    return file.read_text(encoding="utf-8")
+
+
+def _read_answers(path: Path) -> Answers:
+    try:
+        return answers_from(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise DpvizError("The answers cannot be read.", where=str(path), remedy="Write the questions first.") from error

@@ -157,3 +157,20 @@ def test_looks_at_private_rows_are_listed_apart(run, declared, register):
     _, said, _ = run("register", "list", "--register", register)
     assert "Explorations (not covered: keep to yourself)" in said
     assert "(not assigned)" in said
+
+
+def test_papers_are_written_from_answers_and_nothing_is_made_up(run, refused, release, declared, register, tmp_path):
+    run(*release("tree.json", "--assign"))
+    answers, where = tmp_path / "answers.json", ("--register", register)
+    assert run("register", "questions", "--out", answers, *where)[0] == 0
+    words = ("register", "entry", "1", "--answers", answers, *where, "--out")
+    assert "Something only people know is missing" in refused(*words, tmp_path / "entry.yaml")
+    document = json.loads(answers.read_text(encoding="utf-8"))
+    document["answers"] = dict.fromkeys(document["answers"], "x") | {"sector": "", "data_source": "Static"}
+    answers.write_text(json.dumps(document), encoding="utf-8")
+    for name in ("entry.yaml", "entry.json", "entry.html"):
+        assert run(*words, tmp_path / name)[0] == 0
+    assert json.loads((tmp_path / "entry.json").read_text(encoding="utf-8"))["status"] == "Draft"
+    assert run("register", "assessment", "1", "--answers", answers, *where, "--out", tmp_path / "self.yaml")[0] == 0
+    assert "The format is not known" in refused(*words, tmp_path / "entry.pdf")
+    assert "There is no release called '7'" in refused("register", "entry", "7", *words[3:], tmp_path / "other.yaml")

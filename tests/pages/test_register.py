@@ -8,10 +8,13 @@ from streamlit.testing.v1 import AppTest
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.app.publish.account import accounts
 from dpviz.figures.publish.account import account_html, spent_steps
+from dpviz.figures.publish.paper_facts import QUESTIONS
 from dpviz.release import beside
 from dpviz.release.checking import current_head
+from dpviz.release.publish import publish
 from dpviz.release.register import ReleaseRegister
 from tests.pages.opened import PAGES, said_in_boxes, texts
+from tests.release.rows import requested, small_rows
 
 NAME = "clinic <2024>"
 
@@ -72,3 +75,22 @@ def test_what_was_spent_only_grows(register):
     (found,) = accounts(register)
     steps = [value for _, value in spent_steps(found.balance)]
     assert steps == [0.0, 0.25, 0.75]
+
+
+def test_papers_are_offered_once_everything_is_answered(monkeypatch, tmp_path):
+    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
+    book = ReleaseRegister()
+    book.declare(NAME, epsilon_cap=1.0)
+    book.assign(small_rows().identity, NAME)
+    publish(book, small_rows(), requested(0.5))
+    test = opened()
+    offered = lambda: [found for found in test.get("download_button") if "papers-" in found.proto.id]  # noqa: E731
+    assert len(offered()) == 6
+    assert all(found.proto.disabled for found in offered())
+    assert "Still to be answered: 9 of 12" in texts(test)
+    for name in QUESTIONS:
+        if name not in ("sector", "data_source"):
+            test.text_input(key=f"papers-{name}").set_value("x")
+    test.run()
+    assert not test.exception
+    assert not any(found.proto.disabled for found in offered())

@@ -142,7 +142,9 @@ def table_html(rows: Sequence[dict[str, object]] | Rows, none: str) -> str:
     if not rows:
         return f'<p class="note">{text(none)}</p>'
     head = "".join(f"<th>{text(name)}</th>" for name in rows[0])
-    body = "".join("<tr>" + "".join(f"<td>{text(str(cell))}</td>" for cell in row.values()) + "</tr>" for row in rows)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{text(str(cell)) if cell != '' else ''}</td>" for cell in row.values()) + "</tr>" for row in rows
+    )
     return f'<div class="table"><table><tr>{head}</tr>{body}</table></div>'
 
 

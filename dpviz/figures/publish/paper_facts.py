@@ -1,0 +1,168 @@
+"""What papers about a release may say: the list of what they are filled from, and the answers only people can give.
+
+Nothing else of the register or of the file reaches a paper: no exploration, no count, no fingerprint of rows, no path.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from typing import Any
+
+from dpviz.accounting.claim import Claim
+from dpviz.accounting.guarantee import PrivacyLoss, for_unit
+from dpviz.errors import DocumentError, DpvizError
+from dpviz.io.exports.contract import Exportable
+from dpviz.io.exports.statement import statement_of, test_result_of
+from dpviz.learners import get_learner
+from dpviz.release.records import Balance, Entry, State
+from dpviz.table.schema import Schema
+from dpviz.table.strict_json import parse_json, read
+from dpviz.training.honest.number_report import NumberReport
+from dpviz.training.honest.report import TestReport
+
+#: Answer -> what is asked. All but `sector` and `sources` have to be given.
+QUESTIONS = {
+    "name": "Name of the data product",
+    "curators": "Who publishes it; several names separated by semicolons",
+    "intended_use": "What it is for",
+    "region": "Region whose people, or whose law, it is about",
+    "sector": "Sector",
+    "collection": "How the data were collected, and on what legal ground",
+    "data_source": "Do new rows come in over time?",
+    "tuning": "How the settings were chosen",
+    "justification": "Why this privacy loss is acceptable for this use",
+    "access": "Who can read the rows, and how they are protected",
+    "sources": "Links to further documents",
+    "authors": "Who fills this in; several names separated by semicolons",
+}
+SECTORS = ("", "Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
+DATA_SOURCES = ("Static", "Dynamic")
+OPTIONAL = ("sector", "sources")
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What only people know; the fields are those of QUESTIONS."""
+
+    name: str = ""
+    curators: str = ""
+    intended_use: str = ""
+    region: str = ""
+    sector: str = ""
+    collection: str = ""
+    data_source: str = "Static"
+    tuning: str = ""
+    justification: str = ""
+    access: str = ""
+    sources: str = ""
+    authors: str = ""
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The questions that still have to be answered."""
+        return tuple(QUESTIONS[name] for name in QUESTIONS if name not in OPTIONAL and not getattr(self, name).strip())
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything of a release that a paper is filled from.
+
+    Attributes
+    ----------
+    schema : Schema
+    learner : str
+        Its name in the registry of learners.
+    loss, together : PrivacyLoss
+        What this release cost one row, and all releases of the data set together.
+    n_releases : int
+    cap : PrivacyLoss
+    unit, rows_per_unit : str, int
+        Whom it protects, and how many rows they have at most.
+    rows_are_bounded : bool
+        The rows of each person were bound by dpviz, not by the owner's word.
+    claim : Claim
+    mechanisms : tuple of str
+    versions : dict
+    report : TestReport or None
+        The private test result.
+    published : str
+        ISO date.
+    number, sha256, head : int, str, str
+        Of the released file and its entry in the register.
+    """
+
+    schema: Schema
+    learner: str
+    loss: PrivacyLoss
+    together: PrivacyLoss
+    n_releases: int
+    cap: PrivacyLoss
+    unit: str
+    rows_per_unit: int
+    rows_are_bounded: bool
+    claim: Claim
+    mechanisms: tuple[str, ...]
+    versions: dict[str, str]
+    report: TestReport | NumberReport | None
+    published: str
+    number: int
+    sha256: str
+    head: str
+
+    @property
+    def title(self) -> str:
+        """How the learner is called."""
+        return get_learner(self.learner).title
+
+    @property
+    def of_unit(self) -> PrivacyLoss:
+        """What this release cost whoever is protected."""
+        return for_unit(self.loss, self.rows_per_unit)
+
+
+def facts_of(balance: Balance, entry: Entry, text: str) -> Facts:
+    """The facts of a release from its register and its file. Raises DpvizError for one that was never finished."""
+    if entry.state is not State.RELEASED:
+        raise DpvizError("This release was interrupted: there is no file to write papers about.", where=f"number {entry.number}")
+    given, unit = Exportable(text), balance.data_set
+    statement, document = statement_of(given.document), given.document
+    return Facts(
+        schema=given.schema,
+        learner=entry.learner,
+        loss=entry.loss,
+        together=balance.spent,
+        n_releases=len(balance.releases),
+        cap=PrivacyLoss(unit.epsilon_cap, unit.delta_cap),
+        unit=unit.unit,
+        rows_per_unit=unit.rows_per_unit,
+        rows_are_bounded=statement.per_person is not None,
+        claim=statement.claim,
+        mechanisms=tuple(dict.fromkeys(step.mechanism for step in statement.ledger if step.mechanism)),
+        versions=read(dict[str, str], document.get("versions", {}), "versions"),
+        report=test_result_of(document, given.schema),
+        published=entry.finished[:10],
+        number=entry.number,
+        sha256=entry.sha256,
+        head=read(str, document.get("register", {}).get("head", ""), "register.head"),
+    )
+
+
+def answers_template() -> str:
+    """JSON to fill in: every question with an empty answer."""
+    about = {"questions": QUESTIONS, "answers": {field.name: field.default for field in fields(Answers)}}
+    return json.dumps(about, indent=1, ensure_ascii=False) + "\n"
+
+
+def answers_from(text: str) -> Answers:
+    """Answers from a filled-in template. Raises DocumentError."""
+    document: Any = read(dict, parse_json(text))
+    if "answers" not in document:
+        raise DocumentError("There are no answers.", where="answers", remedy="Begin with what `dpviz register questions` writes.")
+    return read(Answers, document["answers"], "answers")
+
+
+def require_answered(answers: Answers) -> None:
+    """Raise DpvizError that names what is still missing."""
+    if answers.missing:
+        raise DpvizError("Something only people know is missing.", remedy="Answer: " + "; ".join(answers.missing) + ".")
