@@ -5,7 +5,7 @@ import streamlit as st
 from dpviz.app import controls, explorations, parts, tree_parts
 from dpviz.app.tree import opened, redraws
 from dpviz.app.tree import screen as tree_screen
-from dpviz.app.tree.measured import measured_screen
+from dpviz.app.tree.measured import measured_line, measured_screen
 from dpviz.app.tree.person import person_screen
 
 LEAD = "A private tree hides any one row in noise. Drag ε and watch: less hides a row better, more brings the tree into focus."
@@ -25,6 +25,7 @@ with st.container():  # what is said of a tree that still grows moves nothing be
 if trained is not None:
     result = trained.result
     tree_parts.verdict_box(result)
+    measured_line(trained.held_out)
     with st.container():
         tree_screen.tree_screen(trained, loaded)
     person_screen(result.model, trained.tree)

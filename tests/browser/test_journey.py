@@ -85,7 +85,7 @@ def test_from_a_messy_csv_to_a_file_that_predicts_what_the_tree_predicts(page: A
 def test_a_tree_for_a_number_goes_from_a_sample_to_a_file_that_predicts_the_same(page: Any, app: str) -> None:
     page.goto(f"{app}/?data=rents&epsilon=2&draw=5")
     page.get_by_text("Would be guaranteed if released: ε = 2, δ = ").wait_for()
-    page.get_by_text("R² (held-out rows)").wait_for()
+    page.get_by_text("Test R²").wait_for()
     settled(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download simulation (JSON)").click()

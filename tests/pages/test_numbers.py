@@ -104,8 +104,9 @@ def test_what_is_kept_aside_is_measured_against_the_mean():
     kept = trained_of(test).held_out
     assert isinstance(kept, HeldOutNumber)
     assert kept.r2 == pytest.approx(1 - (kept.rmse / kept.mean_rmse) ** 2, abs=0.01)
-    assert [item.label for item in test.metric] == ["R² (held-out rows)", "Typical error (RMSE)", "Mean absolute error"]
-    assert test.metric[0].value == f"{kept.r2:.3f}"
+    (line,) = [found.value for found in test.markdown if "Test R²" in found.value]
+    assert line.startswith(f"**Test R² {kept.r2:.3f} (")
+    assert f"RMSE {format_value(kept.mean_rmse)}" in line
 
 
 @pytest.mark.parametrize("name", ["gbdt", "s-gbdt"])

@@ -143,7 +143,7 @@ def test_private_rows_are_looked_at_once_per_setting_however_often_trees_are_swa
     assert looks == [2.0, 0.5]
     assert len(noted) == 2
     assert in_link(test) is None
-    assert not test.metric
+    assert "Test accuracy" not in texts(test)
     assert "ccuracy" not in "".join(found.value.to_string() for found in test.table)
     assert not {fresh.SLOT, "redraws-of-pinned", *SLOTS.values()} & {*test.session_state["_work"].slots}
 

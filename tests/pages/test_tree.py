@@ -87,7 +87,8 @@ def test_private_rows_show_no_count_no_accuracy_and_no_seed(name):
     test = drawn(name, DataRole.PRIVATE)
     said = texts(test)
     assert "Exact rows" not in said
-    assert not test.metric
+    assert "held-out" not in said
+    assert "Test accuracy" not in said
     assert "width" not in test.session_state
     assert not [widget for widget in test.number_input if widget.label == "Random seed"]
     assert ("every draw would spend ε again" in said) == (tree_on_screen(test).tree is not None)
@@ -111,11 +112,10 @@ def test_accuracy_stands_beside_the_most_frequent_class():
     test = opened("tree")
     kept_aside = tree_on_screen(test).held_out
     known = kept_aside.measures
-    assert [item.label for item in test.metric if item.label != "AUC"] == [
-        "Test accuracy (held-out rows)",
-        "Always the most frequent class",
-    ]
-    assert (test.metric[0].value, test.metric[-1].value) == (f"{known['accuracy']:.1%}", f"{known['majority']:.1%}")
+    low, high = kept_aside.intervals["accuracy"]
+    (line,) = [found.value for found in test.markdown if "Test accuracy" in found.value]
+    assert line.startswith(f"**Test accuracy {known['accuracy']:.1%} ({low:.1%} to {high:.1%})** · AUC ")
+    assert line.endswith(f"always the most frequent class: {known['majority']:.1%}")
     assert kept_aside.n_rows == round(0.2 * in_use(DataRole.SIMULATED).data.n_rows)
     assert known["accuracy"] > 0.5
 
@@ -158,21 +158,20 @@ def test_accuracy_never_leads_where_a_class_is_rare():
     test = AppTest.from_function(_measured)
     test.session_state["found"] = found
     test.run()
-    assert "they put balanced accuracy between 49 % and 51 %" in texts(test)
     assert list(table_with(test, "95 %").measure) == ["Balanced accuracy", "Accuracy", "AUC"]
-    assert [item.label for item in test.metric] == [
-        "Balanced accuracy (held-out rows)",
-        "AUC",
-        "Always the most frequent class",
-    ]
+    said = (
+        "**Test balanced accuracy 50.0% (49.0% to 51.0%)** · AUC 0.610 (0.600 to 0.620) · always the most frequent class: 97.0%"
+    )
+    assert said in [found.value for found in test.markdown]
 
 
 def _measured():
     import streamlit as st
 
-    from dpviz.app.tree.measured import measured_screen
+    from dpviz.app.tree.measured import measured_line, measured_screen
     from tests.contract.tables import schema_of
 
+    measured_line(st.session_state["found"])
     measured_screen(st.session_state["found"], schema_of())
 
 

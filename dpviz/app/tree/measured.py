@@ -1,4 +1,4 @@
-"""How the tree does on held-out rows: two figures on top, every measure below."""
+"""How the model does on held-out rows: one line above its picture, every measure below."""
 
 from __future__ import annotations
 
@@ -16,63 +16,49 @@ from dpviz.figures.compare.measure_text import interval_text, measure_text
 from dpviz.figures.wording import capital, percent
 from dpviz.models.tree import format_value
 from dpviz.table.schema import Schema
-from dpviz.training.honest.number_report import NumberReport
 from dpviz.training.honest.report import TestReport
 
 
-def measured_screen(
-    found: HeldOut | HeldOutNumber | None, schema: Schema, report: TestReport | NumberReport | None = None
-) -> None:
-    """Measures on held-out rows beside what needs no model, none for private rows; and the private test result `report`."""
+def measured_line(found: HeldOut | HeldOutNumber | None) -> None:
+    """How the model on screen does, above its picture: the leading measure with its interval, what needs no model beside it."""
+    if found is None:
+        return
     if isinstance(found, HeldOutNumber):
-        _errors(found)
-    elif found is not None:
-        _leading(found)
+        said, note = _of_numbers(found), "R² is 1 at best and 0 for the mean."
+    else:
+        said, note = _of_classes(found), f"Most frequent: {literal(found.majority_class)}."
+    leading, *others = said
+    st.markdown(f"**{leading}** · {' · '.join(others)}")
+    st.caption(f"Trained on 80 % of the rows, tested on the other {found.n_rows:,}; 95 % intervals. {note}")
+
+
+def _of_numbers(found: HeldOutNumber) -> list[str]:
+    said = [f"Test {_with_interval(found, 'r2', found.r2)}"]
+    said += [_with_interval(found, name, value) for name, value in (("rmse", found.rmse), ("mae", found.mae))]
+    return [*said, f"always the mean, {format_value(found.mean)}: {METRICS['rmse']} {format_value(found.mean_rmse)}"]
+
+
+def _of_classes(found: HeldOut) -> list[str]:
+    """Accuracy first, but not where the most frequent class alone makes it look good."""
+    known = found.measures
+    names = ["balanced_accuracy" if known["majority"] >= RARE else "accuracy", "auc"]
+    said = [_with_interval(found, name, known[name]) for name in names if not math.isnan(known[name])]
+    return [f"Test {said[0]}", *said[1:], f"always the most frequent class: {known['majority']:.1%}"]
+
+
+def _with_interval(found: HeldOut | HeldOutNumber, name: str, value: float) -> str:
+    between = found.intervals.get(name, (math.nan, math.nan))
+    known = "" if math.isnan(between[0]) else f" ({interval_text(between, name)})"
+    return f"{METRICS[name]} {'–' if math.isnan(value) else measure_text(value, name)}{known}"
+
+
+def measured_screen(found: HeldOut | HeldOutNumber | None, schema: Schema, report: TestReport | None = None) -> None:
+    """Every measure on held-out rows, none for private rows; and the private test result `report`."""
+    if isinstance(found, HeldOut):
         _every(found, schema)
-    if report is not None:
+    if report is not None and not isinstance(found, HeldOutNumber):
         exact = None if found is None else (found.measures, found.intervals)
         private_test(report, exact, "held-out rows", "A release carries the private one; these rows may show both.")
-
-
-def _errors(found: HeldOutNumber) -> None:
-    change = round(100 * (found.rmse / found.mean_rmse - 1), 1) + 0.0 if found.mean_rmse else 0.0
-    against = f"{change:+.1f} % against the mean"
-    with st.container(horizontal=True):
-        st.metric("R² (held-out rows)", "–" if math.isnan(found.r2) else measure_text(found.r2, "r2"), width="content")
-        st.metric("Typical error (RMSE)", format_value(found.rmse), against, delta_color="inverse", width="content")
-        st.metric("Mean absolute error", format_value(found.mae), width="content")
-    st.caption(
-        f"Trained on 80 % of the rows, tested on the other {found.n_rows:,}. R² is 1 at best and 0 for "
-        f"always predicting the mean ({format_value(found.mean)}). 95 % intervals: {_intervals_of(found)}."
-    )
-
-
-def _intervals_of(found: HeldOutNumber) -> str:
-    known = ((name, between) for name, between in found.intervals.items() if not math.isnan(between[0]))
-    return ", ".join(f"{METRICS[name]} {interval_text(between, name)}" for name, between in known)
-
-
-def _leading(found: HeldOut) -> None:
-    """Accuracy, but not where the most frequent class alone makes it look good."""
-    known, n_classes = found.measures, len(found.confused)
-    is_rare = known["majority"] >= RARE
-    with st.container(horizontal=True):
-        if is_rare:
-            gain = 100 * (known["balanced_accuracy"] - 1 / n_classes)
-            value = f"{known['balanced_accuracy']:.1%}"
-            st.metric("Balanced accuracy (held-out rows)", value, f"{gain:+.1f} points against guessing", width="content")
-        else:
-            gain = 100 * (known["accuracy"] - known["majority"])
-            st.metric("Test accuracy (held-out rows)", f"{known['accuracy']:.1%}", f"{gain:+.1f} points", width="content")
-        if not math.isnan(known["auc"]):
-            st.metric("AUC", measure_text(known["auc"], "auc"), width="content")
-        st.metric("Always the most frequent class", f"{known['majority']:.1%}", width="content")
-    leading = "balanced_accuracy" if is_rare else "accuracy"
-    low, high = map(percent, found.intervals[leading])
-    st.caption(
-        f"This tree was trained on 80 % of the rows and tested on the other {found.n_rows:,}; they put {METRICS[leading]} "
-        f"between {low} and {high} (95 %). Most frequent: {literal(found.majority_class)}."
-    )
 
 
 def _every(found: HeldOut, schema: Schema) -> None:

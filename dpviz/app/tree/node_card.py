@@ -1,53 +1,22 @@
-"""The card of one node: its rule and path in words, the epsilon spent there, how often it comes back under fresh noise."""
+"""The card of one node: its rule and path in words, what was released there, how often it comes back under fresh noise."""
 
 from __future__ import annotations
 
-import math
-
 import streamlit as st
 
-from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.app.parts import literal, plain
 from dpviz.app.state import Loaded
 from dpviz.app.tree.fresh import is_drawn_again, redraws_task
 from dpviz.app.trees import Trained
 from dpviz.app.work.session import poll
 from dpviz.evaluation.tree.redraws import Redraws
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.tree.labels import interval_in_words
 from dpviz.figures.tree.text import path_in_words
 from dpviz.models.tree import Branch, Halves, Node, NumberLeaf, Tree, format_value, leaf_in_words, rule_in_words
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
-from dpviz.training.contract import FitResult
 from dpviz.training.exact_trace import ExactTrace
 from dpviz.training.honest.folding import intervals
-from dpviz.training.honest.numbers import LEAF_SUMS
-
-
-def spent_at(plan: BudgetPlan, complete: Tree, path: str) -> float:
-    """Epsilon one row pays at this node: the plan's share of its level, or of the leaves; infinite for what is exact."""
-    node = complete.node(path)
-    return sum(share.composed for share in plan.shares if _pays(share, node, len(path)))
-
-
-def _pays(share: Share, node: Node, depth: int) -> bool:
-    if share.part == "leaf":
-        return not isinstance(node, Branch)
-    if share.level is None:
-        return math.isinf(share.epsilon)  # exact everywhere; what is bought once before the tree belongs to no node
-    return isinstance(node, Branch) and share.level == depth
-
-
-def paid_in_all(plan: BudgetPlan) -> float:
-    """Epsilon one row pays over the whole plan."""
-    return sum(share.composed for share in plan.shares)
-
-
-def spends(plan: BudgetPlan, complete: Tree, shown: Tree) -> dict[str, float]:
-    """Path of every node on screen -> epsilon spent there."""
-    return {placed.path: spent_at(plan, complete, placed.path) for placed in shown.nodes()}
 
 
 def node_card(trained: Trained, loaded: Loaded, shown: Tree, path: str, trace: ExactTrace | None) -> None:
@@ -66,7 +35,8 @@ def node_card(trained: Trained, loaded: Loaded, shown: Tree, path: str, trace: E
                 st.markdown(f"Mean of the rows here: **{interval_in_words(node.interval)}**, from released noisy sums.")
             if isinstance(node, Branch) and node.halves is not None:
                 st.markdown(_halves_sentence(shown.schema, node.halves))
-            st.markdown(_spent_sentence(trained.result, complete, path, not isinstance(node, Branch)))
+            if not isinstance(node, Branch) and isinstance(complete.node(path), Branch):
+                st.caption("Leaves below it predicted the same, or could not be told apart, and were merged.")
         with how:
             if trace is not None:
                 st.markdown(_rows_sentence(trace, path, shown.schema))
@@ -83,22 +53,6 @@ def _halves_sentence(schema: Schema, halves: Halves) -> str:
     side = "yes" if halves.low_left else "no"
     name, median = literal(schema.target.name), format_value(halves.median)
     return f"Released median: about half of the rows here have {name} ≤ **{median}**. “{side}” leads to the lower half."
-
-
-def _spent_sentence(result: FitResult, complete: Tree, path: str, is_leaf: bool) -> str:
-    cost, total = spent_at(result.plan, complete, path), paid_in_all(result.plan)
-    merged = is_leaf and isinstance(complete.node(path), Branch)
-    note = " Leaves below it predicted the same and were merged." if merged else ""
-    if math.isinf(cost):
-        return f"Exact: no ε limits what this node shows.{note}"
-    sums = result.plan.set_aside(LEAF_SUMS)
-    if not cost and sums is not None:
-        each = f"ε = **{number_text(sums.epsilon)}** each ({NEIGHBOURS})"
-        return f"Its number comes from rows that pay for nothing else: {each}.{note}"
-    if not cost:
-        return f"Its label was chosen together with the rule above, at no extra ε.{note}"
-    exact = "" if result.ledger.guarantee.is_finite else " What the learner publishes exactly comes on top."
-    return f"ε spent here: **{number_text(cost)}** of {number_text(total)}, {cost / total:.0%} ({NEIGHBOURS}).{exact}{note}"
 
 
 def _rows_sentence(trace: ExactTrace, path: str, schema: Schema) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
@@ -21,6 +22,7 @@ from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.app.trees import Trained
 from dpviz.app.work.watch import watch, watch_missing
 from dpviz.evaluation.tree.redraws import Redraws
+from dpviz.figures.tree.levels import level_epsilons, levels_in_words
 from dpviz.figures.tree.pair import Side, pair_svg
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import rule_list
@@ -86,6 +88,8 @@ def _legend(trained: Trained, loaded: Loaded, drawn: Redraws | None, *, may_show
         said.append("Bars: the number of a leaf on the scale of all leaves, with a 95 % interval of its mean.")
     if drawn is not None:
         said += [f"Ink: how often a question comes back in {drawn.n_done} trees with fresh noise.", _FAINT]
+    per_level = levels_in_words(trained.result.plan)
+    said += [f"{per_level[:-1]} ({NEIGHBOURS})."] if per_level else []
     st.caption(" ".join(said))
     if drawn is None and is_drawn_again(trained.asked, loaded):
         watch_missing(redraws_task(trained.asked, loaded), "Drawing the tree again with fresh noise")
@@ -114,7 +118,8 @@ def _picture(trained: Trained, now: Side, loaded: Loaded, pinned: tuple[str, Sid
 def _drawing(trained: Trained, now: Side, pinned: tuple[str, Side] | None, chosen: str, *, narrow: bool) -> str:
     if pinned is not None:
         return pair_svg(pinned[1], now, selected=chosen, narrow=narrow)
-    return tree_svg(now.tree, narrow=narrow, selected=chosen, title=_title(trained, now.tree), **now.style)
+    levels = level_epsilons(trained.result.plan)
+    return tree_svg(now.tree, narrow=narrow, selected=chosen, levels=levels, title=_title(trained, now.tree), **now.style)
 
 
 def _chosen(shown: Tree) -> tuple[str, str]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpviz.evaluation.tree.ladder import Rung
 from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.tree.levels import level_epsilons
 from dpviz.figures.tree.pair import Side, pair_sentence, pair_svg
 from dpviz.figures.tree.style import tree_css
 from dpviz.figures.tree.svg import tree_svg
@@ -55,7 +56,8 @@ def step(
     widths = None if rows is None else exact_trace(shown, rows).shares(shown)
     style: dict[str, Any] = {"widths": widths, "bars": bars, "fold": fold}
     style |= {"came_back": rung.drawn.coming_back(shown), "n_draws": rung.drawn.n_done}
-    both = (tree_svg(shown, narrow=narrow, selected=None, title="Tree", **style) for narrow in (False, True))
+    drawn: dict[str, Any] = {"selected": None, "title": "Tree", "levels": level_epsilons(plan), **style}
+    both = (tree_svg(shown, narrow=narrow, **drawn) for narrow in (False, True))
     wide, narrow = (_without(tree_css(numbers=bool(shown.values)), drawing) for drawing in both)
     return Step(value, wide, narrow, rung.score, rung.scores, beside, shown, style)
 

@@ -6,25 +6,23 @@ The drawing is complete XML on its own, fetches nothing, and carries its meaning
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from xml.sax.saxutils import escape, quoteattr
 
 from dpviz.figures.theme import DIFFERENCES, N_COLOURS, class_letter, place_of, step_of
 from dpviz.figures.tree.labels import fitted, fitted_pair, rule_parts, text_width, visible
-from dpviz.figures.tree.layout import CARD_WIDTH, NOISE, Layout, Placed, tree_layout, without_noise
+from dpviz.figures.tree.layout import NOISE, Layout, Placed, tree_layout, without_noise
+from dpviz.figures.tree.levels import STRIP, strip_lines
 from dpviz.figures.tree.shapes import coordinate as _n
 from dpviz.figures.tree.shapes import rect, text
+from dpviz.figures.tree.sizes import PADDING, SIDE_WIDTH, SMALL, SWATCH, TEXT, least_card
 from dpviz.figures.tree.style import tree_css
 from dpviz.figures.tree.text import node_in_words
-from dpviz.models.tree import Branch, End, Leaf, NumberLeaf, Rule, ThresholdRule, Tree, format_value, leaf_in_words
+from dpviz.models.tree import Branch, End, Leaf, NumberLeaf, Rule, ThresholdRule, Tree, leaf_in_words
 from dpviz.table.schema import Schema
 
-TEXT, SMALL = 13.0, 11.5
-PADDING = 9.0
-SWATCH, SIDE_WIDTH = 18.0, 25.0
-WIDEST_LEAF, WIDEST_MARK = 132.0, 60.0
 THINNEST, THICKEST, THICKEST_ROW = 1.25, 12.0, 6.0
 #: Nodes that come back in a smaller share of the draws are drawn dashed.
 FAINT = 1 / 3
@@ -74,6 +72,7 @@ def tree_svg(
     fold: bool = False,
     narrow: bool = False,
     layout: Layout | None = None,
+    levels: Mapping[int, float] | None = None,
     title: str,
 ) -> str:
     """The tree as one SVG document.
@@ -97,24 +96,29 @@ def tree_svg(
         One outline 340 px wide, for telephones.
     layout : Layout, optional
         Where nodes stand, instead of the places that `narrow` and the tree give.
+    levels : mapping from level to float, optional
+        Epsilon per level, for a strip in the left margin of a wide drawing.
     title : str
         What the picture is, read out first.
     """
     came_back = came_back or {}
     notes = [f"{count} of {n_draws}" for count in came_back.values()] if marks is None else marks.values()
-    least = _least_card(tree, notes, " 100%" if bars else "")
+    least = least_card(tree, notes, " 100%" if bars else "")
     drawn = Tree(tree.schema, without_noise(tree.root, came_back)) if fold else tree
     layout = layout or tree_layout(drawn, narrow=narrow, least_card=least)
     drawing = _Drawing(tree, layout, widths, selected, marks, came_back, n_draws, bars or {})
-    width, height = _n(layout.width), _n(layout.height)
+    strip = [] if narrow else list(strip_lines(levels or {}, layout))
+    start = _n(-STRIP) if strip else "0"
+    width, height = _n(layout.width + STRIP * bool(strip)), _n(layout.height)
     name = quoteattr(visible(title))
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="dp-tree" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" role="tree" aria-label={name} data-layout="{"narrow" if narrow else "wide"}">',
+        f'viewBox="{start} 0 {width} {height}" role="tree" aria-label={name} data-layout="{"narrow" if narrow else "wide"}">',
         f"<title>{escape(visible(title))}</title>",
         f"<style>{escape(tree_css(numbers=bool(tree.values)))}</style>",
-        f'<rect class="dp-ground" width="{width}" height="{height}"/>',
+        f'<rect class="dp-ground" x="{start}" width="{width}" height="{height}"/>',
         '<g role="none" aria-hidden="true">',
+        *strip,
         *(_edge(drawing, placed) for placed in _thin_last(drawing)),
         *(side for placed in layout.nodes for side in _side(drawing, placed)),
         "</g>",
@@ -224,8 +228,9 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
     one_line = placed.hangs or not isinstance(placed.node, Branch)
     if mark:
         shown = fitted(mark, placed.width * 0.4, SMALL)
-        yield text("mark", right, middle + (4 if one_line else 13), shown)
-        right -= text_width(shown, SMALL) + 6
+        beside_name = not one_line and _has_room_beside_name(drawing, placed, shown)
+        yield text("mark", right, middle + (4 if one_line else -4.5 if beside_name else 13), shown)
+        right -= 0 if beside_name else text_width(shown, SMALL) + 6
     if placed.hangs:
         yield text("side", left, middle + 4, _SIDES[placed.path[-1]])
         left += SIDE_WIDTH
@@ -239,6 +244,13 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
         if drawn is not None:
             yield from _bar(drawn, placed)
         yield from _said(drawing, placed.node, left, right, middle, bar)
+
+
+def _has_room_beside_name(drawing: _Drawing, placed: Placed, mark: str) -> bool:
+    """The mark of a card stands beside a short name, so that the condition below keeps its whole line."""
+    assert isinstance(placed.node, Branch)
+    name, _ = rule_parts(drawing.tree.schema, placed.node.rule)
+    return text_width(name, TEXT, bold=True) + text_width(mark, SMALL) + 6 <= placed.width - 2 * PADDING
 
 
 def _places(drawing: _Drawing, leaf: End) -> tuple[float, float, float] | None:
@@ -286,12 +298,3 @@ def _rule(schema: Schema, rule: Rule, left: float, right: float, middle: float, 
     else:
         yield text("name", left, middle - 4.5, fitted(name, placed.width - 2 * PADDING, TEXT, bold=True))
         yield text("rule", left, middle + 13, fitted(asked, right - left, TEXT))
-
-
-def _least_card(tree: Tree, marks: Iterable[str], probability: str) -> float:
-    """A card wide enough for what leaves say and the marks, within reason; deep trees hang, and need room for yes and no too."""
-    side = SIDE_WIDTH if tree.depth > 3 else 0.0
-    names = map(format_value, tree.values) if tree.values else tree.schema.classes
-    name = max(text_width(visible(name) + probability, TEXT, bold=True) for name in names)
-    mark = max((text_width(visible(mark), SMALL) + 6 for mark in marks if mark), default=0.0)
-    return max(CARD_WIDTH, side + min(WIDEST_LEAF, 2 * PADDING + SWATCH + 6 + name) + min(WIDEST_MARK, mark))

@@ -1,0 +1,40 @@
+import math
+import re
+
+import dpviz
+from dpviz.figures.tree.levels import level_epsilons, levels_in_words
+from dpviz.figures.tree.svg import tree_svg
+from tests.contract.tables import schema_of, table
+
+DATA = table(schema_of("mixed"), 300)
+
+
+def fitted(name="pf-tree", depth=3, **more):
+    return dpviz.fit(name, DATA, epsilon=1.0, max_depth=depth, depth=depth, seed=1, **more)
+
+
+def test_levels_of_a_tree_add_up_to_its_epsilon_and_kept_rows_pay_at_the_leaves():
+    found = level_epsilons(fitted().plan)
+    assert math.isclose(sum(found[level] for level in range(3)), 1.0)
+    assert found[3] == 1.0
+    assert sum(level_epsilons(fitted(leaves="labels").plan).values()) == sum(found[level] for level in range(3))
+
+
+def test_what_is_exact_has_no_levels():
+    assert level_epsilons(fitted("cart").plan) == {}
+    assert levels_in_words(fitted("cart").plan) == ""
+
+
+def test_words_name_every_level_and_who_pays_at_the_leaves():
+    words = levels_in_words(fitted(depth=2).plan)
+    assert words == "ε per level, from the root: 0.417, 0.583; leaves: 1, paid by rows kept for them alone."
+
+
+def test_a_label_stands_beside_each_row_of_cards_and_nowhere_on_a_telephone():
+    result = fitted(depth=2, leaves="labels")
+    style = {"widths": None, "selected": None, "title": "Tree", "levels": level_epsilons(result.plan)}
+    wide, narrow = (tree_svg(result.model, narrow=small, **style) for small in (False, True))
+    assert re.findall(r">ε ([0-9.]+)<", wide) == ["0.417", "0.583"]
+    first, second = (float(width) for width in re.findall(r'class="spent"[^>]* width="([0-9.]+)"', wide))
+    assert abs(first / second - 0.417 / 0.583) < 0.01
+    assert 'class="spent"' not in narrow
