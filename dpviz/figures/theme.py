@@ -73,9 +73,10 @@ N_STEPS = len(LIGHT.steps)
 DIFFERENCES = {"changed": ("#8a5a00", "#e3bd5a"), "different": ("#9b1f8f", "#e48be0")}
 
 WHITE, CLEAR = "#ffffff", "rgba(0,0,0,0)"
-#: Lines of learners side by side.
-SERIES = ("#2f86c1", "#d2691e", "#12937a", "#c0569a", "#9a7d0a", "#7a6fd0", "#bb4f4f")
-BLUE, ORANGE, GREEN, PINK = SERIES[:4]
+#: Lines side by side, of learners or of epsilons: no two of them alike to readers with any of three colour blindnesses.
+SERIES = ("#358ac4", "#d27120", "#809677", "#5d5cd4", "#7f5e79", "#9500ff", "#cd0d3c")
+BLUE, ORANGE = SERIES[:2]
+GREEN, PINK = "#12937a", "#c0569a"
 #: What is only there to compare with.
 NEUTRAL = "#7d8a8f"
 #: A number that can be relied on, and one that cannot.
@@ -86,7 +87,7 @@ VOTES = "#5f8f2f"
 MAUVE, TEAL = "#b07aa1", "#12a07e"
 #: What was released, what was interrupted, what is asked for, and how much of that lies over a cap.
 RELEASED, INTERRUPTED, ASKED, OVER_CAP = "#12808a", "#b3641c", "#6a63c9", "#c23b4e"
-MARKS = (*SERIES, NEUTRAL, SOUND, UNSOUND, VOTES, MAUVE, TEAL, RELEASED, INTERRUPTED, ASKED, OVER_CAP)
+MARKS = (*SERIES, GREEN, PINK, NEUTRAL, SOUND, UNSOUND, VOTES, MAUVE, TEAL, RELEASED, INTERRUPTED, ASKED, OVER_CAP)
 #: Chosen items of a list in the dark theme: white text on its main colour falls short of AA.
 DARK_CHOSEN = "#17655f"
 

@@ -7,11 +7,18 @@ from pathlib import Path
 import pytest
 
 from dpviz.figures.theme import (
+    BLUE,
     DARK,
+    GREEN,
     LIGHT,
     MARKS,
     N_COLOURS,
     N_STEPS,
+    ORANGE,
+    SERIES,
+    SOUND,
+    UNSOUND,
+    VOTES,
     Theme,
     class_letter,
     contrast,
@@ -102,6 +109,13 @@ def test_the_dashboard_uses_the_same_colours() -> None:
             theme.ink,
             theme.accent,
         )
+
+
+@pytest.mark.parametrize("deficiency", DEFICIENCIES)
+def test_lines_side_by_side_and_opposite_verdicts_differ_for_colour_blind_readers(deficiency: str) -> None:
+    pairs = [*itertools.combinations(SERIES, 2), (SOUND, UNSOUND), (GREEN, ORANGE), (BLUE, GREEN), (BLUE, VOTES)]
+    assert min(distance(first, second, deficiency) for first, second in pairs) > 8
+    assert min(distance(first, second, deficiency) for first, second in itertools.combinations(SERIES, 2)) > 15
 
 
 @pytest.mark.parametrize("colour", MARKS)
