@@ -586,12 +586,13 @@ def test_numbers_pasted_into_the_grid_mean_what_they_say() -> None:
 def test_a_codebook_fills_the_draft_as_far_as_it_goes_and_its_template_is_offered() -> None:
     at = _upload(_page(), b"id,age,town,y\n1,2,a,n\n2,3,b,p\n", role="private")
     at.selectbox(key=f"target-{_work(at).revision}").set_value("y").run()
-    book = b"Variable;Type;Min;Max;Values;Missing\nage;integer;0;120;;999, k.A.\nid;id;;;;\ny;factor;;;n|p;\n"
+    book = b"Variable;Type;Min;Max;Values;Missing;If missing\nage;integer;0;120;;999, k.A.;40,5\nid;id;;;;;\ny;factor;;;n|p;;\n"
     at.file_uploader[1].set_value(("codebook.csv", book, "text/csv")).run()
     assert not at.exception
     draft = _draft(at)
     assert draft.gaps() == (("how to use it", "town"), ("row count", ""))
     assert draft.column("age").missing_codes == ("999", "k.A.")
+    assert draft.column("age").missing_number == 40.5
     _edit(at, "kinds", {2: {"use": "leave out", "missing_codes": "-; ?x"}})
     assert _draft(at).column("town").missing_codes == ("-", "?x")
     schema = _draft(at).schema()

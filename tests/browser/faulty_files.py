@@ -1,0 +1,107 @@
+"""From a faulty file and its codebook to a tree, as its owner does it: `python -m tests.browser.faulty_files FOLDER [KIND ...]`.
+
+Prints clicks and seconds, and leaves pictures of every step in FOLDER.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import sync_playwright
+
+from tests.browser.serving import BROWSER_ARGUMENTS, ROOT, serve
+from tests.browser.visiting import idle, visitor
+from tests.io.tables.faulty import FILES, Faulty
+
+
+@dataclass
+class Owner:
+    """Somebody at a page, whose clicks are counted; choosing a file takes two, a button and the file."""
+
+    page: Any
+    pictures: Path | None = None
+    clicks: int = 0
+    began: float = field(default_factory=time.monotonic)
+
+    def click(self, found: Any) -> None:
+        found.click()
+        self.clicks += 1
+
+    def choose(self, uploader: str, name: str, content: bytes) -> None:
+        file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+        self.page.get_by_test_id("stFileUploader").filter(has_text=uploader).locator("input[type=file]").set_input_files(file)
+        self.clicks += 2
+
+    def type(self, found: Any, text: str) -> None:
+        found.fill(text)
+        found.press("Enter")
+        self.clicks += 1
+
+    def look(self, step: str) -> None:
+        idle(self.page)
+        if self.pictures is not None:
+            self.page.screenshot(path=self.pictures / f"{step}.png", full_page=True)
+
+
+def from_file_to_tree(owner: Owner, address: str, made: Faulty) -> None:
+    """Private rows: role, file, codebook, target, row count, use, tree."""
+    page = owner.page
+    page.goto(f"{address}/data")
+    idle(page)
+    owner.click(page.get_by_text("Private", exact=True))
+    page.get_by_text("From private rows only the column names are shown").wait_for()
+    idle(page)
+    if not made.file_name.endswith(".parquet"):
+        owner.click(page.get_by_role("radiogroup").get_by_text("Column names", exact=True))
+        page.get_by_text("Say first what the first line holds").wait_for(state="detached")
+        idle(page)
+    owner.choose("Table", made.file_name, made.content)
+    page.get_by_text("What is public about it").wait_for()
+    owner.look("1 read")
+    owner.click(page.get_by_text("Schema as a file"))
+    owner.choose("codebook", "codebook.csv", made.codebook)
+    page.get_by_text("Ranges of the numbers").wait_for()
+    owner.look("2 codebook")
+    owner.click(page.get_by_role("combobox", name="Column to predict"))
+    page.keyboard.type(made.target)
+    owner.click(page.get_by_role("option", name=made.target, exact=True))
+    owner.type(page.get_by_role("spinbutton", name="Public row count"), f"{made.n_rows}")
+    page.get_by_text("Still missing").first.wait_for(state="detached")
+    owner.look("3 declared")
+    owner.click(page.get_by_role("button", name="Use this data"))
+    page.get_by_text("This is the data in use").wait_for()
+    owner.look("4 in use")
+    owner.click(page.get_by_test_id("stSidebarNav").get_by_text("Tree", exact=True))
+    page.get_by_text("Private test result").wait_for()
+    page.get_by_role("treeitem").first.wait_for()
+    owner.look("5 tree")
+
+
+def main(folder: Path, kinds: list[str]) -> None:
+    """Drive every kind of file, and print what it took."""
+    binary = os.environ.get("DPVIZ_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
+    with serve(ROOT / "app.py") as address, sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=binary, args=BROWSER_ARGUMENTS)
+        for kind in kinds or list(FILES):
+            made = FILES[kind]()
+            pictures = folder / kind
+            pictures.mkdir(parents=True, exist_ok=True)
+            context = visitor(browser, viewport={"width": 1440, "height": 1600}, reduced_motion="reduce")
+            owner = Owner(context.new_page(), pictures)
+            try:
+                from_file_to_tree(owner, address, made)
+            finally:
+                print(f"{kind}: {owner.clicks} clicks, {time.monotonic() - owner.began:.0f} s")
+                owner.page.screenshot(path=pictures / "last.png", full_page=True)
+                context.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])
