@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dpviz.evaluation.audit.findings import AuditResult
-from dpviz.models.tree import Branch, Leaf, Node, SubsetRule, ThresholdRule, Tree, format_number
-from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, Schema
+from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, SubsetRule, ThresholdRule, Tree, format_number
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
 
 #: Stands in where only one class or category was met; a schema needs two.
 _OTHER = "other"
@@ -35,7 +35,11 @@ def output_tree(result: AuditResult) -> Tree | None:
 def _is_tree(body: Any) -> bool:
     if not isinstance(body, dict):
         return False
-    return "leaf" in body or ({"feature", "op"} <= body.keys() and all(_is_tree(body.get(side)) for side in ("left", "right")))
+    return _is_end(body) or ({"feature", "op"} <= body.keys() and all(_is_tree(body.get(side)) for side in ("left", "right")))
+
+
+def _is_end(body: Body) -> bool:
+    return "leaf" in body or "value" in body
 
 
 def _nodes(body: Body) -> Iterator[Body]:
@@ -51,8 +55,16 @@ def _schema(result: AuditResult, nodes: list[Body]) -> Schema:
     met = {name: {short_value(name, row[place]) for row in pair.second} for place, name in enumerate(pair.columns)}
     *names, target = pair.columns
     classes = met[target] | {str(node["leaf"]) for node in nodes if "leaf" in node}
+    of_numbers = any("value" in node for node in nodes)
+    predicted = NumericTarget(target, *_ends(met[target])) if of_numbers else ClassTarget(target, _two(classes))
     asked = {name: [node for node in nodes if node.get("feature") == name] for name in names}
-    return Schema(tuple(_feature(name, met[name], asked[name]) for name in names), ClassTarget(target, _two(classes)))
+    return Schema(tuple(_feature(name, met[name], asked[name]) for name in names), predicted)
+
+
+def _ends(numbers: set[str]) -> tuple[float, float]:
+    """The least and the largest number met, apart."""
+    low, high = min(map(float, numbers)), max(map(float, numbers))
+    return low, high if high > low else low + 1
 
 
 def _feature(name: str, met: set[str], asked: list[Body]) -> Feature:
@@ -75,6 +87,8 @@ def _two(values: Iterable[str]) -> tuple[str, ...]:
 def _node(body: Body, schema: Schema) -> Node:
     if "leaf" in body:
         return Leaf(schema.classes.index(str(body["leaf"])))
+    if "value" in body:
+        return NumberLeaf(float(body["value"]))
     place = schema.feature_names.index(body["feature"])
     feature = schema.features[place]
     if isinstance(feature, CategoricalFeature):
@@ -89,12 +103,12 @@ def output_in_words(result: AuditResult) -> str:
     body = result.output.get("root", result.output)
     if not _is_tree(body):
         return ", ".join(f"{name}: {value}" for name, value in result.output.items())
-    return f"Always {body['leaf']}." if "leaf" in body else f"{_said(body)}."
+    return f"Always {_said(body)}." if _is_end(body) else f"{_said(body)}."
 
 
 def _said(body: Body) -> str:
-    if "leaf" in body:
-        return str(body["leaf"])
+    if _is_end(body):
+        return str(body["leaf"]) if "leaf" in body else format_number(body["value"])
     asks = f"≤ {format_number(body['threshold'])}" if body["op"] == "<=" else f"is {' or '.join(_values(body))}"
     left, right = (f"({_said(body[side])})" if "op" in body[side] else _said(body[side]) for side in ("left", "right"))
     return f"If {body['feature']} {asks}: {left}; otherwise: {right}"

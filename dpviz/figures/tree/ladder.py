@@ -25,6 +25,8 @@ HEIGHT, LINE = 54.0, 34.0
 MARGIN = 2.5
 #: Fewest units between the ends of the scale, so that differences of chance do not fill it.
 LEAST_SPAN = 0.02
+#: What is below is drawn at the lower end: R2 has no least value, and one bad draw must not push the others together.
+LOWEST = -0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +81,7 @@ def _without(sheet: str, drawing: str) -> str:
 def scale_of(steps: Sequence[Step]) -> tuple[float, float]:
     """The ends of the strip, the same for all steps."""
     known = np.concatenate([[*one.scores, one.score, *one.beside.values()] for one in steps])
-    known = known[np.isfinite(known)]
+    known = np.maximum(known[np.isfinite(known)], LOWEST)
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
     spare = max(0.0, LEAST_SPAN - (high - low)) / 2
     return low - spare, high + spare
@@ -119,7 +121,7 @@ def _reference(name: str, value: float, scale: tuple[float, float]) -> str:
 
 def _x(value: float, scale: tuple[float, float]) -> str:
     low, high = scale
-    return f"{MARGIN + (value - low) / (high - low) * (100 - 2 * MARGIN):.2f}%"
+    return f"{MARGIN + max(0.0, value - low) / (high - low) * (100 - 2 * MARGIN):.2f}%"
 
 
 def _text(value: float) -> str:

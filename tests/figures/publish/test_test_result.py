@@ -7,6 +7,7 @@ from dpviz.io.exports.contract import Exportable
 from dpviz.models.tree import Leaf
 from dpviz.training.honest.report import TestReport
 from tests.contract.tables import schema_of, table
+from tests.contract.test_learners_of_numbers import rows, schema_of_numbers
 
 SCHEMA = schema_of("mixed")
 REPORT = TestReport(SCHEMA, 0.1, 1e6, (Leaf(0, (60, 20), (0.75, 0.25)), Leaf(1, (10, 30), (0.25, 0.75))))
@@ -33,6 +34,16 @@ def test_accuracy_comes_last_where_nearly_all_rows_are_of_one_class():
     assert "Always saying the most frequent class: 96.0 %" in said[-2]
     assert accuracy_sentence(RARE).startswith("balanced accuracy 86.9 % (")
     assert accuracy_sentence(REPORT).startswith("right for 75.0 % (")
+
+
+def test_of_a_number_r2_and_errors_are_said():
+    result = dpviz.fit("pf-tree", rows(schema_of_numbers(), 800), epsilon=1e6, depth=2, seed=1)
+    said = result_sentences(result.test_report)
+    assert said[0].startswith("R² 0.")
+    assert said[1].startswith("Typical error (RMSE) ")
+    assert "numbers beyond count as its ends" in said[3]
+    assert "noisy sums" in said[-1]
+    assert "How good it is" in report_html(Exportable(result.to_json()))
 
 
 def test_labels_alone_are_not_ranked():

@@ -31,6 +31,12 @@ def test_the_strip_has_a_dot_per_draw_the_tree_and_the_lines_in_order():
     assert (constant, ordinary) == pytest.approx((MARGIN, 100 - MARGIN))
 
 
+def test_an_r2_far_below_0_stands_at_the_lower_end():
+    scale = scale_of([step(0.5, (-9.0, 0.4), {})])
+    assert scale == (-0.2, 0.5)
+    assert f'cx="{MARGIN:.2f}%"' in strip_svg(step(0.5, (-9.0, 0.4), {}), scale)
+
+
 def test_all_steps_share_one_scale_and_chance_does_not_fill_it():
     low, high = scale_of([step(0.8, (0.8,), {}), step(0.801, (), {})])
     assert high - low >= LEAST_SPAN - 1e-9

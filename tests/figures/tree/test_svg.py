@@ -20,7 +20,7 @@ from dpviz.figures.theme import N_STEPS
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import node_in_words
 from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
-from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "tree.svg"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -254,3 +254,13 @@ def test_a_leaf_is_a_bar_of_its_probability_with_the_interval(small_tree: Tree) 
     assert band == pytest.approx(0.25 * track, abs=0.1)
     assert "Probability 80%, between 70% and 95%." in str(found.get("aria-label"))
     assert sum(rect.get("class") == "track" for rect in root.iter(f"{SVG}rect")) == 1
+
+
+def test_a_number_with_an_interval_has_a_bar_on_the_scale_of_all_leaves():
+    schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", 0, 100))
+    both = Branch(ThresholdRule(0, 0.5), NumberLeaf(20.0, (10.0, 30.0)), NumberLeaf(50.0, (40.0, 60.0)))
+    svg = tree_svg(Tree(schema, both), widths=None, selected=None, title="t")
+    assert svg.count('class="band"') == 2
+    assert "Predicts 20, mean 10 to 30 (95 %). Depth 1, reached by yes." in svg
+    plain = Branch(ThresholdRule(0, 0.5), NumberLeaf(20.0), NumberLeaf(50.0))
+    assert 'class="band"' not in tree_svg(Tree(schema, plain), widths=None, selected=None, title="t")
