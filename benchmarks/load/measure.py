@@ -114,7 +114,7 @@ def _compare(address: str, gone: Event) -> None:
     visitor.open()
     while not gone.is_set():
         visitor.watch(lambda element: False, 1.0)
-        visitor.press("Compute")
+        visitor.press("Refine") or visitor.press("Go on with") or visitor.press("Compute")
     visitor.close()
 
 

@@ -270,6 +270,11 @@ def test_a_forest_shows_its_trees_one_by_one_and_its_vote_where_rows_may_be_read
     votes = tree_on_screen(test).result.model.votes(in_use(DataRole.SIMULATED).data)
     table = next(found.value for found in test.dataframe if "votes" in found.value)
     assert table["votes"].tolist() == votes[0].tolist()
+    asking = test.selectbox(key="asking")
+    assert asking.options[0].startswith("All ")
+    asking.select_index(1).run()
+    opened_tree = test.selectbox(key="asking-member")
+    assert f"asked about in {len(opened_tree.options)} of " in asking.options[1]
     test.number_input(key="voted-row").set_value(3).run()
     table = next(found.value for found in test.dataframe if "votes" in found.value)
     assert table["votes"].tolist() == votes[2].tolist()

@@ -29,7 +29,7 @@ def boosted_screen(model: BoostedTrees, loaded: Loaded) -> None:
     """The effects of the features, then a chosen tree, then one row on its way through all of them."""
     effects_screen(model)
     st.header("Tree by tree", anchor=False)
-    one_tree(model.trees, lambda number: _adds_to(model, number))
+    one_tree(model, lambda number: _adds_to(model, number))
     if loaded.role.may_read:
         _row(model, loaded)
 

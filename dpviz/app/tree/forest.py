@@ -11,6 +11,7 @@ from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
 from dpviz.app.tree.effects import effects_screen
 from dpviz.app.tree_view import tree_view
+from dpviz.figures.tree.asked import asked_by, asked_in_words
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import rule_list
 from dpviz.figures.wording import counted
@@ -18,6 +19,7 @@ from dpviz.models.tree import Tree
 
 #: A tree with more leaves is told in words only.
 MOST_DRAWN = 256
+_ASKED = "_asked_by"
 
 
 def forest_screen(model: Any, loaded: Loaded) -> None:
@@ -27,14 +29,15 @@ def forest_screen(model: Any, loaded: Loaded) -> None:
         st.info("This model is not a single tree; it can be downloaded, not drawn.", icon=":material/info:")
     else:
         st.header("Tree by tree", anchor=False)
-        one_tree(model.trees, lambda number: "Every tree has one vote.")
+        one_tree(model, lambda number: "Every tree has one vote.")
     if hasattr(model, "votes") and loaded.role.may_read:
         _vote(model, loaded)
 
 
-def one_tree(trees: Sequence[Tree], say: Callable[[int], str]) -> None:
+def one_tree(model: Any, say: Callable[[int], str]) -> None:
     """Choose a tree and draw it, with its text twin; `say` ends the line below the choice, by the number of the tree."""
-    number = st.number_input(f"Tree, of {len(trees):,}", 1, len(trees), key="member", bind="query-params")
+    trees: Sequence[Tree] = model.trees
+    number = _ask_tree(model, trees)
     tree = trees[number - 1].merged()
     leaves = counted(tree.n_leaves, "leaf", "leaves")
     st.caption(f"Equal sides merged: {leaves}, depth {tree.depth}. {say(number)}")
@@ -46,6 +49,28 @@ def one_tree(trees: Sequence[Tree], say: Callable[[int], str]) -> None:
     tree_view(wide, narrow, selected=None, key="member-view")
     with st.expander("The same tree as text", icon=":material/notes:"):
         st.markdown("\n".join(f"{place}. {plain(line.text)}" for place, line in enumerate(rule_list(tree), start=1)))
+
+
+def _ask_tree(model: Any, trees: Sequence[Tree]) -> int:
+    """The number of a tree: any, or one of those that ask about a feature."""
+    asked = _asked_by(model, trees)
+    words = {
+        f"All {len(trees):,} trees": None,
+        **{asked_in_words(model.schema, place, len(numbers), len(trees)): place for place, numbers in asked.items()},
+    }
+    note = "How often a feature is asked about says little where features are chosen at random; what it does stands above."
+    feature = words[st.selectbox("Trees", words, key="asking", help=note)]
+    if feature is None:
+        return int(st.number_input(f"Tree, of {len(trees):,}", 1, len(trees), key="member", bind="query-params"))
+    return int(st.selectbox("Open", asked[feature], format_func="Tree {}".format, key="asking-member"))
+
+
+def _asked_by(model: Any, trees: Sequence[Tree]) -> dict[int, tuple[int, ...]]:
+    """Looked through once per model on screen."""
+    kept = st.session_state.get(_ASKED)
+    if kept is None or kept[0] is not model:
+        kept = st.session_state[_ASKED] = (model, asked_by(trees))
+    return dict(kept[1])
 
 
 def _vote(model: Any, loaded: Loaded) -> None:

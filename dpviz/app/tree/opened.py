@@ -87,7 +87,7 @@ def _picture(result: FitResult) -> None:
         effects_screen(model)
         if getattr(model, "trees", ()):
             st.header("Tree by tree", anchor=False)
-            one_tree(model.trees, lambda number: "")  # type: ignore[attr-defined]
+            one_tree(model, lambda number: "")  # type: ignore[attr-defined]
         return
     shown = folded(tree, result.plan)
     ids = {placed.id: placed.path for placed in shown.nodes()}
