@@ -12,6 +12,7 @@ from dpviz.app.tree import fresh
 from dpviz.app.tree.ladder import SLOTS
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
+from tests.contract.fits import FEW
 from tests.pages.opened import after_work, in_use, opened, said_in_boxes, slot_of, texts, tree_on_screen
 from tests.pages.test_ladder import steps_of
 
@@ -60,7 +61,7 @@ def test_the_next_tree_stands_beside_a_pinned_one_until_it_is_unpinned(looks):
     test = click(opened("tree", depth="2", epsilon="2"), "Pin this tree")
     assert "the next tree stands beside the pinned one" in texts(test)
     at(test, 0.5)
-    assert names(test) == ["Pinned: PF-tree, ε = 2, depth 2, draw 1", "Now: PF-tree, ε = 0.5, depth 2, draw 1"]
+    assert names(test) == ["Pinned: PF-tree, ε = 2, depth 2, seed 1", "Now: PF-tree, ε = 0.5, depth 2, seed 1"]
     assert "The address of this page holds both trees." in texts(test)
     (table,) = test.table
     now = tree_on_screen(test).held_out.measures["accuracy"]
@@ -78,7 +79,7 @@ def test_swapping_goes_back_and_forth_without_a_fit(looks):
         click(test, "Swap")
         assert tree_on_screen(test).asked.settings["epsilon"] == epsilon
         assert test.number_input(key="epsilon").value == epsilon
-        assert names(test)[0] == f"Pinned: PF-tree, ε = {pinned:g}, depth 2, draw 1"
+        assert names(test)[0] == f"Pinned: PF-tree, ε = {pinned:g}, depth 2, seed 1"
         assert json.loads(in_link(test))["epsilon"] == pinned
     assert looks == [2.0, 0.5]
 
@@ -89,7 +90,7 @@ def test_the_pinned_tree_stands_beside_every_step_that_is_dragged_through():
         after_work(after_work(test, slot), f"{slot}-beside-pinned")
     for along, now in (("epsilon", "Now: ε = 0.1"), ("depth", "Now: Depth 1")):
         first = steps_of(test.run(), along)[0]
-        pinned = "Pinned: PF-tree, ε = 1, depth 2, draw 1"
+        pinned = "Pinned: PF-tree, ε = 1, depth 2, seed 1"
         assert names_in(first["wide"]) == [pinned, now]
         assert names_in(first["narrow"]) == [now, pinned]
         assert first["words"].split(". ")[-1].startswith(("Of ", "The tree now", "Both trees"))
@@ -127,6 +128,14 @@ def test_a_link_that_cannot_be_read_pins_nothing_and_says_so(bad):
     test = opened("tree", depth="2", pinned=bad)
     ((_, said),) = [box for box in said_in_boxes(test) if box[0] == "error"]
     assert "The pinned tree of this link cannot be read" in said
+    assert len(names(test)) == 1
+    assert in_link(test) is None
+
+
+def test_a_link_to_what_is_no_single_tree_pins_nothing():
+    params = json.dumps(FEW["pf-forest"])
+    test = opened("tree", depth="2", pinned=f'{{"learner":"pf-forest","epsilon":1,"depth":"2","draw":1,"params":{params}}}')
+    after_work(test, "pinned")
     assert len(names(test)) == 1
     assert in_link(test) is None
 

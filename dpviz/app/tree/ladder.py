@@ -38,8 +38,8 @@ WORDS = {"epsilon": "Drawing the tree at other ε, to drag through", "depth": "D
 _WHAT = {"epsilon": "ε =", "depth": "Depth"}
 #: With more rows it takes too long to begin by itself.
 MOST_ROWS = 100_000
-#: Steps that share their counts in one worker process.
-TOGETHER = 9
+#: Steps in one worker process: epsilons share their counts there, depths have little to share and the deep ones take long.
+TOGETHER = {"epsilon": 9, "depth": 1}
 #: Steps the server keeps, of all sessions: some thirty ladders.
 KEPT = 1000
 
@@ -60,7 +60,7 @@ def ladder_task(along: str, asked: Asked, loaded: Loaded, *, fold: bool) -> Task
         there = Asked(asked.learner, asked.settings | changed, asked.params, asked.draw, {})
         wanted[canonical_key(loaded, there, draw=asked.draw, ladder=along, fold=fold)] = value, there.settings
     more: dict[str, Any] = {"lane": Lane.LADDER, "is_shared": True, "keep": KEPT}
-    return Task(SLOTS[along], tuple(wanted), partial(_climbed, climb, wanted), **more)
+    return Task(SLOTS[along], tuple(wanted), partial(_climbed, climb, wanted, TOGETHER[along]), **more)
 
 
 def _values(along: str, asked: Asked) -> list[float]:
@@ -69,10 +69,15 @@ def _values(along: str, asked: Asked) -> list[float]:
 
 
 def _climbed(
-    climb: Climb, wanted: Mapping[Any, tuple[float, Mapping[str, Any]]], missing: Sequence[Hashable], _: Progress, stop: Stop
+    climb: Climb,
+    wanted: Mapping[Any, tuple[float, Mapping[str, Any]]],
+    together: int,
+    missing: Sequence[Hashable],
+    _: Progress,
+    stop: Stop,
 ) -> Iterator[tuple[Hashable, Answer]]:
     """The missing steps, a few at a time in a worker process."""
-    chunks = [missing[start : start + TOGETHER] for start in range(0, len(missing), TOGETHER)]
+    chunks = [missing[start : start + together] for start in range(0, len(missing), together)]
     asked = steps([[wanted[key] for key in keys] for keys in chunks], None, stop)
     for keys, found in zip(chunks, spread(climb.steps, asked, tasks.WORKERS), strict=False):  # fewer after a stop
         for key, one in zip(keys, found, strict=True):

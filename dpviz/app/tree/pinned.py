@@ -147,7 +147,7 @@ def _trained(pinned: Pinned, loaded: Loaded) -> Pinned | None:
     task = replace(tree_task(pinned.asked, loaded), slot=_URL, shelf=SLOT)
     status = begin_unasked(task, _SHORT)
     if status.values:
-        return replace(pinned, trained=status.values[0])
+        return replace(pinned, trained=status.values[0]) if status.values[0].tree is not None else None
     for problem in status.problems:
         error(problem)
     watch_missing(task, "The pinned tree is growing")
@@ -193,14 +193,14 @@ def _draws(pinned: Trained, loaded: Loaded) -> Redraws | None:
 def named(name: str, trained: Trained, shown: Tree, style: dict[str, Any]) -> Side:
     """A tree under its settings, as far as a reader of two trees needs them."""
     settings = f"ε = {number_text(trained.asked.settings['epsilon'])}, depth {trained.result.plan.depth}"
-    draw = "" if trained.result.seed is None else f", draw {trained.result.seed}"
-    return Side(f"{name}: {get_learner(trained.result.learner).title}, {settings}{draw}", shown, style)
+    seed = "" if trained.result.seed is None else f", seed {trained.result.seed}"
+    return Side(f"{name}: {get_learner(trained.result.learner).title}, {settings}{seed}", shown, style)
 
 
 def pair_words(pinned: Trained, trained: Trained, sides: tuple[Side, Side], loaded: Loaded) -> None:
     """What differs in words and numbers, and every place of both trees as a table."""
     if pinned is trained:
-        st.markdown("Change ε, the depth or the draw: the next tree stands beside the pinned one.")
+        st.markdown("Change ε, the depth or the seed: the next tree stands beside the pinned one.")
         return
     st.markdown(plain(pair_sentence(*sides) + _paired(pinned, trained, loaded)))
     st.table(delta_rows(pinned, trained, sides))
@@ -240,7 +240,7 @@ def delta_rows(pinned: Trained, trained: Trained, sides: tuple[Side, Side]) -> l
 
 
 def _row(name: str, values: list[Any], text: Callable[[Any], str], gap: Callable[[Any], str]) -> dict[str, str]:
-    return {"": name, "Pinned": text(values[0]), "Now": text(values[1]), "Difference": gap(values[1] - values[0])}
+    return {"Measure": name, "Pinned": text(values[0]), "Now": text(values[1]), "Difference": gap(values[1] - values[0])}
 
 
 def _gap(name: str, gap: float) -> str:
