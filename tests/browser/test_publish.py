@@ -58,7 +58,9 @@ def use_private(page: Any, app: str, table: Path, schema: Path) -> None:
     page.get_by_text("What is public about it").wait_for()
     idle(page)
     page.get_by_text("Schema as a file").click()
-    page.get_by_test_id("stFileUploader").filter(has_text="Schema or draft saved by dpviz").locator("input").set_input_files(schema)
+    page.get_by_test_id("stFileUploader").filter(has_text="Schema or draft saved by dpviz").locator("input").set_input_files(
+        schema
+    )
     page.get_by_role("button", name="Use this data").and_(page.locator(":enabled")).wait_for()
     idle(page)
     page.get_by_role("button", name="Use this data").click()

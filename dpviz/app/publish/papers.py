@@ -9,9 +9,12 @@ from dpviz.app.publish.history import content
 from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
 from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.publish.page_one import Signed
 from dpviz.figures.publish.paper_facts import DATA_SOURCES, QUESTIONS, SECTORS, Answers, Facts, facts_of
 from dpviz.figures.publish.papers import FORMS, TITLES, paper
+from dpviz.figures.publish.report import report_html
 from dpviz.figures.publish.self_assessment import WHAT_IT_IS
+from dpviz.io.exports.contract import Exportable
 from dpviz.release.records import Entry, State
 from dpviz.release.register import ReleaseRegister
 
@@ -38,6 +41,18 @@ def papers_screen(book: ReleaseRegister) -> None:
     why_disabled(why_not)
     for kind in TITLES:
         _offer(kind, facts, answers)
+    _offer_report(entry, facts, answers)
+
+
+def _offer_report(entry: Entry, facts: Facts, answers: Answers) -> None:
+    """The report with what stands beside its signature line; what is not answered is left to be filled in by hand."""
+    st.markdown("**Report for a board**: page one to sign, annexes after it")
+    signed = Signed(entry.data_set, facts.published, answers.authors)
+
+    def page() -> str:
+        return report_html(Exportable(content(entry).decode("utf-8")), signed)
+
+    download("Report (HTML, prints)", page, f"release-{facts.number}-report.html", "text/html", key="papers-report")
 
 
 def _title(entry: Entry) -> str:

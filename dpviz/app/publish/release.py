@@ -21,8 +21,10 @@ from dpviz.app.work.session import begin, poll
 from dpviz.app.work.tasks import Task, in_one
 from dpviz.app.work.watch import watch
 from dpviz.errors import DpvizError
-from dpviz.figures.guarantee_text import epsilon_text, number_text
+from dpviz.figures.guarantee_text import epsilon_text, number_text, verdict
 from dpviz.figures.publish.release import risk_sentence, spent_figure, spent_sentence, statement_rows
+from dpviz.figures.publish.report_parts import not_promised
+from dpviz.figures.publish.report_parts import promised as promised_lines
 from dpviz.learners import get_learner
 from dpviz.progress import Progress, Stop
 from dpviz.randomness import random_128_bits
@@ -104,6 +106,13 @@ def _summary(balance: Balance, made: Promise, asked: Asked) -> None:
         "and nobody can draw it again.",
         icon=":material/contract:",
     )
+    will, will_not = st.columns(2, gap="medium")
+    said = verdict(made.claim, made.loss, released=True)
+    for side, title, lines in (
+        (will, "What is promised", promised_lines(said)),
+        (will_not, "What is not promised", not_promised()),
+    ):
+        side.markdown(f"**{title}**\n" + "\n".join(f"- {plain(line)}" for line in lines))
 
 
 def _button(made: Promise, asked: Asked, loaded: Loaded) -> None:

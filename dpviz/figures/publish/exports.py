@@ -104,10 +104,10 @@ def _report_chances(content: str, schema: Schema, rows: Sequence[Row]) -> list[A
 
 REPORT = Target(
     name="report",
-    title="Report, one page",
+    title="Report for a board",
     suffix=".html",
     mime="text/html",
-    about="Tree, guarantee, budget and in plain words what is promised, for people who have never heard of dpviz. It prints.",
+    about="Page one: the finding, the tree, how sure it is, what may be concluded, a line to sign on. Annexes follow. It prints.",
     write=report_html,
     run=_run_report,
     run_chances=_report_chances,

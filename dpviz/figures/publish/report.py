@@ -13,6 +13,7 @@ from functools import partial
 from html import escape, unescape
 
 from dpviz.errors import NotExported
+from dpviz.figures.publish.page_one import MOST_SENTENCES, Signed, columns, finding, how_sure, signature
 from dpviz.figures.publish.report_parts import (
     budget_table,
     bullets,
@@ -25,6 +26,7 @@ from dpviz.figures.publish.report_parts import (
     verdict_of,
 )
 from dpviz.figures.publish.test_result import result_sentences
+from dpviz.figures.tree.labels import text_width
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.wording import percent
 from dpviz.io.exports.contract import Exportable
@@ -40,6 +42,8 @@ MOST_DRAWN, MOST_TOLD = 64, 256
 _INSIDE = re.compile(r'<script type="application/json" id="document">(.*?)</script>', re.S)
 _RULE = re.compile(r"<li class=rule>(.*?)</li>")
 _CODE = re.compile(r"<code>(.*?)</code>")
+_DRAWN = re.compile(r'(<text class="(name|rule)"[^>]*)>([^<]+)<')
+_SQUEEZED = 'lengthAdjust="spacingAndGlyphs"'
 _ODDS = re.compile(r'<data value="([-+.e0-9 ]+)">')
 
 
@@ -49,21 +53,26 @@ def drawn_tree(given: Exportable) -> Tree | None:
     return None if tree is None else tree.merged()
 
 
-def report_html(given: Exportable) -> str:
-    """The whole page."""
+def report_html(given: Exportable, signed: Signed | None = None) -> str:
+    """Page one for people who decide, then the annexes. `signed`: what stands beside the signature line."""
     statement, target = statement_of(given.document), given.schema.target.name
     found = verdict_of(given.document)
     body = "\n".join(
         (
-            f"<h1>{text(f'What predicts {target}')}</h1><p class=lead>{text(_lead(given))}</p>",
+            f"<h1>{text(f'What predicts {target}')}</h1><p class=finding>{text(finding(given, found))}</p>",
+            f"<p class=lead>{text(_lead(given))}</p>",
             f'<div class="verdict {"" if found.kind == "released" else "open"}"><p><strong>{text(found.headline)}</strong></p>',
-            f"<p>{text(found.odds)} {text(found.because)}</p></div>",
+            f"<p>{text(found.odds)}</p></div>",
             *_model(given),
+            f"<h2>How sure it is</h2>{bullets(how_sure(given))}",
+            columns(found),
+            *signature(signed or Signed()),
+            f'<h1 class="annex">Annexes</h1><p class=lead>{text(found.because)}</p>',
             *_tested(given),
             '<div class="columns"><section><h2>What is promised</h2>',
             bullets(promised(found)),
             "</section><section><h2>What is not promised</h2>",
-            bullets(not_promised(statement)),
+            bullets(not_promised(statement.disclosures, statement.noise.warning)),
             '</section></div><div class="columns"><section><h2>Where the budget went</h2>',
             budget_table(statement),
             "</section><section><h2>What the loss means</h2>",
@@ -98,7 +107,6 @@ def _foot(given: Exportable) -> str:
 
 def _model(given: Exportable) -> Iterator[str]:
     tree = drawn_tree(given)
-    yield "<h2>The model</h2>"
     if tree is None:
         count = len(getattr(given.model, "trees", ())) or getattr(getattr(given.model, "splits", None), "n_trees", 0)
         yield f"<p>{f'{count:,} trees that vote or add up' if count else 'This model is no tree'}; it is not drawn.</p>"
@@ -107,14 +115,23 @@ def _model(given: Exportable) -> Iterator[str]:
     else:
         title = f"Tree of {given.schema.target.name}, depth {tree.depth}, {tree.n_leaves} leaves"
         wide, narrow = (tree_svg(tree, widths=None, selected=None, narrow=small, title=title) for small in (False, True))
-        yield f"<figure>{wide}{narrow}"
+        yield f"<figure>{at_measured_width(wide)}{at_measured_width(narrow)}"
         yield "<figcaption>Yes goes left. Names that do not fit are cut; the rules below have them in full.</figcaption></figure>"
+
+
+def at_measured_width(svg: str) -> str:
+    """Texts of a drawing take the width they were fitted to their boxes with, whatever font a reader has."""
+    return _DRAWN.sub(lambda found: f'{found[1]} textLength="{_width(*found.group(2, 3)):.1f}" {_SQUEEZED}>{found[3]}<', svg)
+
+
+def _width(kind: str, words: str) -> float:
+    return text_width(unescape(words), 13, bold=kind == "name")
 
 
 def _tested(given: Exportable) -> Iterator[str]:
     report = test_result_of(given.document, given.schema)
     if report is not None:
-        yield f"<h2>How good it is</h2>{bullets(result_sentences(report))}"
+        yield f"<h2>How good it is, in full</h2>{bullets(result_sentences(report)[MOST_SENTENCES:])}"
 
 
 def _rules(given: Exportable) -> Iterator[str]:

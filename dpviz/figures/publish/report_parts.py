@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from dpviz.accounting.claim import Disclosure
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.figures.guarantee_text import Verdict, epsilon_text, number_text, verdict
 from dpviz.figures.tree.labels import visible
@@ -77,13 +78,13 @@ def promised(found: Verdict) -> list[str]:
     return lines
 
 
-def not_promised(statement: Statement) -> list[str]:
+def not_promised(disclosures: Sequence[Disclosure] = (), warning: str | None = None) -> list[str]:
     """What no epsilon covers, in plain words."""
-    lines = [f"Not covered by the guarantee: {item.what}" for item in statement.disclosures[:6]]
-    if len(statement.disclosures) > 6:
-        lines.append(f"And {len(statement.disclosures) - 6:,} more such disclosures; the JSON document lists them.")
+    lines = [f"Not covered by the guarantee: {item.what}" for item in disclosures[:6]]
+    if len(disclosures) > 6:
+        lines.append(f"And {len(disclosures) - 6:,} more such disclosures; the JSON document lists them.")
     return [
-        *([statement.noise.warning] if statement.noise.warning else []),
+        *([warning] if warning else []),
         *lines,
         "A person with several rows: the promise is about one row, and weakens with each further one.",
         "Other releases from the same rows: each one adds to the loss.",

@@ -8,6 +8,7 @@ import pytest
 
 from dpviz.errors import NotExported, UnknownName
 from dpviz.figures.publish.exports import REPORT, SVG, export_as, targets
+from dpviz.figures.publish.page_one import Signed
 from dpviz.figures.publish.report import report_document, report_html, report_rules
 from dpviz.io.exports.contract import Exportable, export
 from dpviz.learners import fit
@@ -119,3 +120,30 @@ def test_rules_of_a_report_are_those_of_the_model(given):
     rules = report_rules(report_html(given), given.schema)
     assert len(rules) >= 2
     assert {rule.answer for rule in rules} <= set(given.schema.classes)
+
+
+def test_page_one_has_the_finding_how_sure_what_may_be_concluded_and_a_line_to_sign():
+    release = Exportable(fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, max_depth=2).to_json())
+    first, annexes = report_html(release, Signed("The rows", "2026-01-31")).split('<h1 class="annex">Annexes</h1>')
+    assert re.search(r"<p class=finding>The model of .* (asks for|uses) .*, and is right for .* % \(", first)
+    for heading in ("How sure it is", "What may be concluded", "What may not", "Signature"):
+        assert heading in first
+    assert "The rows</span>Data set" in first
+    assert "<svg" in first
+    for heading in ("What is promised", "Where the budget went", "What was taken as public", "The rules in full"):
+        assert heading in annexes
+        assert heading not in first
+
+
+def test_page_one_of_a_simulation_says_that_it_is_not_for_the_public():
+    content = report_html(exportable("pf-tree", schema_with_stand_ins()))
+    assert "It is not a release, and not for the public." in content
+    assert "Would be guaranteed if released: ε" in content
+    assert "Whoever sees it learns little about" not in content.split("Annexes")[0]
+
+
+def test_names_in_a_printed_tree_take_the_width_they_were_fitted_with():
+    content = report_html(exportable("pf-tree", schema_with_stand_ins()))
+    names = re.findall(r'<text class="(?:name|rule)"([^>]*)>', content)
+    assert names
+    assert all('lengthAdjust="spacingAndGlyphs"' in name for name in names)
