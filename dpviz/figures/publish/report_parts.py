@@ -1,4 +1,4 @@
-"""Parts of the one-page report: what is and is not promised, the budget, the curve of odds, what was taken as public."""
+"""Parts of the report: what is and is not promised, the budget, the curve of odds, what was taken as public."""
 
 from __future__ import annotations
 
