@@ -533,7 +533,7 @@ def test_a_number_to_predict_is_read_declared_and_used() -> None:
     now = at.session_state["loaded"]
     assert now.schema.target == NumericTarget("rings", 3.0, 30.0)
     assert "s-gbdt" in now.learners
-    assert "pf-tree" not in now.learners
+    assert "pf-forest" not in now.learners
 
 
 def test_a_private_number_to_predict_is_declared_by_hand() -> None:
