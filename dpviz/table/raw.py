@@ -156,13 +156,19 @@ def without_codes(values: np.ndarray, missing: np.ndarray, missing_codes: Sequen
 class NumberColumn(RawColumn):
     """A column of numbers, of shape (n_rows,): NaN is a missing cell, infinity one that holds no number.
 
+    Whole numbers that come as such, up to 2^53, are kept in as few bits as hold them all.
+
     What is asked about its texts gets the shortest text of each number. Nobody asks for them where it is declared a number.
     """
 
     values: np.ndarray
 
     def __init__(self, name: str, values: np.ndarray) -> None:
-        values = np.add(values, 0.0, dtype=np.float64)  # no negative zero: it equals 0 but has another text
+        if values.dtype.kind in "iu":
+            low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+            values = values.astype(np.result_type(np.min_scalar_type(low), np.min_scalar_type(high)))
+        else:
+            values = np.add(values, 0.0, dtype=np.float64)  # no negative zero: it equals 0 but has another text
         values.flags.writeable = False
         vars(self).update(name=name, values=values)
 
@@ -178,7 +184,7 @@ class NumberColumn(RawColumn):
 
     def numbers_and_missing(self, missing_codes: Sequence[str] = ()) -> tuple[np.ndarray, np.ndarray]:
         """As every column; read-only where nothing had to be replaced."""
-        values, missing = self.values, self.is_missing
+        values, missing = self.values.astype(np.float64, copy=False), self.is_missing
         infinite = np.isinf(values)
         if infinite.any():
             for text in _INFINITIES.intersection(missing_codes):
@@ -208,7 +214,7 @@ class NumberColumn(RawColumn):
     @cached_property
     def texts(self) -> tuple[str, ...]:  # type: ignore[override]
         """The distinct numbers, increasing, as people write them."""
-        return tuple(map(number_text, self._encoded[0].tolist()))
+        return tuple(number_text(float(value)) for value in self._encoded[0].tolist())
 
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -117,10 +117,12 @@ def _is_exact(values: pa.ChunkedArray) -> bool:
 
 
 def _numbers(values: pa.ChunkedArray) -> np.ndarray:
-    """float64, not-a-number where missing; of numbers in fewer bits the shortest text counts, so that .1 stays .1."""
+    """float64, not-a-number where missing, or whole numbers where none is; of 32 bits the shortest text counts: .1 stays .1."""
     import pyarrow as pa
     import pyarrow.types as types
 
+    if types.is_integer(values.type) and not values.null_count:
+        return values.to_numpy()
     if types.is_float64(values.type) or types.is_integer(values.type):
         return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
     narrow, places = np.unique(values.to_numpy().astype(values.type.to_pandas_dtype()), return_inverse=True)

@@ -161,3 +161,12 @@ def test_numbers_within_their_range_are_not_copied():
     data = encode(table, Schema((NumericFeature("x", 0, 3),), ClassTarget("y", ("0", "1"))))
     assert np.shares_memory(data.columns[0], table.columns[0].numbers())
     assert not data.columns[0].flags.writeable
+
+
+def test_whole_numbers_are_kept_small_and_read_as_any_number():
+    values = [0, 100, 200]
+    table = read_table(parquet_of({"x": pa.array(values), "y": pa.array([-1, 3, 40_000])}))
+    assert [column.values.dtype.itemsize for column in table.columns] == [1, 4]
+    assert table.columns[0].numbers().tolist() == values
+    assert table.columns[0].numbers().dtype == np.float64
+    assert table.columns[1].texts == ("-1", "3", "40000")
