@@ -83,7 +83,7 @@ def _say_why_not(task: Task, status: Status) -> None:
     """Why the tree on screen is not the one asked for: that is being trained, was stopped, or cannot be trained."""
     kept = _BEFORE if status.shown else ""
     if status.job is not None:
-        watch(task, "Tree for the settings before; the new one is growing" if status.shown else "The tree is growing")
+        watch(task, "Showing the previous tree; training the new one" if status.shown else "Training the tree")
     elif status.was_stopped:
         st.warning(f"Stopped. {kept}", icon=":material/pause_circle:")
         st.button("Grow it after all", icon=":material/play_arrow:", on_click=begin, args=(task,))
@@ -95,7 +95,7 @@ def disclosures(result: FitResult) -> None:
     """What is learned from the rows outside the ledger, each with its remedy."""
     found = result.disclosures
     if not found:
-        nothing = ":material/check: Nothing was learned from the rows outside the ledger."
+        nothing = ":material/check: Everything learned from the data is counted in ε."
         st.caption(nothing if result.ledger.guarantee.is_finite else "The ledger itself has no limit.")
         return
     with st.expander(f":material/visibility: Learned from the rows outside the ledger ({len(found)})"):

@@ -60,6 +60,9 @@ def epsilon_text(loss: PrivacyLoss) -> str:
     return f"ε = {number_text(loss.epsilon)}{delta} ({NEIGHBOURS})"
 
 
+_GUESSING = "Someone guessing whether one person's row was used"
+
+
 def odds_text(loss: PrivacyLoss) -> str:
     """The loss as odds: how many of 100 fair yes/no guesses about one row can be right.
 
@@ -70,10 +73,10 @@ def odds_text(loss: PrivacyLoss) -> str:
         return "Nothing limits what can be learned about one row."
     hundredths = 100 * loss.guesses_right
     if hundredths >= 99.5:
-        return "More than 99 of 100 fair guesses about one row may be right: hardly any protection."
+        return f"{_GUESSING} may be right more than 99 times in 100: hardly any protection."
     if hundredths < 50.5:
-        return "Fewer than 51 of 100 fair guesses about one row are right; a coin reaches 50."
-    return f"At most about {hundredths:.0f} of 100 fair guesses about one row are right; a coin reaches 50."
+        return f"{_GUESSING} is right fewer than 51 times in 100; a coin flip, 50."
+    return f"{_GUESSING} is right at most about {hundredths:.0f} times in 100; a coin flip, 50."
 
 
 def verdict(claim: Claim, guarantee: PrivacyLoss, *, released: bool, why_not: str = "") -> Verdict:

@@ -192,4 +192,4 @@ def test_every_epsilon_comes_with_its_neighbours_and_its_odds():
     test = opened(epsilon="1")
     assert "ε (add/remove one row)" in epsilon_slider._HTML
     assert slider(test) == (1.0, "1")
-    assert any("73 of 100 fair guesses about one row" in text.value for text in test.caption)
+    assert any("right at most about 73 times in 100" in text.value for text in test.caption)

@@ -75,7 +75,7 @@ def test_the_last_tree_stays_marked_stale_until_the_new_one_is_there(slow):
     assert gate.began.wait(SOON)
     assert tree_on_screen(test) is old
     assert len(test.main.get("bidi_component")) == 1
-    assert any("Tree for the settings before; the new one is growing" in bar.proto.text for bar in test.get("progress"))
+    assert any("Showing the previous tree; training the new one" in bar.proto.text for bar in test.get("progress"))
     gate.go.set()
     assert job_of(test).wait(SOON)
     texts(test.run())

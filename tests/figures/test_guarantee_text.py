@@ -23,13 +23,13 @@ def test_an_epsilon_is_never_without_its_neighbours():
 
 @pytest.mark.parametrize(("epsilon", "guesses"), [(0.5, 62), (1, 73), (2, 88)])
 def test_odds_are_e_to_epsilon_over_one_plus_it(epsilon, guesses):
-    assert f"{guesses} of 100" in odds_text(PrivacyLoss(epsilon))
+    assert f"at most about {guesses} times in 100" in odds_text(PrivacyLoss(epsilon))
     assert guesses == round(100 * math.exp(epsilon) / (1 + math.exp(epsilon)))
 
 
 def test_the_ends_of_the_scale_do_not_round_to_certainty_or_to_nothing():
-    assert "More than 99 of 100" in odds_text(PrivacyLoss(10))
-    assert "Fewer than 51 of 100" in odds_text(PrivacyLoss(0.001))
+    assert "more than 99 times in 100" in odds_text(PrivacyLoss(10))
+    assert "fewer than 51 times in 100" in odds_text(PrivacyLoss(0.001))
     assert "Nothing limits" in odds_text(PrivacyLoss(math.inf))
 
 

@@ -105,7 +105,7 @@ def test_in_the_lane_of_long_work_the_tree_would_wait(held: Held, monkeypatch: p
     busy("compare")
     assert held.began.wait(SOON)
     second = opened("tree", depth="2")
-    assert "The tree is growing, waiting for other work on this server" in second.get("progress")[0].proto.text
+    assert "Training the tree, waiting for other work on this server" in second.get("progress")[0].proto.text
     assert not second.main.get("bidi_component")
 
 

@@ -84,7 +84,7 @@ def test_the_report_of_a_release_says_what_is_guaranteed_and_what_is_not():
     release = Exportable(fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, max_depth=2).to_json())
     content = report_html(release)
     assert "Guaranteed: ε = 1 (add/remove one row)" in content
-    assert "At most about 73 of 100 fair guesses about one row are right; a coin reaches 50." in content
+    assert "row was used is right at most about 73 times in 100; a coin flip, 50." in content
     assert "73 of 100 at ε = 1" in content
     assert "A person with several rows" in content
     assert "simulation" not in content.lower()
