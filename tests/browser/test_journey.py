@@ -65,7 +65,7 @@ def test_from_a_messy_csv_to_a_file_that_predicts_what_the_tree_predicts(page: A
     exact = page.get_by_role("spinbutton", name="ε, exactly")
     exact.fill("2.5")
     exact.press("Enter")
-    page.get_by_text("Would be guaranteed if released: ε = 2.5 (add/remove one row)").wait_for()
+    page.get_by_text("Its steps add up to ε = 2.5 (add/remove one row)").wait_for()  # ranges were read from the data
     with page.expect_download() as download:
         page.get_by_role("button", name="Download simulation (JSON)").click()
     text = Path(download.value.path()).read_text(encoding="utf-8")
