@@ -20,7 +20,7 @@ from tests.browser.visiting import faults_of, idle, settled
 
 pytestmark = pytest.mark.browser
 
-PAGES = ("", "data", "budget", "compare", "robustness", "plan", "audit", "learn", "epsilon", "publish")
+PAGES = ("", "data", "budget", "compare", "robustness", "plan", "audit", "learn", "epsilon", "publish", "register")
 
 
 @pytest.fixture

@@ -87,10 +87,11 @@ def test_papers_are_offered_once_everything_is_answered(monkeypatch, tmp_path):
     offered = lambda: [found for found in test.get("download_button") if "papers-" in found.proto.id]  # noqa: E731
     assert len(offered()) == 7
     assert [found.proto.label for found in offered() if not found.proto.disabled] == ["Report (HTML, prints)"]
-    assert "Still to be answered: 9 of 12" in texts(test)
+    assert "Still to be answered: 10 of 12" in texts(test)
     for name in QUESTIONS:
         if name not in ("sector", "data_source"):
             test.text_input(key=f"papers-{name}").set_value("x")
+    test.selectbox(key="papers-data_source").set_value("Static")
     test.run()
     assert not test.exception
     assert not any(found.proto.disabled for found in offered())

@@ -37,7 +37,7 @@ QUESTIONS = {
     "authors": "Who fills this in; several names separated by semicolons",
 }
 SECTORS = ("", "Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
-DATA_SOURCES = ("Static", "Dynamic")
+DATA_SOURCES = ("", "Static", "Dynamic")
 OPTIONAL = ("sector", "sources")
 
 
@@ -51,7 +51,7 @@ class Answers:
     region: str = ""
     sector: str = ""
     collection: str = ""
-    data_source: str = "Static"
+    data_source: str = ""
     tuning: str = ""
     justification: str = ""
     access: str = ""
