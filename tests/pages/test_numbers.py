@@ -184,3 +184,10 @@ def test_other_pages_open(name, role):
 def test_the_lab_says_that_there_are_no_shares_to_move():
     said = texts(page("budget", **{"learner-of-numbers": get_learner("dp-mean").title}))
     assert "has no shares to move" in said
+
+
+def test_a_private_tree_of_numbers_shows_its_private_test_beside_exact_figures():
+    test = tree_of("pf-tree", depth="2")
+    [table] = [frame.value for frame in test.dataframe if "private test result" in frame.value]
+    assert table["measure"].tolist() == ["R²", "RMSE", "Mean absolute error"]
+    assert "Released median" in texts(test)

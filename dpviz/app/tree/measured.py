@@ -16,6 +16,7 @@ from dpviz.figures.compare.measure_text import interval_text, measure_text
 from dpviz.figures.wording import capital, percent
 from dpviz.models.tree import format_value
 from dpviz.table.schema import Schema
+from dpviz.training.honest.number_report import NumberReport
 from dpviz.training.honest.report import TestReport
 
 
@@ -52,11 +53,13 @@ def _with_interval(found: HeldOut | HeldOutNumber, name: str, value: float) -> s
     return f"{METRICS[name]} {'–' if math.isnan(value) else measure_text(value, name)}{known}"
 
 
-def measured_screen(found: HeldOut | HeldOutNumber | None, schema: Schema, report: TestReport | None = None) -> None:
+def measured_screen(
+    found: HeldOut | HeldOutNumber | None, schema: Schema, report: TestReport | NumberReport | None = None
+) -> None:
     """Every measure on held-out rows, none for private rows; and the private test result `report`."""
     if isinstance(found, HeldOut):
         _every(found, schema)
-    if report is not None and not isinstance(found, HeldOutNumber):
+    if report is not None:
         exact = None if found is None else (found.measures, found.intervals)
         private_test(report, exact, "held-out rows", "A release carries the private one; these rows may show both.")
 
