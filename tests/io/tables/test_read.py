@@ -7,6 +7,7 @@ import io
 import tracemalloc
 import zipfile
 from functools import partial
+from pathlib import Path
 
 import openpyxl
 import pandas as pd
@@ -274,6 +275,14 @@ def test_dates_beyond_the_calendar_spoil_their_own_cell():
     assert cells(read_table(file)) == [[None, "1"], ["2", "2"]]
     far = parquet_of(a=pa.array([10**9, 0], pa.date32()), b=pa.array([1, 2]))
     assert cells(read_table(far)) == [["\ufffd", "1"], ["1970-01-01", "2"]]
+
+
+def test_a_spoiled_dictionary_is_refused_before_its_offsets_are_followed():
+    content = WRITERS["feather"](drawn_rows(2, 16), Path())
+    for place in range(500, 600):
+        spoiled = bytearray(content)
+        spoiled[place] ^= 1 << 4
+        said_about(bytes(spoiled))  # a crash would end the tests
 
 
 # Files with types
