@@ -74,7 +74,9 @@ class PlannedLearner:
         planned = cls(spec, Settings(epsilon, depth, depth, test_share=test_share), given, schema)
         try:
             has_delta = planned.claim.delta > 0
-        except SchemaError as reason:
+        except (SchemaError, ParameterError) as reason:
+            if isinstance(reason, ParameterError) and not is_number:  # with numbers a value for classes alone is no mistake
+                raise
             raise NotEnumerable(f"{spec.title} cannot be trained on this universe.", remedy=str(reason)) from reason
         if has_delta:
             raise NotEnumerable("A claim with delta is not decided by a log ratio.", remedy="Audit it by sampling.")

@@ -14,7 +14,7 @@ from dpviz.errors import NotEnumerable
 from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.evaluation.audit.universe import Universe
-from dpviz.evaluation.audit.verify import verify
+from dpviz.evaluation.audit.verify import verify, verify_each
 from dpviz.learners import get_learner
 from dpviz.models.document import model_body
 from dpviz.privacy.coins import Coins
@@ -181,3 +181,8 @@ def test_a_ledger_that_adds_the_parts_up_exceeds_the_claim():
 def test_universes_with_too_many_partings_are_left_out():
     with pytest.raises(NotEnumerable, match="too many ways to part these rows"):
         verify("pf-tree", universes=(Universe((3, 3), depth=2, max_rows=3),), **HONEST)
+
+
+def test_settings_for_classes_alone_leave_universes_of_numbers_out():
+    places = (ONE, Universe((2,), n_classes=0, max_rows=2))
+    assert [found.searched for found in verify_each("pf-tree", universes=places, leaves="labels")] == [ONE.title]
