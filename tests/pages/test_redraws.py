@@ -27,3 +27,10 @@ def test_fresh_draws_show_roots_features_regions_and_a_player():
 def test_private_rows_are_not_drawn_again():
     test = opened("tree", DataRole.PRIVATE)
     assert "Same data, fresh noise: what changes?" not in [toggle.label for toggle in test.toggle]
+
+
+def test_a_deep_tree_is_drawn_again_less_often():
+    test = opened("tree", depth="6")
+    after_work(test, SLOT)
+    (found,) = values_in(test, SLOT)
+    assert found.n_done == 1  # of 4: a third

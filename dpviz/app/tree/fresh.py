@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from dpviz.app.controls import Asked
 from dpviz.app.held_out import rows_of_the_tree
@@ -17,6 +19,8 @@ from dpviz.table.role import DataRole
 
 SLOT = "redraws"
 DRAWS = 30
+#: A tree that may be deeper than this takes so long that a third of the draws must do.
+DEEP = 5
 #: Results the server keeps, of all sessions.
 KEPT = 60
 #: Seconds that the page waits for them, so that most trees come with their ink.
@@ -25,9 +29,14 @@ SHORT = 0.25
 
 def redraws_task(asked: Asked, loaded: Loaded) -> Task:
     """These settings with fresh noise, again and again. The draws do not depend on the draw on screen."""
-    given = {**asked.settings, **asked.params}
-    make = partial(redraws, asked.learner, rows_of_the_tree(loaded), draws=DRAWS, seed=0, **given)
-    return in_one(SLOT, canonical_key(loaded, asked, draws=DRAWS), make, lane=Lane.SHORT, keep=KEPT, is_shared=True)
+    given, draws = {**asked.settings, **asked.params}, draws_of(asked.settings)
+    make = partial(redraws, asked.learner, rows_of_the_tree(loaded), draws=draws, seed=0, **given)
+    return in_one(SLOT, canonical_key(loaded, asked, draws=draws), make, lane=Lane.SHORT, keep=KEPT, is_shared=True)
+
+
+def draws_of(settings: Mapping[str, Any]) -> int:
+    """How often a tree with these settings is drawn again."""
+    return DRAWS if settings["max_depth"] <= DEEP else max(1, DRAWS // 3)
 
 
 def is_drawn_again(asked: Asked, loaded: Loaded) -> bool:

@@ -52,13 +52,13 @@ def ladder_task(along: str, asked: Asked, loaded: Loaded, *, fold: bool) -> Task
     if parts is None:
         return None
     train, test = map(light, parts)
-    same = {"role": loaded.role, "seed": asked.draw, "draws": fresh.DRAWS, **asked.params}
+    same = {"role": loaded.role, "seed": asked.draw, **asked.params}
     climb = Climb(asked.learner, train, test, same, fold=fold, counts_rows=loaded.role.may_show_rows)
     wanted = {}
     for value in _values(along, asked):
         changed = {"epsilon": value} if along == "epsilon" else {"max_depth": value, "depth": value}
         there = Asked(asked.learner, asked.settings | changed, asked.params, asked.draw, {})
-        wanted[canonical_key(loaded, there, draw=asked.draw, ladder=along, fold=fold)] = value, there.settings
+        wanted[canonical_key(loaded, there, draw=asked.draw, ladder=along, fold=fold)] = value, {**there.settings, "draws": fresh.draws_of(there.settings)}
     more: dict[str, Any] = {"lane": Lane.LADDER, "is_shared": True, "keep": KEPT}
     return Task(SLOTS[along], tuple(wanted), partial(_climbed, climb, wanted, TOGETHER[along]), **more)
 
