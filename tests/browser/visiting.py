@@ -13,7 +13,7 @@ _SETTLED = """() => {
   const app = document.querySelector("[data-testid=stApp]");
   const busy = "[data-stale=true], [data-testid=stProgress], [data-testid=stSkeleton], [data-testid=stSpinner]";
   const quiet = app?.dataset.testScriptState === "notRunning" && !document.querySelector(busy)
-    && !document.getAnimations().length;
+    && !document.getAnimations().some((one) => one.playState === "running" && one.effect?.target?.checkVisibility());
   window.quietSince = quiet ? window.quietSince ?? performance.now() : null;
   return quiet && performance.now() - window.quietSince > 1000;
 }"""

@@ -58,7 +58,8 @@ def ladder_task(along: str, asked: Asked, loaded: Loaded, *, fold: bool) -> Task
     for value in _values(along, asked):
         changed = {"epsilon": value} if along == "epsilon" else {"max_depth": value, "depth": value}
         there = Asked(asked.learner, asked.settings | changed, asked.params, asked.draw, {})
-        wanted[canonical_key(loaded, there, draw=asked.draw, ladder=along, fold=fold)] = value, {**there.settings, "draws": fresh.draws_of(there.settings)}
+        key = canonical_key(loaded, there, draw=asked.draw, ladder=along, fold=fold)
+        wanted[key] = value, {**there.settings, "draws": fresh.draws_of(there.settings)}
     more: dict[str, Any] = {"lane": Lane.LADDER, "is_shared": True, "keep": KEPT}
     return Task(SLOTS[along], tuple(wanted), partial(_climbed, climb, wanted, TOGETHER[along]), **more)
 
