@@ -3,7 +3,8 @@
 `speed` compares times and memory of fits with scikit-learn's tree of the same depth, in one process and one run. `tables`
 shows measured accuracy next to the papers' tables; `poisoning`, `forests` and `boosting` do so for poisoning guarantees, random
 forests and boosted trees, `probabilities` measures pf-tree's leaves and its private test; `load` lets twenty people into
-the dashboard and measures what they wait for a tree. The exit code is 0 whether or not a
+the dashboard and measures what they wait for a tree. `differences` measures nothing: it writes the page of what learners declare
+to do otherwise than their papers. The exit code is 0 whether or not a
 target is met. Targets hold for 10,000 rows and more. `mutants` makes changes that would break privacy and exits with 1 if the
 tests do not notice one.
 """
@@ -35,7 +36,8 @@ from dpviz.__main__ import Parser, finish
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
 from dpviz.commands.files import write_whole
-from dpviz.learners import get_learner
+from dpviz.figures.audit.departures import departures_page
+from dpviz.learners import declared, get_learner
 from dpviz.version import VERSION
 
 
@@ -45,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parser() -> ArgumentParser:
-    """The parser of all topics: speed, tables, poisoning, forests, boosting, probabilities, load and mutants."""
+    """The parser of all topics: speed, tables, poisoning, forests, boosting, probabilities, load, differences and mutants."""
     top = Parser(prog="python -m benchmarks", description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     topics = top.add_subparsers(metavar="TOPIC", required=True, title="topics")
     speed = topics.add_parser("speed", help="time and memory of fits", description=bench_speed.__doc__)
@@ -85,6 +87,9 @@ def parser() -> ArgumentParser:
     bench_probabilities.add_arguments(probabilities)
     load = topics.add_parser("load", help="twenty people on one server", description=bench_load.__doc__)
     load_page.add_arguments(load)
+    differences = topics.add_parser("differences", help="what learners do otherwise than their papers")
+    differences.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
+    differences.set_defaults(run=_differences)
     mutants = topics.add_parser("mutants", help="changes that tests must notice", description=mutants_page.__doc__)
     mutants_page.add_arguments(mutants)
     return top
@@ -116,6 +121,14 @@ def _tables(args: Namespace) -> int:
         seconds |= {(data_name, name): bench_tables.seconds_per_fit(name, data) for name in able}
     made = f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION}."
     page = tables_page(cells, seconds, repeats=args.repeats, made=made)
+    print(page)
+    if args.out is not None:
+        write_whole(args.out, page, force=True)
+    return 0
+
+
+def _differences(args: Namespace) -> int:
+    page = departures_page(declared())
     print(page)
     if args.out is not None:
         write_whole(args.out, page, force=True)

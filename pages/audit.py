@@ -17,6 +17,7 @@ with evidence:
         screen.worst_pair(result)
 with more:
     screen.everything(search, what)
+    screen.differences(search)
     screen.rules(what)
     leaf.smooth_or_global()
     screen.meaning()

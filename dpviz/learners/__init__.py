@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from numbers import Integral
 from pkgutil import walk_packages
 from types import MappingProxyType
@@ -24,13 +25,17 @@ DEFAULT = "pf-tree"
 DEFAULT_OF_NUMBERS = "s-gbdt"
 
 
-@cache
-def registry() -> Mapping[str, LearnerSpec]:
-    """Name -> LearnerSpec; the default first, private learners before baselines."""
+def declared() -> tuple[LearnerSpec, ...]:
+    """All learners, also those whose package is not installed; the default first, private learners before baselines."""
     modules = (import_module(module.name) for module in walk_packages(__path__, f"{__name__}.") if not module.ispkg)
     specs = [module.LEARNER for module in modules if hasattr(module, "LEARNER")]
-    specs.sort(key=lambda spec: (spec.name != DEFAULT, spec.is_baseline, spec.name))
-    return MappingProxyType({spec.name: spec for spec in specs})
+    return tuple(sorted(specs, key=lambda spec: (spec.name != DEFAULT, spec.is_baseline, spec.name)))
+
+
+@cache
+def registry() -> Mapping[str, LearnerSpec]:
+    """Name -> LearnerSpec of those that can be used here, in the order of `declared`."""
+    return MappingProxyType({spec.name: spec for spec in declared() if not spec.needs or find_spec(spec.needs)})
 
 
 def learner_names() -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from dpviz.models.tree import Tree
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, Schema
+from dpviz.training.departure import Departure
 from dpviz.training.growing import TreeRecipe, grow
 from dpviz.training.honest.leaves import grow_honestly
 from dpviz.training.honest.number_report import NumberReport
@@ -92,6 +93,8 @@ class LearnerSpec:
         What the paper claims for this plan, with our verdict.
     prepare : callable or None
         For a learner that grows one tree: what `fit` grows. Verification enumerates it step by step.
+    departures : tuple of Departure
+        Every known difference from the source that `citation` names; empty for a learner that has no paper.
     Params : type
         Frozen dataclass of the learner's own parameters, with fields from `dpviz.training.params`.
     task : "classes", "number" or "any"
@@ -108,6 +111,8 @@ class LearnerSpec:
         True if every mechanism has an exact sampler, so that `ExactNoise()` works.
     tests_itself : bool
         True if its `plan` and `fit` see to `Settings.test_share`; otherwise `dpviz/training/honest/testing.py` does.
+    needs : str
+        A package without which it is declared but not registered; "" for none.
     """
 
     name: str
@@ -118,6 +123,7 @@ class LearnerSpec:
     fit: Fit
     claim: ClaimRule
     prepare: Prepare | None = None
+    departures: tuple[Departure, ...] = ()
     Params: type = NoParams
     task: Task = "classes"
     is_baseline: bool = False
@@ -126,6 +132,7 @@ class LearnerSpec:
     one_voter_per_row: bool = False
     published: tuple[str, str] | None = None
     tests_itself: bool = False
+    needs: str = ""
 
     @property
     def tasks(self) -> tuple[str, ...]:

@@ -288,6 +288,15 @@ class TestWhy:
         assert all("{" not in prose("audit", heading, **values) for heading in sections("audit"))
 
 
+def test_what_a_learner_does_otherwise_than_its_paper_stands_beside_it_and_nothing_for_one_without_a_paper(page) -> None:
+    def declared(learner: str) -> list[str]:
+        opened = page(learner=get_learner(learner).title)
+        return [box.label for box in opened.expander if box.label.startswith("Differences from the paper")]
+
+    assert declared("privatree") == [f"Differences from the paper ({len(get_learner('privatree').departures)})"]
+    assert declared("pf-tree") == []
+
+
 def test_subjects_with_equal_parameters_have_equal_keys() -> None:
     assert audit_results.subject_key("a", {"x": 1, "y": 2}) == audit_results.subject_key("a", {"y": 2, "x": 1})
     assert audit_results.subject_of(audit_results.subject_key("a", {"x": True})) == ("a", {"x": True})

@@ -17,6 +17,7 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.audit.verdicts import SearchedPlace, StoredRun
 from dpviz.figures.audit import worst_pair as pair
+from dpviz.figures.audit.departures import departure_rows
 from dpviz.figures.audit.html import drawing, pair_tables
 from dpviz.figures.audit.separating_output import output_in_words, output_tree
 from dpviz.figures.audit.text import (
@@ -33,6 +34,7 @@ from dpviz.figures.audit.text import (
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.wording import counted
+from dpviz.learners import get_learner
 
 TEXTS = "audit"
 #: A tree with more leaves is described on request.
@@ -161,6 +163,16 @@ def _place_row(found: SearchedPlace) -> dict[str, str]:
         "neighbouring pairs": f"{found.n_pairs:,}",
         f"found ε ({NEIGHBOURS})": at_least_text(found.log_ratio),
     }
+
+
+def differences(search: Search) -> None:
+    """Where the chosen learner differs from its source, as its own file declares it; nothing for one without a paper."""
+    spec = get_learner(search.learner)
+    rows = departure_rows(spec)
+    if rows:
+        with st.expander(f"Differences from the paper ({len(rows)})", icon=":material/difference:"):
+            st.caption(f"Source: {spec.citation}.")
+            st.table(rows)
 
 
 def rules(what: Known) -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +25,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 from dpviz.training.contract import FitOutput, LearnerSpec, always_claims
+from dpviz.training.departure import Departure
 from dpviz.training.params import Settings, whole
 
 NAME = "dp-ebm"
@@ -117,19 +117,36 @@ ROWS_DISCLOSURE = Disclosure(
 )
 
 
-if find_spec("interpret") is not None:
-    LEARNER = LearnerSpec(
-        name=NAME,
-        title="DP-EBM",
-        idea="A boosted additive model with a curve per feature, by the package interpret-core.",
-        citation="Nori, Caruana, Bu, Shen & Kulkarni 2021",
-        plan=plan,
-        fit=fit,
-        claim=always_claims(
-            "Nori et al. 2021",
-            "unproven",
-            "The package's own accounting, not checked here; it takes the exact number of rows as public.",
+LEARNER = LearnerSpec(
+    name=NAME,
+    title="DP-EBM",
+    idea="A boosted additive model with a curve per feature, by the package interpret-core.",
+    citation="Nori, Caruana, Bu, Shen & Kulkarni 2021",
+    departures=(
+        Departure(
+            "The package takes the exact number of rows as public.",
+            "The same, recorded as a disclosure.",
+            "Adding or removing one row changes it.",
         ),
-        Params=Params,
-        exact=False,
-    )
+        Departure(
+            "The package claims (epsilon, delta) by Gaussian differential privacy.",
+            "The same, marked as unproven.",
+            "Its accounting was not checked here, and its noise is drawn in floating point.",
+        ),
+        Departure(
+            "Ranges and categories may be read from the data.",
+            "They are the declared ones.",
+            "A range or count read from the rows is a disclosure that no epsilon covers.",
+        ),
+    ),
+    plan=plan,
+    fit=fit,
+    claim=always_claims(
+        "Nori et al. 2021",
+        "unproven",
+        "The package's own accounting, not checked here; it takes the exact number of rows as public.",
+    ),
+    Params=Params,
+    exact=False,
+    needs="interpret",
+)

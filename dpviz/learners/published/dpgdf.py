@@ -2,10 +2,9 @@
 
 Half of epsilon pays for splits, equally over the levels: the exponential mechanism on weighted Gini with its global sensitivity
 of one half. The other half labels the leaves, which hold disjoint rows. Numeric features are ignored; a table without categories
-is refused. Splits are one category against the rest, as in the code behind the papers' tables; that code never offers a category
-again on the same path, while here it remains a candidate, without gain. Not private for two reasons: the rule for the leaves has
-unbounded odds (`dpviz/privacy/smooth.py`), and a node with one class or fewer than eleven rows becomes a leaf, which discloses
-exact counts.
+is refused. Splits are one category against the rest, as in the code behind the papers' tables. Not private for two reasons:
+the rule for the leaves has unbounded odds (`dpviz/privacy/smooth.py`), and a node with one class or fewer than eleven rows is
+a leaf, which discloses exact counts.
 
 Source: Xin, Yang, Wang & Huang 2019, ICASSP; as measured by Vos et al. 2023.
 """
@@ -23,6 +22,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing
+from dpviz.training.departure import Departure
 from dpviz.training.growing import Decision, Label, Split, TreeRecipe
 from dpviz.training.histograms import NodeRows, root_rows
 from dpviz.training.one_against_rest import one_against_rest_grid
@@ -76,6 +76,18 @@ LEARNER = LearnerSpec(
     title="DPGDF",
     idea="Categories only; leaves labelled with smooth sensitivity.",
     citation="Xin, Yang, Wang & Huang 2019, ICASSP",
+    departures=(
+        Departure(
+            "The code behind the papers' tables never offers a category again on the same path.",
+            "It remains a candidate, without gain.",
+            "The candidates are then the same at every node.",
+        ),
+        Departure(
+            "Claims epsilon by smooth sensitivity at the leaves.",
+            "The same rule, marked as violated.",
+            "One row can change the odds of a label without limit, and the stopping rule reads exact counts.",
+        ),
+    ),
     plan=plan,
     fit=fit_by_growing(prepare),
     prepare=prepare,

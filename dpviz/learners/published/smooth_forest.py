@@ -20,6 +20,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.contract import FitOutput, LearnerSpec
+from dpviz.training.departure import Departure
 from dpviz.training.forests.forest import (
     MOST_LEAVES,
     ForestShape,
@@ -104,6 +105,23 @@ LEARNER = LearnerSpec(
     title="Smooth random forest",
     idea="Random trees on disjoint rows; leaves labelled with smooth sensitivity.",
     citation="Fletcher & Islam 2017, arXiv 1606.03572",
+    departures=(
+        Departure(
+            "Rows are divided into one disjoint subset per tree, by sampling without replacement.",
+            "Every row draws its tree by itself.",
+            "One more row must move no other row, or parallel composition does not apply.",
+        ),
+        Departure(
+            "The depth follows Theorem 2, whatever the number of leaves.",
+            "The same, but no deeper than a complete tree that can be published; `publishable` = False grows the full depth.",
+            "A list of the leaves that hold rows would show where rows are.",
+        ),
+        Departure(
+            "Claims epsilon by smooth sensitivity.",
+            "The same rule, marked as violated; `smooth` = False takes the global sensitivity.",
+            "One row can change the odds of the majority without limit; the author withdrew the rule in August 2021.",
+        ),
+    ),
     plan=plan,
     fit=fit,
     claim=claim,

@@ -92,7 +92,7 @@ def test_two_epsilons_and_one_delta_make_the_guarantee() -> None:
     assert event.epsilon == result.plan.of("tree")
     assert event.noise_multiplier == noise_multiplier(event.epsilon, DELTA, sampling=1.0, rounds=256)
     assert result.claim.delta == DELTA
-    assert "Delta = 5e-08, as in the paper; none was asked for." in result.plan.notes
+    assert "Delta = 5e-08, the default; none was asked for." in result.plan.notes
 
 
 @pytest.mark.parametrize("asked", [{}, {"filter": True, "extra_rounds": 7}, {"sampling": 0.3}, {"static_noise": True}])

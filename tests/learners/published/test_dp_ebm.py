@@ -5,7 +5,6 @@ A stand-in with the package's interface takes its place, so these tests run ever
 
 from __future__ import annotations
 
-import importlib
 import importlib.machinery
 import json
 import sys
@@ -18,10 +17,10 @@ import dpviz
 from dpviz.accounting.events import Approximate
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import DpvizError, NotReleasable, SchemaError
+from dpviz.learners import declared, registry
+from dpviz.learners.published.dp_ebm import LEARNER
 from dpviz.table.dataset import EncodedDataset
 from tests.contract.tables import schema_of, table
-
-MODULE = "dpviz.learners.published.dp_ebm"
 
 
 class StandIn:
@@ -54,20 +53,21 @@ def learner(monkeypatch):
     privacy.DPExplainableBoostingClassifier = StandIn
     monkeypatch.setitem(sys.modules, "interpret", package)
     monkeypatch.setitem(sys.modules, "interpret.privacy", privacy)
-    module = importlib.reload(importlib.import_module(MODULE))
-    dpviz.learners.registry.cache_clear()
-    yield module.LEARNER
+    registry.cache_clear()
+    yield LEARNER
     monkeypatch.undo()
-    module.__dict__.pop("LEARNER", None)
-    importlib.reload(module)
-    dpviz.learners.registry.cache_clear()
+    registry.cache_clear()
 
 
 def test_it_is_a_learner_only_where_its_package_is(monkeypatch):
-    module = importlib.import_module(MODULE)
-    module.__dict__.pop("LEARNER", None)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert not hasattr(importlib.reload(module), "LEARNER")
+    monkeypatch.setattr("dpviz.learners.find_spec", lambda name: None)
+    registry.cache_clear()
+    try:
+        assert "dp-ebm" not in registry()
+        assert LEARNER in declared()
+    finally:
+        monkeypatch.undo()
+        registry.cache_clear()
 
 
 def test_where_it_is_it_can_be_fitted_by_name(learner):
