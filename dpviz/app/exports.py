@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
-from dpviz.app.export_png import png_button
+from dpviz.app.component import CANVAS, component
 from dpviz.app.parts import error, plain
 from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
@@ -15,6 +17,7 @@ from dpviz.models.document import JSON_SCHEMA
 _LONGEST_PREVIEW = 6_000
 #: Forms whose text says nothing to a reader: the drawing is on the page already, a report is opened in a browser.
 _UNSEEN = ("svg", "report")
+_PNG = '<button type="button">Download PNG</button><p role="status"></p>'
 _GROUPS = {"data": "", "code": "Code: ", "words": "", "picture": "Drawing: "}
 
 
@@ -85,3 +88,9 @@ def _preview(done: Exported, key: str) -> None:
         st.code(text, language=done.target.language, height=320)
         if len(done.content) > len(text):
             st.caption(f"The first {len(text):,} of {len(done.content):,} characters.")
+
+
+def png_button(svg: str, file_name: str, *, key: str) -> None:
+    """Offer `svg` (complete, escaped) as a PNG of twice its size on a white ground, drawn in the browser by `export_png.js`."""
+    show = component("dpviz_png", CANVAS, Path(__file__).with_name("export_png"), html=_PNG)
+    show(key=key, data={"svg": svg, "name": file_name}, width="content")
