@@ -93,7 +93,7 @@ def declare(page: Any, name: str, cap: str) -> None:
     page.get_by_role("textbox", name="Whom it protects").fill("one patient")
     page.get_by_role("spinbutton", name="Rows per person at most").fill("1")
     page.get_by_role("spinbutton", name="Cap on ε (add/remove one row)").fill(cap)
-    page.get_by_role("button", name="Declare it, disjoint from all others").click()
+    page.get_by_role("button", name="Declare it: nobody in it is in another").click()
     page.get_by_text("Nothing was released yet").wait_for()
     idle(page)
 

@@ -66,7 +66,7 @@ def test_declaring_a_data_set_assigns_the_rows(register):
     test.text_input(key="publish-unit").set_value("one patient")
     test.number_input(key="publish-rows").set_value(3)
     test.number_input(key="publish-cap").set_value(1.5)
-    button(test, "Declare it, disjoint from all others").click().run()
+    button(test, "Declare it: nobody in it is in another").click().run()
     assert "cap ε = 1.5 (add/remove one row)" in texts(test)
     found = register.data_set_of(in_use(DataRole.PRIVATE).data.fingerprint)
     assert (found.name, found.epsilon_cap, found.role) == (NAME, 1.5, DataRole.PRIVATE)
@@ -88,7 +88,7 @@ def test_nothing_is_filled_in_and_what_is_missing_is_said(register, name, unit, 
     test.text_input(key="publish-unit").set_value(unit)
     test.number_input(key="publish-rows").set_value(rows)
     test.number_input(key="publish-cap").set_value(cap)
-    button(test, "Declare it, disjoint from all others").click().run()
+    button(test, "Declare it: nobody in it is in another").click().run()
     assert reason in texts(test).replace("\\", "").replace("\u2060", "")
     assert register.data_sets() == ()
 

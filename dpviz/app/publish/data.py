@@ -41,7 +41,7 @@ def register() -> ReleaseRegister | None:
 
 def ask_data_set(book: ReleaseRegister, loaded: Loaded) -> Balance | None:
     """The data set of the rows in use with what was spent on it; asks while nobody has said which it is."""
-    st.header("Whose cap counts", anchor=False)
+    st.header("Data set and cap", anchor=False)
     st.caption(WHAT_IT_IS[loaded.role])
     problem = st.session_state.pop(_PROBLEM, None)
     if problem is not None:
@@ -131,7 +131,7 @@ def _ask_new(loaded: Loaded) -> None:
         right.number_input(f"Cap on ε ({NEIGHBOURS})", 0.001, 1000.0, None, key="publish-cap", placeholder="you decide", **cap)
         with left.expander("Cap on δ", icon=":material/tune:"):
             st.number_input(DELTA, 0.0, 0.1, 0.0, key="publish-delta", format="%g", step=1e-7, help=DELTA_HELP)
-        st.form_submit_button("Declare it, disjoint from all others", icon=":material/add:", on_click=_declare, args=(loaded,))
+        st.form_submit_button("Declare it: nobody in it is in another", icon=":material/add:", on_click=_declare, args=(loaded,))
 
 
 def _declare(loaded: Loaded) -> None:

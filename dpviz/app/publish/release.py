@@ -70,7 +70,7 @@ def spent(balance: Balance, made: Promise | None) -> None:
     )
     st.caption(
         f"All releases of these rows add up ({NEIGHBOURS}). A poisoned row is one added or removed; a changed row counts two. "
-        "The Robustness page proves more for one tree."
+        "What accuracy keeps is a floor for any data set, not what to expect; the Robustness page proves more for one tree."
     )
 
 
@@ -100,7 +100,7 @@ def _summary(balance: Balance, made: Promise, asked: Asked) -> None:
     title = get_learner(asked.learner).title
     left = number_text(max(0.0, balance.left.epsilon - made.loss.epsilon))
     st.info(
-        f"**One tree by {title}, {epsilon_text(made.loss)}.** {made.claim.because}  \n"
+        f"**One tree by {title}, {epsilon_text(made.loss)}.**  \n"
         f"{risk_sentence(balance, made.loss)}  \n"
         f"ε = {left} will be left. The tree is drawn anew with noise from the operating system: it is not the one you looked at, "
         "and nobody can draw it again.",

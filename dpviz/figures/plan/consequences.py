@@ -42,8 +42,8 @@ def _curve(colour: str, words: str) -> Style:
 
 
 def attack_title(candidates: int) -> str:
-    """The attack model in two words."""
-    return "fair in-or-out guess" if candidates == FAIR else f"one of {candidates:,} people"
+    """What the attacker guesses, for a heading."""
+    return "row used or not" if candidates == FAIR else f"who of {candidates:,} people"
 
 
 def consequence_sentences(item: Consequence, found: Consequences, *, candidates: int, above: float) -> tuple[str, str, str]:
@@ -60,9 +60,15 @@ def risk_sentence(epsilon: float, candidates: int) -> str:
         return "No ε is proved for this algorithm, so nothing limits what may be learned about one row."
     factor, right = number_text(math.exp(epsilon)), number_text(100 * guesses_right(epsilon, candidates))
     return (
-        f"Seeing the tree multiplies the odds about one person by at most {factor}. So of 100 guesses "
-        f"({attack_title(candidates)}) at most {right} are right; without the tree {number_text(100 / candidates)}."
+        f"Seeing the tree multiplies the odds about one person by at most {factor}. So of 100 guesses {_guess(candidates)} "
+        f"at most {right} are right; without the tree {number_text(100 / candidates)}."
     )
+
+
+def _guess(candidates: int) -> str:
+    if candidates == FAIR:
+        return "whether the row of a given person was used"
+    return f"which of {candidates:,} people was left out"
 
 
 def _poison_sentence(item: Consequence, found: Consequences, above: float) -> str:
