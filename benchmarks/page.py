@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from benchmarks.tables import DEPTH, EPSILONS, FOLDS, Cell, lead
+from benchmarks.tables import DEPTH, EPSILONS, FOLDS, Cell, lead, without_repeats
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.audit.planned import typical
 from dpviz.learners import DEFAULT, get_learner
@@ -30,7 +30,7 @@ def _head(repeats: int, made: str) -> str:
         "Ranges, categories and row counts were read from the data, as in the papers. "
         f"{get_learner(DEFAULT).title} has honest leaves, its default: it grows from 80 to 85 % of the rows, the others from "
         "all.\n\n"
-        f"{made} Rerun: `python -m benchmarks tables --data DIR`."
+        f"{made} Rerun: `python -m benchmarks tables --data DIR --repeats {repeats}`."
     )
 
 
@@ -68,11 +68,10 @@ def _short(value: float) -> str:
 def _lead(cells: Sequence[Cell]) -> str:
     title = get_learner(DEFAULT).title
     behind = list(lead(cells))
-    total = sum(cell.learner == DEFAULT for cell in cells)
-    places = len({(data, epsilon) for data, epsilon, _, _ in behind})
+    all_of, once = _ahead_of(cells), _ahead_of(without_repeats(cells))
     text = (
         f"## Where {title} leads\n\n{title} is ahead of every other learner here that spends epsilon, or within one standard "
-        f"error of the best, in {total - places} of {total} cells."
+        f"error of the best, in {all_of} cells; counting data sets with the same rows once, in {once}."
     )
     if not behind:
         return text
@@ -81,6 +80,13 @@ def _lead(cells: Sequence[Cell]) -> str:
         for data, epsilon, ours, better in behind
     ]
     return f"{text} The exceptions:\n\n" + markdown_table(["data", "epsilon", title, "ahead", "its accuracy", "why"], rows)
+
+
+def _ahead_of(cells: Sequence[Cell]) -> str:
+    """In how many cells no other learner leads, as in "65 of 69"."""
+    total = sum(cell.learner == DEFAULT for cell in cells)
+    behind = len({(data, epsilon) for data, epsilon, _, _ in lead(cells)})
+    return f"{total - behind} of {total}"
 
 
 def _plain(cell: Cell) -> str:
@@ -100,14 +106,23 @@ def _reason(ours: Cell, better: Cell) -> str:
 def _off(cells: Sequence[Cell]) -> str:
     published = [cell for cell in cells if cell.published is not None]
     off = [cell for cell in published if cell.is_off]
+    private = [cell for cell in published if get_learner(cell.learner).spends_epsilon]
     text = (
-        f"## Cells that differ from the papers\n\n{len(published) - len(off)} of {len(published)} cells are as published: "
-        "within two standard errors of both, or .015. A † marks the others."
+        f"## Cells that differ from the papers\n\n{_as_published(private)} cells of private learners are as published: "
+        "within two standard errors of both, or .015; counting data sets with the same rows once, "
+        f"{_as_published(without_repeats(private))}. A † marks the others."
     )
+    exact = {(cell.data, cell.learner): cell for cell in published if not get_learner(cell.learner).spends_epsilon}
+    if exact:
+        text += f" Of learners without privacy, one cell for all epsilons, {_as_published(list(exact.values()))} are."
     if not off:
         return text
     rows = [[cell.data, f"{cell.epsilon:g}", get_learner(cell.learner).title, _cell(cell)] for cell in off]
     return f"{text}\n\n" + markdown_table(["data", "epsilon", "learner", "measured (published)"], rows)
+
+
+def _as_published(cells: Sequence[Cell]) -> str:
+    return f"{sum(not cell.is_off for cell in cells)} of {len(cells)}"
 
 
 def _times(seconds: Mapping[tuple[str, str], float]) -> str:

@@ -30,6 +30,18 @@ FOLDS = 5
 #: A cell within this of the published one is as published.
 CLOSE = 0.015
 
+#: Data sets with the rows of another one: other selections of rows or columns, or another target. Counted once, as the other.
+REPEATS = {
+    "adult_all": "adult",
+    "adult_train": "adult",
+    "mushroom_all": "mushroom",
+    "nursery_multiclass": "nursery",
+    "magic": "MagicTelescope",
+    "electricity_cat": "electricity",
+    "default-of-credit-card-clients_cat": "default-of-credit-card-clients",
+    "mnist01_test": "mnist01_train",
+}
+
 #: (version, epsilon, data set, method) -> (mean, standard error)
 Published = Mapping[tuple[str, float, str, str], tuple[float, float]]
 
@@ -142,6 +154,13 @@ def lead(cells: Iterable[Cell], name: str = DEFAULT) -> Iterator[tuple[str, floa
             continue
         if cell.mean - ours.mean > math.hypot(cell.error, ours.error):
             yield data, epsilon, ours, cell
+
+
+def without_repeats(cells: Iterable[Cell]) -> list[Cell]:
+    """The cells of data sets that do not repeat another one of these."""
+    kept = list(cells)
+    names = {cell.data for cell in kept}
+    return [cell for cell in kept if REPEATS.get(cell.data) not in names]
 
 
 def tabled_learners() -> list[str]:

@@ -179,7 +179,10 @@ def test_the_page_says_what_is_reached_and_who_is_ahead() -> None:
     found += scored(OURS, 0.07, 0.83, 0.84, data="Adult", auc=0.88) + scored(CONSTANT, 0.07, 0.75, 0.75, data="Adult")
     streams = streamed("no filter", 0.54, 0.3, 0.3) + streamed("filter", 0.54, 0.3, 0.42)
     page = boosting_page(found, streams, {}, Plan(), made="Made now.")
-    assert "Of 3 numbers stated for S-GBDT itself, 2 are reached here" in page
+    assert "Of 2 numbers that the paper states for S-GBDT itself, 1 are reached here" in page
+    assert "of 1 that its authors released later, 1." in page
+    assert page.index("| released later |") > page.rindex("| paper |")
+    assert "boosting --data DIR --folds 5 --repeats 4`" in page
     assert "| Abalone, S-GBDT: R² | 1, 4a | paper | 0.54 | .470 | .405 ± .005 | **worse** |" in page
     assert "| Abalone, S-GBDT: R² | sbdt | released later | 0.1 | .270 | .310 ± .010 | better |" in page
     assert "| Adult, S-GBDT: error | 4b | paper | 0.07 | 18.7 % | 16.5 ± 0.5 % | better |" in page

@@ -63,7 +63,9 @@ def test_a_synthetic_set_is_measured_whole() -> None:
 
 
 def test_the_page_says_what_agrees_and_what_does_not() -> None:
-    page = forests_page([measured("SynthA", 0.9, 0.92), measured("Adult", 0.8, 0.79, JPW=0.765)], folds=3, made="Made now.")
+    page = forests_page(
+        [measured("SynthA", 0.9, 0.92), measured("Adult", 0.8, 0.79, JPW=0.765)], folds=3, draws=4, made="Made now."
+    )
     assert "PF-forest is at least as accurate as the smooth forest on 1 of 2 data sets (SynthA)" in page
     assert "PF-forest, 100 trees is at least as accurate as the smooth forest on 0 of 2 data sets (none), and behind by" in page
     assert "behind by more than two standard deviations on 2 (SynthA, Adult)" in page
@@ -76,15 +78,22 @@ def test_the_page_says_what_agrees_and_what_does_not() -> None:
     assert "add/remove one row" in page
 
 
-def test_behind_within_noise_is_near_and_never_met() -> None:
-    page = forests_page([measured("Nursery", 0.80, 0.9, JPW=0.81, FS=0.85)], folds=3, made="Made now.")
-    assert "| Nursery over JPW (5.2), points | over 0 | -1.0 ± 1.4 | near |" in page
-    assert "| Nursery over FS (5.2), points | over 0 | -5.0 ± 1.4 | **no** |" in page
-    assert re.search(r"Of \d+ statements \d+ are met here, \d+ are not met but near, \d+ are not found", page)
+def test_a_lead_that_is_none_here_is_reversed_however_near() -> None:
+    page = forests_page(
+        [measured("Nursery", 0.80, 0.9, JPW=0.81, FS=0.85), measured("SynthA", 0.9, 0.92, JPW=0.56)],
+        folds=3,
+        draws=4,
+        made="Made now.",
+    )
+    assert "| Nursery over JPW (5.2), points | over 0 | -1.0 ± 1.4 | **reversed** |" in page
+    assert "| Nursery over FS (5.2), points | over 0 | -5.0 ± 1.4 | **reversed** |" in page
+    assert "| SynthA over JPW (5.2), points | over 35 | 34.0 ± 1.4 | near |" in page
+    assert re.search(r"Of \d+ statements \d+ are met here, \d+ are not met but near, \d+ are not found, \d+ are reversed", page)
+    assert "benchmarks forests --data DIR --folds 3 --draws 4`" in page
 
 
 def test_only_a_claim_that_holds_is_marked_as_best() -> None:
-    page = forests_page([measured("SynthA", 0.99, 0.92, **{"RGV (weaker)": 0.98})], folds=3, made="Made now.")
+    page = forests_page([measured("SynthA", 0.99, 0.92, **{"RGV (weaker)": 0.98})], folds=3, draws=4, made="Made now.")
     accuracy = page[page.index("## Accuracy") : page.index("## Area")]
     assert "**92.0 ± 1.0**" in accuracy
     assert "**99.0" not in accuracy

@@ -10,8 +10,8 @@ import pytest
 
 from benchmarks.__main__ import main
 from benchmarks.data import bench_data
-from benchmarks.page import markdown_table
-from benchmarks.tables import Cell, lead, read_published
+from benchmarks.page import markdown_table, tables_page
+from benchmarks.tables import Cell, lead, read_published, without_repeats
 from dpviz.errors import DpvizError
 from dpviz.randomness import generator
 from dpviz.table.schema import CategoricalFeature, NumericFeature
@@ -78,6 +78,21 @@ def test_leading_means_within_one_error_of_every_learner_that_spends_epsilon() -
     assert not list(lead([ours, cell("privatree", 0.80 + 0.99 * math.hypot(0.01, 0.01)), cell("cart", 0.99)]))
     (found,) = lead([ours, cell("privatree", 0.80 + 1.01 * math.hypot(0.01, 0.01))])
     assert found[3].learner == "privatree"
+
+
+def test_private_cells_are_counted_apart_and_data_sets_with_the_same_rows_once() -> None:
+    def cells(data: str, mean: float) -> list[Cell]:
+        private = [Cell(data, epsilon, "privatree", mean, 0.001, (0.8, 0.001)) for epsilon in (0.1, 1.0)]
+        exact = [Cell(data, epsilon, "cart", 0.9, 0.001, (0.9, 0.001)) for epsilon in (0.1, 1.0)]
+        return [*private, *exact, *(Cell(data, epsilon, "pf-tree", 0.7, 0.001, None) for epsilon in (0.1, 1.0))]
+
+    page = tables_page([*cells("electricity", 0.8), *cells("electricity_cat", 0.5)], {}, repeats=3, made="Made now.")
+    assert "2 of 4 cells of private learners are as published" in page
+    assert "counting data sets with the same rows once, 2 of 2." in page
+    assert "one cell for all epsilons, 2 of 2 are." in page
+    assert "in 2 of 4 cells; counting data sets with the same rows once, in 0 of 2." in page
+    assert "--repeats 3`" in page
+    assert without_repeats(cells("electricity_cat", 0.5)) == cells("electricity_cat", 0.5)
 
 
 def test_cells_with_bars_stay_one_cell() -> None:
