@@ -175,7 +175,8 @@ def public_table(schema: Schema) -> str:
     read = tuple(field for field in schema.read_from_data if field == "n_public")
     count = "not declared" if schema.n_public is None else f"about {schema.n_public:,}"
     rows += f"<tr><td>Number of rows</td><td>{count}</td><td>{_badge(read)}</td></tr>"
-    return f'<div class="table"><table><tr><th>Column</th><th>Taken as public</th><th>Source</th></tr>{rows}</table></div>'
+    head = "<tr><th>Column</th><th>Taken as public</th><th>Source</th></tr>"  # again at the top of every page it goes on to
+    return f'<div class="table"><table><thead>{head}</thead>{rows}</table></div>'
 
 
 def _column_row(column: Feature | Target) -> str:

@@ -1,0 +1,72 @@
+"""The printed report in a real browser: all text stays in its place, in fonts far wider and far narrower than it expects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import dpviz
+from dpviz.figures.publish.page_one import Signed
+from dpviz.figures.publish.report import report_html
+from dpviz.io.exports.contract import Exportable
+from dpviz.io.samples import load_sample
+
+pytestmark = pytest.mark.browser
+
+WIDE, NARROW = '"DejaVu Sans Mono", monospace', '"Liberation Sans Narrow", "Arial Narrow", sans-serif'
+#: Pixels of A4 between margins of 16 mm.
+PAGE = {"width": 673, "height": 1001}
+OUTSIDE = """() => {
+  const outside = [], place = node => node.getBoundingClientRect();
+  const check = (inner, outer, words) => {
+    if (inner.left < outer.left - 0.6 || inner.right > outer.right + 0.6) outside.push(words);
+  };
+  for (const text of document.querySelectorAll("svg text")) {
+    const around = text.closest("g.node")?.querySelector(".box") ?? text.closest("figure > svg");
+    if (place(text).width) check(place(text), place(around), text.textContent);
+  }
+  const words = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (words.nextNode()) {
+    const node = words.currentNode, range = document.createRange();
+    if (node.parentElement.closest("svg")) continue;
+    range.selectNodeContents(node);
+    const around = node.parentElement.closest("td, th, .signature > p, .columns > section, .verdict, main");
+    for (const line of range.getClientRects()) check(line, place(around), node.textContent);
+  }
+  return outside;
+}"""
+WIDTH = """() => {
+  const probe = document.createElement("span");
+  probe.textContent = "fill it in";
+  document.body.append(probe);
+  const width = probe.getBoundingClientRect().width;
+  probe.remove();
+  return width;
+}"""
+
+
+@pytest.fixture(scope="module")
+def report() -> str:
+    """Of a tree with names that are cut, and of a data set whose name takes more than one line."""
+    data = dpviz.encode(*load_sample("loans"))
+    given = Exportable(dpviz.fit("pf-tree", data, epsilon=1.0, max_depth=4, seed=3).to_json())
+    return report_html(given, Signed("Loan applications at the savings bank of the whole district", "2026-01-31", "Officer"))
+
+
+def printed(page: Any, report: str, font: str) -> None:
+    page.emulate_media(media="print")
+    page.set_content(report)
+    page.add_style_tag(content=f"* {{ font-family: {font} !important }}")
+
+
+def test_text_stays_in_its_place_and_page_one_on_its_page_in_any_font(visit: Any, report: str) -> None:
+    page, widths = visit(viewport=PAGE).new_page(), []
+    for font in (WIDE, NARROW):
+        printed(page, report, font)
+        assert page.evaluate(OUTSIDE) == []
+        assert page.locator(".annex").evaluate("node => node.getBoundingClientRect().top") <= PAGE["height"]
+        widths.append(page.evaluate(WIDTH))
+    assert widths[0] > 1.3 * widths[1]
+    printed(page, report.replace("textLength=", "data-was="), WIDE)
+    assert page.evaluate(OUTSIDE)  # what leaves its place is noticed
