@@ -43,7 +43,7 @@ from dpviz.version import VERSION
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code, as `dpviz.__main__.main` does."""
-    return finish(parser(), argv)
+    return finish(parser, argv)
 
 
 def parser() -> ArgumentParser:

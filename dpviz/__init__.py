@@ -7,6 +7,7 @@
 >>> result = dpviz.fit("pf-tree", data, epsilon=0.1, seed=0)
 """
 
+from dpviz import interrupts as _interrupts  # noqa: F401  (first: all below takes a second, in which somebody may press Ctrl-C)
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.by_attack import audit

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Sequence
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Sequence
 from io import TextIOWrapper
-from typing import NoReturn
+from typing import Any, NoReturn
 
+from dpviz import interrupts
 from dpviz.commands import COMMANDS, load
 from dpviz.commands.console import complain
 from dpviz.errors import DpvizError
@@ -25,6 +27,10 @@ class Parser(ArgumentParser):
         """Raise DpvizError, which `finish` prints."""
         raise DpvizError(f"{message[:1].upper()}{message[1:]}.", remedy=f"See `{self.prog} --help`.")
 
+    def print_help(self, file: Any = None) -> None:
+        """Print, and raise OSError where the base class would swallow it."""
+        print(self.format_help(), end="", file=file)
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line (without the program's name) and return its exit code.
@@ -32,28 +38,69 @@ def main(argv: Sequence[str] | None = None) -> int:
     0: done. 2: the input cannot be used; one line on stderr says what, where and what to do. 130: stopped with Ctrl-C.
     """
     words = sys.argv[1:] if argv is None else argv
-    return finish(parser(words), words)
+    return finish(lambda: parser(words), words)
 
 
-def finish(parser: ArgumentParser, words: Sequence[str] | None = None) -> int:
+def finish(make: Callable[[], ArgumentParser], words: Sequence[str] | None = None) -> int:
     """Parse `words` (default: those of the shell), run what was chosen, and return the exit code of `main`."""
     _never_fail_to_print()
+    with interrupts.noticed() as was_interrupted:
+        try:
+            return _finished(make, words)
+        except KeyboardInterrupt:
+            complain("Stopped.")
+            return STOPPED
+        except Exception:
+            if not was_interrupted():  # a library may turn Ctrl-C into an error of its own, such as one of its import
+                raise
+            complain("Stopped.")
+            return STOPPED
+
+
+def _finished(make: Callable[[], ArgumentParser], words: Sequence[str] | None) -> int:
     try:
-        args = parser.parse_args(words)
-        code = args.run(args)
+        code = _run(make, words)
         sys.stdout.flush()
         return code
     except DpvizError as error:
         complain(str(error))
         return BAD_INPUT
-    except KeyboardInterrupt:
-        complain("Stopped.")
-        return STOPPED
     except BrokenPipeError:  # the reader of a pipe has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_no_more()
         return 0
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        _write_no_more()
+        complain("The output cannot be written: no space is left.")
+        return BAD_INPUT
+    except MemoryError:
+        complain("There is not enough memory for this. Give it fewer rows or columns, or a larger machine.")
+        return BAD_INPUT
+
+
+def _run(make: Callable[[], ArgumentParser], words: Sequence[str] | None) -> int:
+    try:
+        args = make().parse_args(words)
     except SystemExit as done:  # argparse has printed help or the version
         return int(done.code or 0)
+    _require_text(args)
+    code: int = args.run(args)
+    return code
+
+
+def _require_text(args: Namespace) -> None:
+    """File names are bytes; every other argument is text, and may end up in a file or in the register."""
+    for name, value in vars(args).items():
+        for text in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(text, str) and not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+                where = f"--{name.replace('_', '-')}"
+                raise DpvizError("This is no text in the encoding of this terminal.", where=where, remedy="Write it in UTF-8.")
+
+
+def _write_no_more() -> None:
+    """Let what is left in the buffer of stdout go nowhere, so that Python does not fail on it at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def parser(words: Sequence[str] = ()) -> ArgumentParser:
@@ -72,7 +119,9 @@ def parser(words: Sequence[str] = ()) -> ArgumentParser:
 
 
 def _never_fail_to_print() -> None:
-    """Let a terminal that lacks a letter (≤, ε) show "?" instead of stopping the program."""
+    """Let a terminal that lacks a letter (≤, ε) show "?" instead of stopping the program; what is closed stays empty."""
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - open until the end
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")

@@ -12,6 +12,8 @@ from typing import Any
 
 #: Known names that an error lists.
 _MOST_LISTED = 50
+#: Characters of what, of where and of remedy.
+_LONGEST = 2_000
 
 
 class DpvizError(Exception):
@@ -28,15 +30,18 @@ class DpvizError(Exception):
     """
 
     def __init__(self, what: str, *, where: str = "", remedy: str = "") -> None:
-        self.what = what
-        self.where = where
-        self.remedy = remedy
+        self.what, self.where, self.remedy = what, where, remedy = _bounded(what), _bounded(where), _bounded(remedy)
         place = f"{where}: " if where else ""
         super().__init__(f"{place}{what} {remedy}".strip())
 
     def __reduce__(self) -> tuple[Any, ...]:
         """So that an error made in a worker process arrives whole, whatever its own `__init__` takes."""
         return _as_it_was, (type(self), self.args, self.__dict__)
+
+
+def _bounded(text: str) -> str:
+    """Names come from files and may be megabytes long; a message is read by people."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
 
 
 def _as_it_was(kind: type[DpvizError], args: tuple[Any, ...], attributes: dict[str, Any]) -> DpvizError:

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 #: A room may import what stands on a lower floor, and itself. Two rooms on the same floor do not import each other.
 FLOORS = (
-    {"errors", "randomness", "version"},
+    {"errors", "interrupts", "randomness", "version"},
     {"table", "installation", "progress"},
     {"accounting"},
     {"privacy"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -13,6 +14,10 @@ from dpviz.training.contract import LearnerSpec
 from dpviz.training.params import Control, controls_of
 
 TABLE_FILES = "table: CSV, TSV, Excel (.xlsx), Parquet, Feather, Stata (.dta), SPSS (.sav); also as .gz, .zst or .zip"
+#: Largest whole number of any argument; a register and a table hold 64 bits.
+MOST = 10**18
+_MOST_DIGITS = 40
+_NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity|nan)", re.ASCII | re.IGNORECASE)
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -53,7 +58,7 @@ def add_table_arguments(parser: ArgumentParser) -> None:
 def add_learner_arguments(parser: ArgumentParser) -> None:
     """`--learner`, `--epsilon`, `--max-depth` and `--param`."""
     parser.add_argument("--learner", default=DEFAULT, metavar="NAME", help=f"see `dpviz learners` (default: {DEFAULT})")
-    parser.add_argument("--epsilon", required=True, type=float, metavar="E", help="privacy loss, add/remove one row")
+    parser.add_argument("--epsilon", required=True, type=number, metavar="E", help="privacy loss, add/remove one row")
     parser.add_argument("--max-depth", type=int, default=4, metavar="D", help="largest number of levels (default: 4)")
     add_parameter_argument(parser)
 
@@ -69,24 +74,26 @@ def add_workers_argument(parser: ArgumentParser) -> None:
     parser.add_argument("--workers", type=whole(1, 1000), default=1, metavar="N", help="processes (default: 1)")
 
 
-def whole(least: int = 1, most: int | None = None) -> Callable[[str], int]:
+def whole(least: int = 1, most: int = MOST) -> Callable[[str], int]:
     """Reads a whole number in a range."""
-    allowed = f"of at least {least:,}" if most is None else f"from {least:,} to {most:,}"
 
     def read(text: str) -> int:
-        if text.isdecimal() and least <= int(text) and (most is None or int(text) <= most):
+        is_number = text.isascii() and text.isdecimal()
+        if is_number and len(text) < _MOST_DIGITS and least <= int(text) <= most:
             return int(text)
-        raise ArgumentTypeError(f"must be a whole number {allowed}, got {text!r}")
+        allowed = (
+            f"of at least {least:,}" if most == MOST and (not is_number or len(text) < 18) else f"from {least:,} to {most:,}"
+        )
+        raise ArgumentTypeError(f"must be a whole number {allowed}, got {text!r:.80}")
 
     return read
 
 
 def number(text: str) -> float:
-    """Reads a number."""
-    try:
-        return float(text)
-    except ValueError as error:
-        raise ArgumentTypeError(f"must be a number, got {text!r}") from error
+    """Reads a number in plain digits; Python itself would also take 1_0, and digits of other alphabets."""
+    if not _NUMBER.fullmatch(text):
+        raise ArgumentTypeError(f"must be a number, got {text!r:.80}")
+    return float(text)
 
 
 def listed(read: Callable[[str], Any]) -> Callable[[str], tuple[Any, ...]]:
@@ -116,7 +123,7 @@ def parse_parameters(spec: LearnerSpec, texts: Iterable[str]) -> dict[str, Any]:
 def _parsed(owner: str, name: str, text: str, control: Control) -> Any:
     try:
         value = _READERS[control.kind](text.strip())
-    except (ValueError, KeyError):
+    except (ArgumentTypeError, ValueError, KeyError):
         value = text
     if not control.accepts(value):
         raise ParameterError(owner, name, text, control.allowed)
@@ -124,12 +131,18 @@ def _parsed(owner: str, name: str, text: str, control: Control) -> Any:
 
 
 def _shares(text: str) -> tuple[float, ...] | None:
-    return None if text.lower() == "none" else tuple(float(part) for part in text.split(","))
+    return None if text.lower() == "none" else tuple(number(part.strip()) for part in text.split(","))
+
+
+def _whole(text: str) -> int:
+    if len(text) > _MOST_DIGITS or not text.isascii() or "_" in text:
+        raise ValueError(text)
+    return int(text)
 
 
 _READERS: dict[str, Callable[[str], Any]] = {
-    "number": float,
-    "whole": int,
+    "number": number,
+    "whole": _whole,
     "flag": lambda text: _FLAGS[text.lower()],
     "choice": str,
     "shares": _shares,

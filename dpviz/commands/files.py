@@ -22,6 +22,8 @@ def check_output(path: Path | None, *, force: bool, inputs: Iterable[Path | None
     """Raise DpvizError before the work rather than after it: FILE exists, is an input, or its folder does not exist."""
     if path is None:
         return
+    if str(path) == "-":
+        raise DpvizError("'-' is no file: results are not written to a pipe.", where="--out", remedy="Give the name of a file.")
     try:
         if path.exists():
             _check_existing(path, force, inputs)

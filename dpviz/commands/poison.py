@@ -13,7 +13,14 @@ from argparse import ArgumentParser, Namespace
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
-from dpviz.commands.arguments import add_learner_arguments, add_table_arguments, add_workers_argument, parse_parameters, whole
+from dpviz.commands.arguments import (
+    add_learner_arguments,
+    add_table_arguments,
+    add_workers_argument,
+    number,
+    parse_parameters,
+    whole,
+)
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.commands.rows import encoded_rows, warn_of_read_values
 from dpviz.errors import DpvizError
@@ -33,11 +40,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Table, learner, poison, draws, file."""
     add_table_arguments(parser)
     add_learner_arguments(parser)
-    parser.add_argument("--max-poisoned", type=float, default=0.01, metavar="S", help="largest poisoned share (default: 0.01)")
-    parser.add_argument("--above", type=float, metavar="A", help="accuracy to stay above (default: the majority class)")
+    parser.add_argument("--max-poisoned", type=number, default=0.01, metavar="S", help="largest poisoned share (default: 0.01)")
+    parser.add_argument("--above", type=number, metavar="A", help="accuracy to stay above (default: the majority class)")
     parser.add_argument("--draws", type=whole(1, 1_000_000), default=1000, metavar="N", help="trees per split (default: 1000)")
     parser.add_argument("--splits", type=whole(1, 100), default=1, metavar="N", help="random splits, averaged (default: 1)")
-    parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="of the last column (default: 0.95)")
+    parser.add_argument("--confidence", type=number, default=0.95, metavar="C", help="of the last column (default: 0.95)")
     parser.add_argument("--seed", type=whole(0, 2**63), default=0, metavar="N", help="of splits and noise (default: 0)")
     add_workers_argument(parser)
     add_output_arguments(parser, "the whole curve as CSV", required=False)

@@ -16,13 +16,14 @@ from typing import Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss, for_unit
 from dpviz.commands import console
-from dpviz.commands.arguments import whole
+from dpviz.commands.arguments import number, whole
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.errors import DpvizError, RefusedRelease, UnknownName
 from dpviz.figures.publish.paper_facts import Answers, answers_from, answers_template, facts_of
 from dpviz.figures.publish.papers import ASSESSMENT, ENTRY, FORMS, TITLES, paper
 from dpviz.figures.publish.summary import loss_text
 from dpviz.io.csv_text import csv_text
+from dpviz.io.text import read_document
 from dpviz.release.checking import current_head, findings, restored, seal_in
 from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.files import is_file_with
@@ -50,7 +51,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     cap = topics.add_parser("cap", help="change the cap of a data set; what was spent stays spent")
     _add_caps(cap)
     _add_decision(cap, required=False)
-    cap.add_argument("--again", type=float, metavar="E", help="the raised cap on epsilon once more")
+    cap.add_argument("--again", type=number, metavar="E", help="the raised cap on epsilon once more")
     check = topics.add_parser("check", help="is it as it was written? Exit code 1 when it is not")
     check.add_argument("--head", action="append", default=[], metavar="HEX", help="a head that was noted elsewhere")
     check.add_argument("files", nargs="*", type=Path, metavar="RELEASE.json", help="released files that are kept elsewhere")
@@ -69,8 +70,8 @@ def add_register_argument(parser: ArgumentParser) -> None:
 
 def _add_caps(parser: ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="the data set")
-    parser.add_argument("--epsilon-cap", required=True, type=float, metavar="E", help=f"most that may be spent, {NEIGHBOURS}")
-    parser.add_argument("--delta-cap", type=float, default=0.0, metavar="D", help="most delta that may be spent (default: 0)")
+    parser.add_argument("--epsilon-cap", required=True, type=number, metavar="E", help=f"most that may be spent, {NEIGHBOURS}")
+    parser.add_argument("--delta-cap", type=number, default=0.0, metavar="D", help="most delta that may be spent (default: 0)")
 
 
 def _add_decision(parser: ArgumentParser, *, required: bool) -> None:
@@ -201,7 +202,7 @@ def _add_paper_topics(topics: Any) -> list[tuple[Any, Any]]:
     found = [(asking, _questions)]
     for kind in (ENTRY, ASSESSMENT):
         topic = topics.add_parser(kind, help=f"write the {TITLES[kind][0].lower()}{TITLES[kind][1:]}; nothing is sent")
-        topic.add_argument("release", type=int, metavar="NUMBER", help="number of the release, see `dpviz register list`")
+        topic.add_argument("release", type=whole(), metavar="NUMBER", help="number of the release, see `dpviz register list`")
         topic.add_argument("--answers", required=True, type=Path, metavar="FILE", help="filled-in `dpviz register questions`")
         add_output_arguments(topic, f"the paper ({', '.join(FORMS)})")
         topic.set_defaults(kind=kind)
@@ -242,7 +243,4 @@ def _released_text(entry: Entry) -> str:
 
 
 def _read_answers(path: Path) -> Answers:
-    try:
-        return answers_from(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise DpvizError("The answers cannot be read.", where=str(path), remedy="Write the questions first.") from error
+    return answers_from(read_document(path, "The file of answers", "Write the questions first.").decode("utf-8", "replace"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
 from dpviz.commands import console
-from dpviz.commands.arguments import add_learner_arguments, add_table_arguments, parse_parameters, whole
+from dpviz.commands.arguments import add_learner_arguments, add_table_arguments, number, parse_parameters, whole
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.commands.register import add_register_argument, balance_pairs
 from dpviz.commands.rows import table_and_schema, warn_of_proposal, warn_of_read_values
@@ -30,7 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Table, learner, noise, register, file."""
     add_table_arguments(parser)
     add_learner_arguments(parser)
-    parser.add_argument("--delta", type=float, default=0.0, metavar="D", help="chance that epsilon may fail (default: 0)")
+    parser.add_argument("--delta", type=number, default=0.0, metavar="D", help="chance that epsilon may fail (default: 0)")
     parser.add_argument("--depth", type=_depth, default="auto", metavar="auto|N", help="a fixed depth, not the learner's rule")
     parser.add_argument("--seed", type=whole(0), metavar="N", help="simulate, repeatably; not a release")
     parser.add_argument("--data-set", metavar="NAME", help="book the release in the register, under the cap of this data set")

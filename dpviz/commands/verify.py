@@ -19,7 +19,7 @@ from typing import Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
-from dpviz.commands.arguments import add_parameter_argument, parse_parameters
+from dpviz.commands.arguments import add_parameter_argument, number, parse_parameters
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.findings import AuditResult, worst_of
@@ -38,7 +38,7 @@ _FACTS = ("LEARNER", "EPSILON", "PROVED", "SEARCHED", "ATTACKED", "CLAIMED", "CO
 def add_arguments(parser: ArgumentParser) -> None:
     """One learner, some, or all."""
     parser.add_argument("learners", nargs="*", metavar="LEARNER", help="see `dpviz learners`")
-    parser.add_argument("--epsilon", type=float, metavar="E", help=f"claimed privacy loss, {NEIGHBOURS} (default: 1)")
+    parser.add_argument("--epsilon", type=number, metavar="E", help=f"claimed privacy loss, {NEIGHBOURS} (default: 1)")
     add_parameter_argument(parser)
     parser.add_argument("--all", action="store_true", help="every learner (or the named ones), flag and epsilon; attacks too")
     parser.add_argument("--quick", action="store_true", help="smaller universes, no attacks")

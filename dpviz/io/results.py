@@ -13,6 +13,7 @@ from dpviz.accounting.ledger import Ledger
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import DpvizError
 from dpviz.io.exports.statement import statement_of, test_result_of
+from dpviz.io.text import read_document
 from dpviz.learners import get_learner
 from dpviz.models.document import model_from_json
 from dpviz.table.schema import Schema
@@ -45,15 +46,13 @@ def load_result(source: str | Path) -> FitResult:
 
 def read_model_file(path: Path) -> str:
     """The text of a model file; raises DpvizError."""
+    raw = read_document(path, "The model file", "Check the path; it must name a file written by `dpviz train`.")
     try:
-        return path.read_text(encoding="utf-8")
+        return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise DpvizError(
             "The model file is not UTF-8 text.", where=str(path), remedy="Give a file written by `dpviz train`."
         ) from error
-    except (OSError, ValueError) as error:
-        what = f"The model file cannot be read: {getattr(error, 'strerror', None) or error}."
-        raise DpvizError(what, where=str(path), remedy="Check the path; it must name a file written by `dpviz train`.") from error
 
 
 def result_from_json(text: str | bytes) -> FitResult:

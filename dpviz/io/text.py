@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from dpviz.errors import ParameterError, TableError
+from dpviz.errors import DpvizError, ParameterError, TableError
 from dpviz.io.limits import require_bytes
 
 Source = str | Path | bytes | BinaryIO
@@ -37,6 +37,8 @@ _OTHER_KINDS = {
 ENCODINGS = ("utf-8", *(f"cp{page}" for page in range(1250, 1259)), *(f"iso8859-{part}" for part in range(1, 17) if part != 12))
 #: Longer lines are left out, so that no line can ask for more memory than this many cells; a longer header is refused.
 LONGEST_LINE = 4_000_000
+#: Bytes of a schema, a model or another document.
+_LARGEST_DOCUMENT = 256 << 20
 _AS_UTF8 = "Save the file as CSV in UTF-8 and try again."
 
 
@@ -152,6 +154,19 @@ def read_bytes(source: Any, max_bytes: int) -> bytes:
         reason = getattr(error, "strerror", None) or str(error)
         what = f"{name_of(source, None)!r} cannot be read: {reason}."
         raise TableError("not-a-file", what, remedy="Check the path; it must name a table.") from error
+
+
+def read_document(path: str | Path, which: str, remedy: str) -> bytes:
+    """The bytes of a JSON file that somebody named; raises DpvizError. `which` file it is begins a sentence: "The model file"."""
+    try:
+        with open(path, "rb") as file:
+            raw = file.read(_LARGEST_DOCUMENT + 1)
+    except (OSError, ValueError) as error:
+        what = f"{which} cannot be read: {getattr(error, 'strerror', None) or error}."
+        raise DpvizError(what, where=str(path), remedy=remedy) from error
+    if len(raw) > _LARGEST_DOCUMENT:
+        raise DpvizError(f"{which} is larger than {_LARGEST_DOCUMENT >> 20} MB.", where=str(path), remedy=remedy)
+    return raw
 
 
 def _read_file(source: Any, max_bytes: int) -> bytes | str:

@@ -159,7 +159,7 @@ def test_parameters_reach_the_learner(run, table, schema, tmp_path, text, name, 
     [
         (["--epsilon", "0"], "The 'epsilon' parameter of fit must be a number in [1e-06, 1e+06]. Got 0.0."),
         (["--epsilon", "nan"], "'epsilon' parameter of fit"),
-        (["--epsilon", "much"], "Argument --epsilon: invalid float value: 'much'. See `dpviz train --help`."),
+        (["--epsilon", "much"], "Argument --epsilon: must be a number, got 'much'. See `dpviz train --help`."),
         (["--max-depth", "99"], "The 'max_depth' parameter of fit must be a whole number in [1, 12]. Got 99."),
         (["--max-depth", "2.5"], "Argument --max-depth: invalid int value: '2.5'."),
         (["--depth", "deep"], "Argument --depth: must be 'auto' or a whole number, got 'deep'."),

@@ -105,7 +105,7 @@ def test_every_ledger_of_ours_stands_on_the_quick_universes(run, monkeypatch):
         (("pf-treee", "--all"), "Did you mean 'pf-tree'?"),
         (("pf-treee",), "Did you mean 'pf-tree'?"),
         (("pf-tree", "--epsilon", "0"), "must be a number in [0.001, 20]. Got 0.0."),
-        (("pf-tree", "--epsilon", "much"), "invalid float value: 'much'"),
+        (("pf-tree", "--epsilon", "much"), "must be a number, got 'much'"),
         (("pf-tree", "--param", "colour=1"), "no parameter of 'pf-tree' called 'colour'"),
         (("pf-tree", "--out", "x.json"), "--out is for --all."),
         (("--all", "--epsilon", "1"), "--all sets epsilon and parameters itself."),
