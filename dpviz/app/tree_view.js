@@ -4,6 +4,7 @@
 // a rerun therefore stands in a View kept beside its element, and where it was looking in `memory`, beside the widget's key.
 
 const NARROW = 520, TALLEST = 640, SHORTEST = 320, SMALLEST = 0.2, LARGEST = 3, READABLE = 0.7, STEP = 1.25;
+const ROW = 33, INDENT = 16, WORTH_CLOSING = 3;  // from row to row of an outline, as in dpviz/figures/tree/layout.py; leaves
 const views = new WeakMap();
 const memory = new Map();
 
@@ -52,6 +53,7 @@ class View {
   show(data) {
     const asked = !this.data || data.selected !== this.data.selected;
     this.data = data;
+    this.closed ??= new Set(memory.get(data.key)?.closed);
     if (!this.rails.some((rail) => rail.matches(":active"))) this.at = undefined;
     if (asked) this.chosen = data.selected;
     this.lay();
@@ -131,6 +133,7 @@ class View {
     this.size = { width: this.svg.viewBox.baseVal.width, height: this.svg.viewBox.baseVal.height };
     this.stage.replaceChildren(this.svg);
     this.nodes = [...this.svg.querySelectorAll("[data-path]")];
+    this.fold();
     if (this.at) {  // on the way from one step to another the zoom stays, and the frame does not shrink
       this.zoomTo(this.scale, this.left, this.top);
       this.grow();
@@ -158,7 +161,7 @@ class View {
     }
     const held = this.svg.contains(this.root.activeElement) ? this.root.activeElement : undefined;
     for (const kin of new Set(this.nodes.map(tree))) {
-      const nodes = this.nodes.filter((node) => tree(node) === kin);
+      const nodes = this.nodes.filter((node) => tree(node) === kin && !node.away);
       this.rove(nodes.find((node) => node === held) ?? nodes.find((node) => node.dataset.path === this.chosen) ?? nodes[0]);
     }
   }
@@ -168,7 +171,93 @@ class View {
     for (const other of this.kin(node)) other.setAttribute("tabindex", other === node ? "0" : "-1");
   }
 
-  kin(node) { return this.nodes.filter((other) => tree(other) === tree(node)); }
+  kin(node) { return this.nodes.filter((other) => tree(other) === tree(node) && !other.away); }
+
+  // --- closing branches of deep trees ------------------------------------------------------------------------------------
+
+  // Puts away what lies below closed branches: the rows after it move up, and a stub says how many leaves it hides.
+  // Two trees side by side stay open, so that the same place stays at the same height.
+  fold() {
+    for (const old of this.svg.querySelectorAll("[data-turn]")) old.remove();
+    if (this.svg.getAttribute("role") !== "tree" || !this.svg.querySelector(".row")) return;
+    let within, lift = 0, end = 0;
+    for (const node of this.nodes) {
+      const id = node.dataset.path, { y, height } = node.querySelector(".box");
+      if (within && !id.startsWith(`${within}.`)) within = undefined;
+      node.away = Boolean(within);
+      const row = node.classList.contains("row");
+      if (!row) lift = 0;
+      node.lift = lift;
+      if (node.away && row) lift += ROW;
+      node.style.display = node.away ? "none" : "";
+      node.setAttribute("transform", `translate(0 ${-node.lift})`);
+      if (node.away) continue;
+      end = Math.max(end, y.baseVal.value + height.baseVal.value - node.lift);
+      const leaves = node.classList.contains("branch") ? this.leavesBelow(id) : 0;
+      if (leaves < WORTH_CLOSING) continue;
+      const shut = this.closed.has(id);
+      node.setAttribute("aria-expanded", String(!shut));
+      this.handle(node, shut);
+      node.removeAttribute("aria-description");
+      if (!shut) continue;
+      within = id;
+      lift -= ROW;
+      end = Math.max(end, this.stub(node, `${leaves} leaves hidden`));
+    }
+    for (const part of this.svg.querySelectorAll("[data-to]")) this.reach(part);
+    const { x, width } = this.svg.viewBox.baseVal;
+    this.size.height = end + 10;
+    this.svg.setAttribute("viewBox", `${x} 0 ${width} ${this.size.height}`);
+  }
+
+  leavesBelow(id) {
+    return this.nodes.filter(({ dataset, classList }) => dataset.path.startsWith(`${id}.`) && !classList.contains("branch")).length;
+  }
+
+  // A small button on the left edge of a node.
+  handle(node, shut) {
+    const { x, y, height } = node.querySelector(".box");
+    const at = { cx: x.baseVal.value, cy: y.baseVal.value + height.baseVal.value / 2 };
+    const group = made("g", { class: shut ? "turn shut" : "turn", "data-turn": node.dataset.path, "aria-hidden": "true" });
+    const lines = shut ? `M${at.cx - 4} ${at.cy}h8M${at.cx} ${at.cy - 4}v8` : `M${at.cx - 4} ${at.cy}h8`;
+    group.append(made("circle", { ...at, r: 12, class: "reach" }), made("circle", { ...at, r: 7.5, class: "knob" }), made("path", { d: lines }));
+    node.append(group);
+  }
+
+  // What stands in place of the nodes below; its lower edge.
+  stub(node, words) {
+    const { x, y, height } = node.querySelector(".box");
+    const left = x.baseVal.value + INDENT, top = y.baseVal.value + height.baseVal.value - node.lift + 5;
+    const group = made("g", { class: "stub", "data-turn": node.dataset.path, "aria-hidden": "true" });
+    const label = made("text", { x: left + 10, y: top + 18.5, class: "side" });
+    label.textContent = words;
+    group.append(made("rect", { x: left, y: top, width: 8 * words.length, height: 28, rx: 7 }), label);
+    this.svg.append(group);
+    node.setAttribute("aria-description", words);
+    return top + 28;
+  }
+
+  // An edge, or the word beside it, goes where its nodes went.
+  reach(part) {
+    const named = (id) => this.nodes.find((node) => node.dataset.path === id);
+    const id = part.dataset.to, child = named(id), parent = named(id.slice(0, id.lastIndexOf(".")));
+    part.style.display = child.away ? "none" : "";
+    part.whole ??= part.getAttribute("d");
+    const [, from, trunk, to] = part.whole?.match(/^M(\S+ \S+)V(\S+)H(.+)$/) ?? [];
+    if (!from) return;
+    const [x, y] = from.split(" ").map(Number);
+    part.setAttribute("d", `M${x} ${y - parent.lift}V${trunk - child.lift}H${to}`);
+  }
+
+  turn(id, shut = !this.closed.has(id)) {
+    if (shut) this.closed.add(id);
+    else this.closed.delete(id);
+    this.fold();
+    const { fitted } = this;
+    this.zoomTo(this.scale, this.stage.scrollLeft, this.stage.scrollTop);
+    this.fitted = fitted;
+    this.dress();
+  }
 
   // --- zoom and pan ----------------------------------------------------------------------------------------------------
 
@@ -215,8 +304,8 @@ class View {
     if (this.scale === undefined || !this.data) return;
     this.left = this.stage.scrollLeft;
     this.top = this.stage.scrollTop;
-    const { shape, scale, left, top, fitted } = this;
-    memory.set(this.data.key, { shape, scale, left, top, fitted });
+    const { shape, scale, left, top, fitted, closed } = this;
+    memory.set(this.data.key, { shape, scale, left, top, fitted, closed });
   }
 
   press(event) {
@@ -256,8 +345,10 @@ class View {
   // --- choosing --------------------------------------------------------------------------------------------------------
 
   click(event) {
-    const node = event.target.closest("[data-path]");
-    if (node && !this.dragged) this.choose(node);
+    if (this.dragged) return;
+    const turned = event.target.closest("[data-turn]"), node = event.target.closest("[data-path]");
+    if (turned) this.turn(turned.dataset.turn);
+    else if (node) this.choose(node);
   }
 
   choose(node) {
@@ -270,6 +361,8 @@ class View {
   key(event) {
     const node = event.target.closest("[data-path]");
     if (!node || event.altKey || event.ctrlKey || event.metaKey) return;
+    const shut = { "-": true, "+": false }[event.key];
+    if (shut !== undefined && node.ariaExpanded) return this.turn(node.dataset.path, shut);
     const chooses = event.key === "Enter" || event.key === " ";
     const next = chooses ? undefined : this.next(node, event.key);
     if (!chooses && next === undefined) return;
@@ -335,6 +428,12 @@ function nearest(steps, value) {
   return away.indexOf(Math.min(...away));
 }
 
+function made(kind, attributes) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", kind);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  return element;
+}
+
 function tree(node) { return node.closest("[role=tree]"); }
 
 // Which of two trees a node is in, and where.
@@ -342,7 +441,7 @@ function place(node) { return `${tree(node)?.dataset.side ?? "now"} ${node.datas
 
 function corner(node) {
   const { x, y } = node.querySelector(".box");
-  return { x: x.baseVal.value, y: y.baseVal.value };
+  return { x: x.baseVal.value, y: y.baseVal.value - (node.lift ?? 0) };
 }
 
 // Nodes glide from where they stood before; what is new appears.
@@ -350,10 +449,10 @@ function move(svg, before) {
   const timing = { duration: 140, easing: "ease-out" };
   for (const node of svg.querySelectorAll("[data-path]")) {
     const old = before.get(place(node)), now = corner(node);
-    const from = old ? { transform: `translate(${old.x - now.x}px, ${old.y - now.y}px)` } : { opacity: 0 };
+    const from = old ? { transform: `translate(${old.x - now.x}px, ${old.y - now.y - (node.lift ?? 0)}px)` } : { opacity: 0 };
     node.animate([from, {}], timing);
   }
-  for (const edge of svg.querySelectorAll("[data-to], .side")) edge.animate([{ opacity: 0 }, {}], timing);
+  for (const edge of svg.querySelectorAll("[data-to]")) edge.animate([{ opacity: 0 }, {}], timing);
 }
 
 function isDark(element) {

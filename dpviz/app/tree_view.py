@@ -23,7 +23,7 @@ _HTML = f"""
   <div class="stage"></div>
   <div class="below">
     <p class="hint" id="hint">Choose a node for its details. <span class="keys">Drag to move. Arrow keys walk the tree,
-      Enter chooses.</span></p>
+      Enter chooses; in a deep tree − closes a branch and + opens it.</span></p>
     <div class="zoom" role="group" aria-label="Zoom of the tree">
       <button type="button" data-zoom="out" aria-label="Zoom out">−</button>
       <output aria-label="Zoom level">100 %</output>

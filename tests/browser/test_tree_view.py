@@ -249,6 +249,33 @@ def test_controls_have_names_and_the_tree_its_items(page: Any) -> None:
     assert page.get_by_role("button").count() == 3
 
 
+@pytest.mark.parametrize("width", [1000, 390])
+def test_a_closed_branch_hides_its_leaves_says_how_many_and_opens_again(page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    show(page, data(grown(6)))
+    drawing, all_nodes = page.locator(".stage > svg"), 2**7 - 1
+    whole = drawing.bounding_box()
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("-")
+    branch = page.locator('[data-path="root.L"]')
+    assert branch.get_attribute("aria-expanded") == "false"
+    assert branch.get_attribute("aria-description") == page.locator(".stub").text_content() == "32 leaves hidden"
+    assert page.locator("[data-path]:visible").count() == all_nodes - 62
+    if width < 520:
+        saved = 61 * 33 * whole["width"] / 340
+        assert drawing.bounding_box()["height"] == pytest.approx(whole["height"] - saved, abs=2)
+        page.keyboard.press("ArrowDown")
+        assert focused(page) == "root.R"
+    page.locator(".stub").click()
+    assert page.locator("[data-path]:visible").count() == all_nodes
+    assert drawing.bounding_box() == whole
+    page.locator('[data-path="root.L.L"]').hover()
+    page.locator('[data-path="root.L.L"] .turn').click()
+    assert page.locator("[data-path]:visible").count() == all_nodes - 30
+    assert page.evaluate("window.clicked") == []
+
+
 def test_closing_stops_watching(page: Any) -> None:
     show(page, data(grown(3)))
     page.evaluate("window.close()")

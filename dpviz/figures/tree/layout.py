@@ -2,7 +2,7 @@
 
 The upper levels fan out top-down, parents centred over their children. Where the fan would grow wider than a page, the
 subtrees below *hang*: they are set as an indented outline, one row per node, under the node that carries them. A complete
-tree of depth 8 is then four columns of readable rows instead of 256 leaves side by side. `narrow` hangs everything from the
+tree of depth 8 is then a few columns of readable rows instead of 256 leaves side by side. `narrow` hangs everything from the
 root, which fits a telephone.
 """
 
@@ -17,11 +17,23 @@ from dpviz.models.tree import Branch, Leaf, Node, Tree
 MARGIN = 10.0
 CARD_WIDTH, WIDEST_CARD, CARD_HEIGHT, LEAF_HEIGHT = 112.0, 172.0, 48.0, 36.0
 GAP, LEVEL_GAP = 10.0, 50.0
-ROW_HEIGHT, ROW_GAP, INDENT = 28.0, 5.0, 16.0
+ROW_HEIGHT, ROW_GAP, INDENT, LEAST_INDENT = 28.0, 5.0, 16.0, 6.0
 PAGE_WIDTH, WIDEST = 960.0, 1150.0
 NARROW_WIDTH = 340.0
 #: Stands in the drawing for a branch that never comes back.
 NOISE = Leaf(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Least:
+    """Widths in pixels: what text needs of a card in the fan and of a row that asks something, and the indent of rows."""
+
+    card: float = CARD_WIDTH
+    row: float = CARD_WIDTH
+    indent: float = LEAST_INDENT
+
+
+NO_TEXT = Least()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,22 +78,24 @@ class Layout:
         return {placed.path: placed for placed in self.nodes}
 
 
-def tree_layout(tree: Tree, *, narrow: bool = False, least_card: float = CARD_WIDTH) -> Layout:
+def tree_layout(tree: Tree, *, narrow: bool = False, least: Least = NO_TEXT) -> Layout:
     """Boxes for every node: a fan with hanging outlines, or with `narrow` one outline 340 px wide.
 
-    Cards are at least `least_card` wide in the fan, wider where the page has room.
+    Cards and rows are as wide as `least` says, or wider, where the page has room.
     """
     if narrow:
-        return outline(tree)
-    levels = _fan_levels(tree, least_card)
-    card = max(least_card, min(WIDEST_CARD, _spare_card(tree, levels, least_card)))
-    nodes, _ = _fan(tree.root, "", MARGIN, MARGIN, levels, card)
+        return outline(tree, least=least)
+    levels = _fan_levels(tree, least)
+    card = max(least.card, min(WIDEST_CARD, _spare_card(tree, levels, least)))
+    roomy = Least(card, least.row, INDENT)
+    fits = roomy if _fan_width(tree.root, levels, roomy) <= WIDEST else Least(card, least.row)
+    nodes, _ = _fan(tree.root, "", MARGIN, MARGIN, levels, fits)
     return _laid_out(nodes, max(placed.x + placed.width for placed in nodes))
 
 
-def outline(tree: Tree, width: float = NARROW_WIDTH) -> Layout:
+def outline(tree: Tree, width: float = NARROW_WIDTH, least: Least = NO_TEXT) -> Layout:
     """One row per node, each level indented, right edges flush."""
-    return _laid_out(_hang(tree.root, "", MARGIN, MARGIN, width - 2 * MARGIN), width - MARGIN)
+    return _laid_out(_hang(tree.root, "", MARGIN, MARGIN, width - 2 * MARGIN, least.row), width - MARGIN)
 
 
 def aligned(first: Layout, second: Layout) -> tuple[Layout, Layout]:
@@ -101,16 +115,16 @@ def _laid_out(nodes: Sequence[Placed], right: float) -> Layout:
     return Layout(ordered, right + MARGIN, max(placed.bottom for placed in ordered) + MARGIN)
 
 
-def _fan_levels(tree: Tree, card: float) -> int:
+def _fan_levels(tree: Tree, least: Least) -> int:
     """The most levels that fan out without the drawing growing wider than WIDEST."""
-    fits = (levels for levels in range(tree.depth, 0, -1) if _fan_width(tree.root, levels, card) <= WIDEST)
+    fits = (levels for levels in range(tree.depth, 0, -1) if _fan_width(tree.root, levels, least) <= WIDEST)
     return next(fits, 0)
 
 
-def _spare_card(tree: Tree, levels: int, least_card: float) -> float:
+def _spare_card(tree: Tree, levels: int, least: Least) -> float:
     """The card width at which the fan fills a page."""
-    narrowest = _fan_width(tree.root, levels, least_card)
-    return least_card + (PAGE_WIDTH - narrowest) // len(_columns(tree.root, levels))
+    narrowest = _fan_width(tree.root, levels, least)
+    return least.card + (PAGE_WIDTH - narrowest) // len(_columns(tree.root, levels))
 
 
 def _columns(node: Node, levels: int) -> list[Node]:
@@ -120,33 +134,43 @@ def _columns(node: Node, levels: int) -> list[Node]:
     return [*_columns(node.left, levels - 1), *_columns(node.right, levels - 1)]
 
 
-def _fan_width(node: Node, levels: int, card: float) -> float:
+def _fan_width(node: Node, levels: int, least: Least) -> float:
     columns = _columns(node, levels)
-    return sum(card + INDENT * _height(column) for column in columns) + GAP * (len(columns) - 1)
+    return sum(_column_width(_height(column), least) for column in columns) + GAP * (len(columns) - 1)
+
+
+def _column_width(height: int, least: Least) -> float:
+    """Leaves in rows need what they need in cards; where rows ask something, the innermost of them has room too."""
+    asks = least.row + least.indent * (height - 1) if height > 1 else 0.0
+    return max(least.card + INDENT * height, asks)
 
 
 def _height(node: Node) -> int:
     return 1 + max(_height(node.left), _height(node.right)) if isinstance(node, Branch) else 0
 
 
-def _fan(node: Node, path: str, x: float, y: float, levels: int, card: float) -> tuple[list[Placed], float]:
+def _fan(node: Node, path: str, x: float, y: float, levels: int, least: Least) -> tuple[list[Placed], float]:
     """Boxes of the subtree in a block whose upper left corner is (x, y), and the centre of its top card."""
-    width = _fan_width(node, levels, card)
+    width = _fan_width(node, levels, least)
     if not isinstance(node, Branch) or levels == 0:
-        return _hang(node, path, x, y, width), x + width / 2
+        return _hang(node, path, x, y, width, least.row), x + width / 2
     below = y + CARD_HEIGHT + LEVEL_GAP
-    left, left_middle = _fan(node.left, path + "L", x, below, levels - 1, card)
-    right, right_middle = _fan(node.right, path + "R", x + _fan_width(node.left, levels - 1, card) + GAP, below, levels - 1, card)
+    left, left_middle = _fan(node.left, path + "L", x, below, levels - 1, least)
+    beside = x + _fan_width(node.left, levels - 1, least) + GAP
+    right, right_middle = _fan(node.right, path + "R", beside, below, levels - 1, least)
     middle = (left_middle + right_middle) / 2
-    return [Placed(path, middle - card / 2, y, card, CARD_HEIGHT, node), *left, *right], middle
+    return [Placed(path, middle - least.card / 2, y, least.card, CARD_HEIGHT, node), *left, *right], middle
 
 
-def _hang(node: Node, path: str, x: float, y: float, width: float) -> list[Placed]:
+def _hang(node: Node, path: str, x: float, y: float, width: float, least_row: float) -> list[Placed]:
     """An outline: a card on top, below it one row per node in reading order, each level indented, all right edges flush.
 
-    Indents shrink where a deep tree would leave rows narrower than a card.
+    Indents shrink where a deep tree would leave questions less than `least_row`, and further where any row would be narrower
+    than a card.
     """
-    step = min(INDENT, (width - CARD_WIDTH) / max(1, _height(node)))
+    height = _height(node)
+    for_text = max(LEAST_INDENT, (width - least_row) / max(1, height - 1))
+    step = min(INDENT, for_text, (width - CARD_WIDTH) / max(1, height))
     nodes = [Placed(path, x, y, width, CARD_HEIGHT if isinstance(node, Branch) else LEAF_HEIGHT, node)]
     y += CARD_HEIGHT + ROW_GAP
     stack = _children(node, path)

@@ -11,9 +11,10 @@ def rect(kind: str, x: float, y: float, width: float, height: float, radius: flo
     return f'<rect class="{kind}" {place} width="{coordinate(width)}" height="{coordinate(height)}" rx="{coordinate(radius)}"/>'
 
 
-def text(kind: str, x: float, y: float, words: str) -> str:
-    """One line of text."""
-    return f'<text class="{kind}" x="{coordinate(x)}" y="{coordinate(y)}">{escape(words)}</text>'
+def text(kind: str, x: float, y: float, words: str, to: str = "") -> str:
+    """One line of text; `to` is the id of a node whose edge it belongs to."""
+    belongs = f' data-to="{to}"' if to else ""
+    return f'<text class="{kind}"{belongs} x="{coordinate(x)}" y="{coordinate(y)}">{escape(words)}</text>'
 
 
 def coordinate(value: float) -> str:

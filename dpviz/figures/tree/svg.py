@@ -17,7 +17,7 @@ from dpviz.figures.tree.layout import NOISE, Layout, Placed, tree_layout, withou
 from dpviz.figures.tree.levels import STRIP, strip_lines
 from dpviz.figures.tree.shapes import coordinate as _n
 from dpviz.figures.tree.shapes import rect, text
-from dpviz.figures.tree.sizes import PADDING, SIDE_WIDTH, SMALL, SWATCH, TEXT, least_card
+from dpviz.figures.tree.sizes import PADDING, SIDE_WIDTH, SMALL, SWATCH, TEXT, least_widths
 from dpviz.figures.tree.style import tree_css
 from dpviz.figures.tree.text import node_in_words
 from dpviz.models.tree import Branch, End, Leaf, NumberLeaf, Rule, ThresholdRule, Tree, leaf_in_words
@@ -103,9 +103,9 @@ def tree_svg(
     """
     came_back = came_back or {}
     notes = [f"{count} of {n_draws}" for count in came_back.values()] if marks is None else marks.values()
-    least = least_card(tree, notes, " 100%" if bars else "")
     drawn = Tree(tree.schema, without_noise(tree.root, came_back)) if fold else tree
-    layout = layout or tree_layout(drawn, narrow=narrow, least_card=least)
+    least = least_widths(drawn, tree.values, notes, " 100%" if bars else "")
+    layout = layout or tree_layout(drawn, narrow=narrow, least=least)
     drawing = _Drawing(tree, layout, widths, selected, marks, came_back, n_draws, bars or {})
     strip = [] if narrow else list(strip_lines(levels or {}, layout))
     start = _n(-STRIP) if strip else "0"
@@ -160,7 +160,7 @@ def _side(drawing: _Drawing, placed: Placed) -> Iterator[str]:
         away = _thickness(drawing, placed) / 2 + 5
         left = placed.path.endswith("L")
         x = placed.middle - away if left else placed.middle + away
-        yield text("side end" if left else "side", x, placed.y - 9, _SIDES[placed.path[-1]])
+        yield text("side end" if left else "side", x, placed.y - 9, _SIDES[placed.path[-1]], to=placed.id)
 
 
 def _node(drawing: _Drawing, placed: Placed) -> Iterator[str]:
@@ -202,7 +202,7 @@ def _ink(drawing: _Drawing, path: str) -> float:
 def _attributes(drawing: _Drawing, placed: Placed) -> str:
     node, chosen = placed.node, placed.id == drawing.selected
     kind = "branch" if isinstance(node, Branch) else "noise" if node is NOISE else f"leaf {_colour(drawing, node)}"
-    kind += " faint" if _ink(drawing, placed.path) < FAINT else ""
+    kind += (" faint" if _ink(drawing, placed.path) < FAINT else "") + (" row" if placed.hangs else "")
     kind += f" {mark}" if (mark := _mark(drawing, placed)) in DIFFERENCES else ""
     stop = 0 if placed.path == drawing.first_stop else -1
     return (

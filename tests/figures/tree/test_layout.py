@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from dpviz.figures.tree.layout import NARROW_WIDTH, WIDEST, Layout, Placed, tree_layout
-from dpviz.models.tree import Leaf, Tree
+from dpviz.figures.tree.layout import NARROW_WIDTH, WIDEST, Layout, Least, Placed, tree_layout
+from dpviz.models.tree import Branch, Leaf, Tree
 
 SHAPES = [("complete", depth) for depth in range(9)] + [("chain", 1), ("chain", 8), ("chain", 30)]
 
@@ -85,7 +85,7 @@ def test_a_deep_tree_hangs_in_columns(complete: Callable[[int], Tree]) -> None:
 
 
 def test_wider_cards_are_granted(complete: Callable[[int], Tree]) -> None:
-    assert min(placed.width for placed in tree_layout(complete(2), least_card=190).nodes) >= 190
+    assert min(placed.width for placed in tree_layout(complete(2), least=Least(card=190)).nodes) >= 190
 
 
 def test_a_narrow_drawing_is_one_outline(small_tree: Tree) -> None:
@@ -94,3 +94,9 @@ def test_a_narrow_drawing_is_one_outline(small_tree: Tree) -> None:
     assert len(rights) == 1
     assert [placed.y for placed in layout.nodes] == sorted(placed.y for placed in layout.nodes)
     assert len({placed.x for placed in layout.nodes}) == small_tree.depth + 1
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_questions_of_a_deep_tree_have_the_room_they_ask_for(complete: Callable[[int], Tree], narrow: bool) -> None:
+    layout = tree_layout(complete(8), narrow=narrow, least=Least(row=260))
+    assert min(placed.width for placed in layout.nodes if placed.hangs and isinstance(placed.node, Branch)) >= 260
