@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dpviz.app import controls, parts, state
+from dpviz.app.data import checking
 from dpviz.app.publish import check, data, history, release
 
 parts.page("Publish", "What may leave, what does it promise, and what has been spent for good?")
@@ -20,6 +21,6 @@ if book is not None:
         st.divider()
         release.spent(balance, promise)
         st.divider()
-        release.ask_release(balance, promise, asked, loaded)
+        release.ask_release(balance, promise, asked, loaded, told=checking.told)
     st.divider()
     history.history(book, balance, loaded)

@@ -19,10 +19,11 @@ from dpviz.figures.publish.summary import loss_text, summary
 from dpviz.learners import fit, get_learner, require_task
 from dpviz.release.publish import ReleaseRequest, publish
 from dpviz.release.register import ReleaseRegister
-from dpviz.release.rows_used import doubts
+from dpviz.release.rows_used import LOOK, doubts
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.raw import RawTable
+from dpviz.table.role import DataRole
 from dpviz.training.params import Settings
 
 
@@ -52,6 +53,8 @@ def run(args: Namespace) -> int:
     require_task(spec, schema)
     console.doing("Encoding")
     data = encode(table, schema, person=args.person, rows_per_person=args.rows_per_person)
+    if args.seed is None:
+        _require_rows(args, data)
     console.doing(f"Training {spec.title}")
     if args.data_set:
         return _release(args, table, data, ReleaseRequest(spec.name, asked, params))
@@ -84,10 +87,6 @@ def _release(args: Namespace, table: RawTable, data: EncodedDataset, request: Re
             where=str(args.data),
             remedy="Add --assign if they belong to it; else declare another data set (`dpviz register declare`).",
         )
-    found = doubts(data)
-    if found and not args.accept_rows:
-        remedy = "Correct the schema, or add --accept-rows. Nothing was spent. What this says is private."
-        raise RefusedRelease(" ".join(found), where=str(args.data), remedy=remedy)
     assigned = {"assign_to": args.data_set, "columns": table.names} if args.assign else {}
     entry = publish(register, data, request, file=args.out, **assigned)
     if args.assign:
@@ -99,6 +98,19 @@ def _release(args: Namespace, table: RawTable, data: EncodedDataset, request: Re
     about = [("Release", f"number {entry.number}, {loss_text(entry.loss)}"), ("SHA-256", entry.sha256), ("File", entry.file)]
     console.show_pairs([*about, *balance_pairs(register.balance(args.data_set))])
     return 0
+
+
+def _require_rows(args: Namespace, data: EncodedDataset) -> None:
+    """Refuse a release on few of the rows, or on far from as many as declared, until its owner accepts them."""
+    found = doubts(data)
+    if not found or args.accept_rows:
+        return
+    if args.data_set:
+        register = ReleaseRegister(args.register)
+        if register.data_set(args.data_set).role is DataRole.PRIVATE:  # what is said here, somebody has learned from the rows
+            register.note_exploration(data.identity, what=LOOK, learner="", settings={})
+    remedy = "Correct the schema by what you know without the rows, or add --accept-rows. Nothing was spent. This is private."
+    raise RefusedRelease(" ".join(found), where=str(args.data), remedy=remedy)
 
 
 def _warn_of_others(register: ReleaseRegister, table: RawTable, name: str) -> None:

@@ -8,6 +8,8 @@ from dpviz.table.dataset import EncodedDataset
 SHARES = (10, 25, 50, 75, 90)
 #: The used row count is far from the declared one beyond this factor, either way.
 FAR = 1.25
+#: What the register calls it when somebody was told how private rows fit.
+LOOK = "how the rows fit the schema"
 
 
 def doubts(data: EncodedDataset) -> tuple[str, ...]:

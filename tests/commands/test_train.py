@@ -7,6 +7,7 @@ import pytest
 import dpviz
 from dpviz.commands import train
 from dpviz.learners import get_learner, learner_names
+from dpviz.release.register import ReleaseRegister
 from tests.commands.conftest import csv_text
 
 
@@ -108,7 +109,7 @@ def test_dropped_rows_and_left_out_columns_are_told(run, schema, tmp_path):
     gaps = tmp_path / "gaps.csv"
     rows = [f"{age},red,{'yes' if age > 20 else 'no'},id{age}" for age in range(50)]
     gaps.write_text("\n".join(["age,colour,label,id", *rows, ",red,yes,id50", "3,violet,no,id51"]) + "\n", encoding="utf-8")
-    _, _, heard = run("train", gaps, "--schema", schema, "--epsilon", "1", "--out", tmp_path / "a.json")
+    _, _, heard = run("train", gaps, "--schema", schema, "--epsilon", "1", "--accept-rows", "--out", tmp_path / "a.json")
     assert "Warning: 2 rows were dropped" in heard
     _, _, heard = run("train", gaps, "--target", "label", "--epsilon", "1", "--out", tmp_path / "b.json")
     assert "Warning: The column 'id' is left out: a different text in every row" in heard
@@ -349,4 +350,15 @@ def test_a_release_on_few_of_the_rows_is_refused_until_its_owner_accepts_them(ru
     assert "Less than 50 % of the rows are used unchanged" in said
     assert "Far fewer rows are used than the 600 that are declared" in said
     assert not out.exists()
+    register = ReleaseRegister(clinic[clinic.index("--register") + 1])
+    assert [item.what for item in register.explorations()] == ["how the rows fit the schema"]
     assert run(*asked[:-2], "--accept-rows", "--out", out)[0] == 0
+
+
+def test_a_release_that_nobody_books_is_refused_on_few_of_the_rows_too_and_a_simulation_is_not(run, refused, schema, tmp_path):
+    spoiled, out = tmp_path / "spoiled.csv", tmp_path / "t.json"
+    spoiled.write_text(csv_text(600).replace("yes", "ja"), encoding="utf-8")
+    asked = ("train", spoiled, "--schema", schema, "--epsilon", "1", "--out", out)
+    assert "Less than 50 % of the rows are used unchanged" in refused(*asked)
+    assert not out.exists()
+    assert run(*asked, "--seed", "1")[0] == 0

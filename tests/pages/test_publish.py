@@ -10,6 +10,7 @@ from dpviz import model_from_json
 from dpviz.app.publish import data as publish_data
 from dpviz.app.publish import release as publish_release
 from dpviz.release.register import ReleaseRegister
+from dpviz.release.rows_used import LOOK
 from dpviz.table.role import DataRole
 from tests.pages.opened import in_use, opened, said_in_boxes, sample_of, texts
 
@@ -316,5 +317,22 @@ def test_few_rows_used_must_be_accepted_before_the_button_works_and_no_count_is_
     assert re.findall(r"\d[\d,]*", said) == ["100,000"]
     assert test.checkbox(key="publish-agreed").disabled
     test.checkbox(key="publish-accept-rows").check().run()
+    assert [(item.what, item.times) for item in register.explorations()] == [(LOOK, 1)]
     test.checkbox(key="publish-agreed").check().run()
     assert not button(test, "Release").disabled
+
+
+def test_what_changes_after_publish_said_that_few_rows_are_used_counts_as_read_from_the_data(register):
+    register.declare(NAME, epsilon_cap=1.0)
+    schema = sample_of(DataRole.PRIVATE)[1].declare(n_public=100_000)
+    register.assign(in_use(DataRole.PRIVATE, schema).data.identity, NAME)
+    draft = opened("publish", DataRole.PRIVATE, schema=schema).session_state["prepared"].draft
+    assert draft.schema().read_fields() == ()
+    assert draft.with_row_count(2_000).schema().read_from_data == ("n_public",)
+    assert draft.with_row_count(2_000).with_row_count(100_000).schema().read_fields() == ()
+
+
+def test_where_nothing_is_said_about_the_rows_nothing_is_a_look(assigned):
+    test = opened("publish", DataRole.PRIVATE)
+    assert assigned.explorations() == ()
+    assert "prepared" not in test.session_state

@@ -1,7 +1,7 @@
 """The schema checked against the rows, before they are used.
 
 Of private rows only their owner may look, and says so first. What is changed after that look follows from the rows: it counts as
-read from the data until it is put back, and a release refuses it.
+read from the data until it is put back, and a release refuses it. What the Publish page says about the rows is such a look too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dpviz.app.data.using import why_not_encoded
 from dpviz.app.explorations import keep_unnoted, note
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
-from dpviz.release.rows_used import doubts
+from dpviz.release.rows_used import LOOK, doubts
 from dpviz.table.encode import encode
 from dpviz.table.schema import Schema
 
@@ -24,6 +24,7 @@ _CONSEQUENCE = (
     "Exact counts, for your eyes only: no ε covers them. Whatever you change afterwards counts as read from the data, and a "
     "release refuses it. Better: check rows that you will not release from, such as those of last year."
 )
+_TOLD = "_told-how-rows-fit"
 
 
 def ask_check(work: Prepared) -> None:
@@ -58,9 +59,24 @@ def check(work: Prepared) -> None:
     data = encode(work.table, schema, person=draft.person, rows_per_person=draft.rows_per_person)
     if not work.role.may_read:
         looked = Loaded(work.role, work.title, None, work.table, schema, data, draft.person)
-        keep_unnoted(note(looked, "how the rows fit the schema", "", {}))
+        keep_unnoted(note(looked, LOOK, "", {}))
         work.draft = draft.looked_at()
     work.checked = (schema, data.report, doubts(data))
+
+
+def told(now: Loaded) -> None:
+    """The owner of private rows in use was told how they fit their schema: a look, noted once, that later changes follow from."""
+    if now.role.may_read:
+        return
+    work = prepared()
+    in_use = SchemaDraft.of(now.schema, now.table.names, person=now.person, rows_per_person=now.data.rows_per_person)
+    declared = work.draft if work.draft is not None and work.table is now.table else in_use.after(work.looked)
+    work.looked = declared.looked_at()
+    if work.draft is not None:
+        work.draft = work.draft.after(work.looked)
+    if st.session_state.get(_TOLD) != now.data.identity:
+        st.session_state[_TOLD] = now.data.identity
+        keep_unnoted(note(now, LOOK, "", {}))
 
 
 def _show(work: Prepared) -> None:

@@ -6,6 +6,7 @@ twice, and the work goes on when the page is left.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -37,6 +38,10 @@ from dpviz.table.dataset import EncodedDataset
 SLOT = "publish"
 _TOKEN, _PROBLEM, _LAST, _FAILED = "_publish_token", "_publish_problem", "_publish_last", "_publish_failed"
 _AGREED = "publish-agreed"
+_CONSEQUENCE = (
+    "  \nThis follows from private rows: keep it to yourself. Whatever you change in the schema from now on counts as read from "
+    "the data, and a release refuses it."
+)
 
 
 def request_of(asked: Asked) -> ReleaseRequest:
@@ -74,8 +79,11 @@ def spent(balance: Balance, made: Promise | None) -> None:
     )
 
 
-def ask_release(balance: Balance, made: Promise | None, asked: Asked, loaded: Loaded) -> None:
-    """The summary and the button; the work while it is under way; what became of the last release."""
+def ask_release(balance: Balance, made: Promise | None, asked: Asked, loaded: Loaded, *, told: Callable[[Loaded], None]) -> None:
+    """The summary and the button; the work while it is under way; what became of the last release.
+
+    `told` is called when something is said about the rows: their owner has learned something from them.
+    """
     st.header("Release", anchor=False)
     token = st.session_state.get(_TOKEN)
     if token:
@@ -93,7 +101,7 @@ def ask_release(balance: Balance, made: Promise | None, asked: Asked, loaded: Lo
         error(full, kept="Nothing was spent.")
         return
     _summary(balance, made, asked)
-    _button(made, asked, loaded)
+    _button(made, asked, loaded, _ask_about_rows(loaded, told))
 
 
 def _summary(balance: Balance, made: Promise, asked: Asked) -> None:
@@ -115,16 +123,22 @@ def _summary(balance: Balance, made: Promise, asked: Asked) -> None:
         side.markdown(f"**{title}**\n" + "\n".join(f"- {plain(line)}" for line in lines))
 
 
-def _button(made: Promise, asked: Asked, loaded: Loaded) -> None:
-    words = f"Spend {epsilon_text(made.loss)} for good, whatever becomes of the file"
+def _ask_about_rows(loaded: Loaded, told: Callable[[Loaded], None]) -> bool:
+    """Whether the owner accepts that few rows are used, or far from as many as declared; asked only where that is so."""
     found = doubts(loaded.data)
-    accepted = True
-    if found:
-        st.error("**Look at the rows first.** " + " ".join(map(plain, found)), icon=":material/front_hand:")
-        accepted = st.checkbox("I know why, and release all the same", key="publish-accept-rows")
+    if not found:
+        return True
+    told(loaded)
+    private = "" if loaded.role.may_read else _CONSEQUENCE
+    st.error("**Look at the rows first.** " + " ".join(map(plain, found)) + private, icon=":material/front_hand:")
+    return st.checkbox("I know why, and release all the same", key="publish-accept-rows")
+
+
+def _button(made: Promise, asked: Asked, loaded: Loaded, accepted: bool) -> None:
+    words = f"Spend {epsilon_text(made.loss)} for good, whatever becomes of the file"
     agreed = st.checkbox(words, key=_AGREED, disabled=not accepted) and accepted
     st.button("Release", icon=":material/publish:", disabled=not agreed, on_click=begin_release, args=(asked, loaded))
-    why_disabled("" if agreed else "Tick the box first." if accepted else "Say first that you know why so few rows are used.")
+    why_disabled("" if agreed else "Tick the box first." if accepted else "Say first that you know why rows are used like this.")
 
 
 def begin_release(asked: Asked, loaded: Loaded) -> None:
