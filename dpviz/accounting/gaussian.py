@@ -159,10 +159,15 @@ def _halved(enough: Callable[[float], bool], low: float, high: float, times: int
     return low, high
 
 
+def filter_orders(epsilon: float, delta: float) -> list[float]:
+    """The orders at which an individual filter can keep (epsilon, delta); empty where epsilon is too small for any."""
+    return [order for order in ORDERS if renyi_epsilon(order, 0.0, delta) < epsilon / (1 + _ROUNDING)]
+
+
 @lru_cache(maxsize=256)
 def best_order(epsilon: float, delta: float, *, sampling: float, rounds: int) -> float:
     """The order at which a filter needs the least noise: a function of public numbers only."""
-    usable = [order for order in ORDERS if renyi_epsilon(order, 0.0, delta) < epsilon / (1 + _ROUNDING)]
+    usable = filter_orders(epsilon, delta)
     if not usable:
         what = f"An individual filter cannot keep epsilon = {epsilon:g} at delta = {delta:g}."
         raise DpvizError(what, remedy="Ask for a larger epsilon or delta, or turn the filter off.")

@@ -19,6 +19,7 @@ FEW: dict[str, dict[str, Any]] = {
     "random-forest": {"trees": 5},
     "rgv-forest": {"trees": 5},
     "s-gbdt": {"rounds": 6},
+    "s-gbdt-published": {"rounds": 5, "extra_rounds": 1},
     "smooth-forest": {"trees": 12},
 }
 

@@ -43,6 +43,7 @@ NEED_NO_ROW_COUNT = (
     "random-forest",
     "majority",
     "diffprivlib-tree",
+    "s-gbdt-published",
     "bdpt",
     "dpgdf",
     "pf-forest",

@@ -16,7 +16,7 @@ from tests.contract.tables import FEATURES, column_of, reordered, schema_of, tab
 
 NUMBERS = tuple(name for name in dpviz.learner_names() if "number" in get_learner(name).tasks)
 #: Of the settings they need beyond epsilon.
-NEEDS = {"s-gbdt": {"delta": 1e-6}, "dpboost": {"delta": 1e-6}}
+NEEDS = {"s-gbdt": {"delta": 1e-6}, "s-gbdt-published": {"delta": 1e-6}, "dpboost": {"delta": 1e-6}}
 every_learner = pytest.mark.parametrize("name", NUMBERS)
 on_any_table = pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
 

@@ -126,6 +126,13 @@ CASES = {
     "s-gbdt": Case("s-gbdt", {"geometric": 1.0, GAUSSIAN: 1.0}, TWO | {"rounds": 3}),
     "s-gbdt, seven classes": Case("s-gbdt", {GAUSSIAN: 1.0}, TWO | {"rounds": 3}, n_classes=7),
     "s-gbdt, a number": Case("s-gbdt", {"geometric": 1.0, GAUSSIAN: 1.0}, TWO | {"rounds": 3}, n_classes=0),
+    "s-gbdt-published": Case("s-gbdt-published", {GAUSSIAN: 1.0}, TWO | {"rounds": 3, "extra_rounds": 1, "sampling": 1.0}),
+    "s-gbdt-published, a number": Case(
+        "s-gbdt-published",
+        {"geometric": 1.0, GAUSSIAN: 1.0},
+        TWO | {"rounds": 3, "extra_rounds": 1, "sampling": 1.0},
+        n_classes=0,
+    ),
     "s-gbdt, static noise": Case("s-gbdt", {"geometric": 1.0, GAUSSIAN: 1.0}, TWO | {"rounds": 3, "static_noise": True}),
 }
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)

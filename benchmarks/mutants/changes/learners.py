@@ -77,39 +77,39 @@ MUTANTS = (
     ),
     Mutant(
         "dpboost: half of the noise on leaves",
-        "dpviz/learners/published/dpboost.py",
+        "dpviz/learners/published/boosted/dpboost.py",
         "change = self.clip / (1 + params.ridge)",
         "change = self.clip / (1 + params.ridge) / 2",
         ("tests/contract/test_neighbours.py::test_one_row_changes_what_the_ledger_says[dpboost]",),
     ),
     Mutant(
         "dpboost: gradients are not clipped",
-        "dpviz/learners/published/dpboost.py",
+        "dpviz/learners/published/boosted/dpboost.py",
         "gradients = np.clip(gradients, -clip, clip)",
         "gradients = gradients + 0.0",
         ("tests/contract/test_neighbours.py::test_a_target_outside_its_range_costs_no_more[dpboost, a number]",),
     ),
     Mutant(
         "dpboost: splits are free",
-        "dpviz/learners/published/dpboost.py",
+        "dpviz/learners/published/boosted/dpboost.py",
         "return Sequential((*greedy.events(), noisy.event))",
         "return noisy.event",
         ("tests/contract/test_neighbours.py::test_one_row_changes_what_the_ledger_says[dpboost]",),
     ),
     Mutant(
         "dpboost: ensembles cost one",
-        "dpviz/learners/published/dpboost.py",
+        "dpviz/learners/published/boosted/dpboost.py",
         "Sequential((*before, *events)))",
         "Sequential((*before, Parallel(tuple(events)))))",
         ("tests/contract/test_neighbours.py::test_one_row_changes_what_the_ledger_says[dpboost, a number]",),
     ),
     Mutant(
         "dpboost: limits of later trees twice too close",
-        "dpviz/learners/published/dpboost.py",
+        "dpviz/learners/published/boosted/dpboost.py",
         "min(change, 2 * limit)",
         "min(change, limit)",
         (
-            "tests/learners/published/test_dpboost.py::"
+            "tests/learners/published/boosted/test_dpboost.py::"
             "test_noise_covers_a_leaf_that_goes_from_one_end_of_a_close_limit_to_the_other",
         ),
     ),

@@ -56,6 +56,8 @@ class Recipe:
         How far noise may move a score over all rounds, in scores.
     least_support : float
         Rows added to every leaf's weight.
+    bounded : bool
+        Instead of added rows and smoothing, a leaf's noisy weight is raised to `least_support`, as published.
     filter : FilterTerms or None
     static_noise : bool
         Instead, noise on the leaf's exact value, scaled to the worst case however many rows the leaf holds (an ablation).
@@ -71,6 +73,7 @@ class Recipe:
     least_support: float
     filter: FilterTerms | None = None
     static_noise: bool = False
+    bounded: bool = False
 
     @property
     def sigma(self) -> float:
@@ -178,6 +181,8 @@ class Rounds:
 
 def leaf_values(recipe: Recipe, loss: Loss, gradients: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Values of cells, (n_cells, n_scores), from noisy sums of gradients, (n_cells, n_scores), and weights, (n_cells,)."""
+    if recipe.bounded:
+        return recipe.learning_rate * gradients / (loss.curvature * np.maximum(weights, recipe.least_support))[:, None]
     held = np.maximum(weights, 0.0) + recipe.least_support
     return recipe.learning_rate * gradients / (loss.curvature * held + recipe.smoothing)[:, None]
 

@@ -8,7 +8,7 @@ import pytest
 import dpviz
 from dpviz.accounting.events import Noise, Parallel, Select, Sequential
 from dpviz.errors import NotReleasable, SchemaError
-from dpviz.learners.published.dpboost import Params, _Boosting, plan
+from dpviz.learners.published.boosted.dpboost import Params, _Boosting, plan
 from dpviz.table.schema import ClassTarget
 from dpviz.training.boosting.loss import loss_of
 from dpviz.training.params import Settings

@@ -186,7 +186,7 @@ LEARNER = LearnerSpec(
         "Li et al. 2020, as improved by Kirschte et al. 2023",
         "holds",
         "Trees of an ensemble hold disjoint rows; their splits, their leaves and the ensembles add up.",
-        evidence="dpviz/learners/published/dpboost.py",
+        evidence="dpviz/learners/published/boosted/dpboost.py",
     ),
     Params=Params,
     task="any",

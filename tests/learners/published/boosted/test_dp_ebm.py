@@ -18,7 +18,7 @@ from dpviz.accounting.events import Approximate
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import DpvizError, NotReleasable, SchemaError
 from dpviz.learners import declared, registry
-from dpviz.learners.published.dp_ebm import LEARNER
+from dpviz.learners.published.boosted.dp_ebm import LEARNER
 from dpviz.table.dataset import EncodedDataset
 from tests.contract.tables import schema_of, table
 

@@ -1,0 +1,1 @@
+"""Boosted learners from the literature."""

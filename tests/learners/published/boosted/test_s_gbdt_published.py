@@ -1,0 +1,81 @@
+"""S-GBDT as published: the value of a leaf, what rounds and extra rounds cost, where it starts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.accounting.events import GaussianRounds
+from dpviz.accounting.ledger import walk
+from dpviz.learners import get_learner
+from dpviz.training.boosting.loss import SquaredLoss
+from dpviz.training.boosting.rounds import Recipe, leaf_values
+from tests.contract.tables import schema_of, table
+from tests.contract.test_learners_of_numbers import rows, schema_of_numbers
+
+NAME = "s-gbdt-published"
+
+
+def recipe(**given) -> Recipe:
+    usual = {"rounds": 4, "noise_multiplier": 2.0, "learning_rate": 0.5, "clip": 0.3, "sampling": 1.0, "support_share": 0.1}
+    return Recipe(**(usual | {"spread": 0.1, "least_support": 5.0, "bounded": True} | given))
+
+
+def rounds_of(result) -> GaussianRounds:
+    (event,) = (step for _, step in walk(result.ledger.event) if isinstance(step, GaussianRounds))
+    return event
+
+
+def test_a_leaf_is_its_gradients_over_the_noisy_support_or_lambda_if_that_is_more() -> None:
+    gradients, support = np.array([[2.0], [2.0], [-3.0]]), np.array([8.0, 1.0, -4.0])
+    values = leaf_values(recipe(), SquaredLoss(0, 1), gradients, support)
+    assert values[:, 0] == pytest.approx([0.5 * 2 / 8, 0.5 * 2 / 5, -0.5 * 3 / 5])
+    redesigned = leaf_values(recipe(bounded=False), SquaredLoss(0, 1), gradients, support)
+    assert redesigned[0, 0] < values[0, 0]  # smoothed
+
+
+@pytest.mark.parametrize("asked", [{}, {"sampling": 1.0}])
+def test_extra_rounds_cost_nothing_and_everything_together_what_was_asked_for(asked) -> None:
+    data, given = rows(schema_of_numbers()), {"epsilon": 0.7, "delta": 1e-6, "rounds": 5, "max_depth": 3, "seed": 1} | asked
+    few, many = (dpviz.fit(NAME, data, extra_rounds=extra, **given) for extra in (0, 7))
+    assert few.ledger.event == many.ledger.event
+    assert many.ledger.guarantee.epsilon == pytest.approx(0.7)
+    assert many.ledger.guarantee.epsilon <= 0.7
+    assert many.ledger.guarantee.delta == 1e-6
+    event = rounds_of(many)
+    assert (event.rounds, event.sampling, event.order is None) == (5, asked.get("sampling", 0.1), False)
+    assert many.model.splits.n_trees == few.model.splits.n_trees + 7
+
+
+def test_sampling_lowers_the_noise_that_a_budget_needs() -> None:
+    data = rows(schema_of_numbers())
+    noise = [
+        rounds_of(dpviz.fit(NAME, data, epsilon=0.7, seed=1, rounds=20, sampling=share)).noise_multiplier for share in (0.1, 1)
+    ]
+    assert noise[0] < noise[1] / 2
+
+
+def test_a_number_starts_from_a_noisy_mean_and_classes_from_0() -> None:
+    spec, asked = get_learner(NAME), {"epsilon": 1.0, "rounds": 1, "extra_rounds": 0, "seed": 1}
+    number = dpviz.fit(NAME, rows(schema_of_numbers()), **asked)
+    assert [(share.part, round(share.epsilon, 9)) for share in number.plan.shares] == [("initial score", 0.1), ("tree", 0.9)]
+    classes = dpviz.fit(NAME, table(schema_of()), **asked)
+    assert [share.part for share in classes.plan.shares] == ["tree"]
+    assert classes.plan.notes == ("Delta = 5e-08, the default; none was asked for.",)
+    assert spec.claim(classes.plan, classes.params, classes.schema).delta == 5e-8
+
+
+def test_it_learns_where_noise_is_small_and_a_tenth_of_the_rows_takes_part() -> None:
+    schema = schema_of_numbers("numbers", n_public=4000)
+    asked = {"epsilon": 50.0, "delta": 1e-4, "max_depth": 4, "rounds": 60, "least_support": 1.0}
+    found = [dpviz.fit(NAME, rows(schema, 4000), seed=seed, **asked).score(rows(schema, 2000, seed=9)) for seed in (1, 2)]
+    assert all(0.3 < score < 1 for score in found)
+
+
+def test_below_what_an_account_can_keep_there_is_no_filter_and_no_extra_round() -> None:
+    result = dpviz.fit(NAME, table(schema_of()), epsilon=0.01, rounds=3, extra_rounds=4, seed=1)
+    assert result.plan.notes[1].startswith("No individual filter")
+    assert rounds_of(result).order is None
+    assert result.model.splits.n_trees == 3
+    assert result.ledger.guarantee.epsilon <= 0.01
