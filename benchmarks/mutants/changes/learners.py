@@ -48,6 +48,20 @@ MUTANTS = (
         ("tests/learners/ours/test_s_gbdt.py::test_two_epsilons_and_one_delta_make_the_guarantee",),
     ),
     Mutant(
+        "s-gbdt-published: extra rounds without the filter",
+        "dpviz/learners/published/boosted/s_gbdt_published.py",
+        "filter=_terms(event),",
+        "filter=None,",
+        ("tests/contract/test_neighbours.py::test_one_row_changes_what_the_ledger_says[s-gbdt-published]",),
+    ),
+    Mutant(
+        "s-gbdt-published: the first score is free",
+        "dpviz/learners/published/boosted/s_gbdt_published.py",
+        ".run_all(), after(before, event))",
+        ".run_all(), event)",
+        ("tests/contract/test_neighbours.py::test_one_row_changes_what_the_ledger_says[s-gbdt-published, a number]",),
+    ),
+    Mutant(
         "dp-mean: half of the noise",
         "dpviz/learners/published/dp_mean.py",
         "l1=STEPS)",
