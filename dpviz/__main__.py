@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from dpviz import interrupts
 from dpviz.commands import COMMANDS, load
 from dpviz.commands.console import complain
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, OutOfMemory
 from dpviz.version import VERSION
 
 BAD_INPUT = 2
@@ -75,7 +75,7 @@ def _finished(make: Callable[[], ArgumentParser], words: Sequence[str] | None) -
         complain("The output cannot be written: no space is left.")
         return BAD_INPUT
     except MemoryError:
-        complain("There is not enough memory for this. Give it fewer rows or columns, or a larger machine.")
+        complain(str(OutOfMemory()))
         return BAD_INPUT
 
 

@@ -196,6 +196,23 @@ class Cancelled(DpvizError):
         super().__init__("Stopped on request.")
 
 
+class WorkersEnded(DpvizError):
+    """A worker process ended in the middle of its work: it was killed, or there was no memory for it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A worker process ended before its work was done; it was killed, or memory ran out.",
+            remedy="Start the work again. If that happens again, ask for less at once or use fewer workers.",
+        )
+
+
+class OutOfMemory(DpvizError):
+    """There is not enough memory for what was asked."""
+
+    def __init__(self) -> None:
+        super().__init__("There is not enough memory for this.", remedy="Use fewer rows or columns, or a larger machine.")
+
+
 class NotExported(DpvizError):
     """A model cannot be written in this form, or what was written did not predict what the model predicts."""
 

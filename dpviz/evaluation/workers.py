@@ -11,12 +11,14 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from functools import cache
 from itertools import islice, takewhile
 from threading import Event, current_thread, main_thread
 from typing import TypeVar
 
+from dpviz.errors import WorkersEnded
 from dpviz.progress import Progress, Stop, steps
 from dpviz.table.dataset import EncodedDataset
 
@@ -40,10 +42,22 @@ def spread(work: Callable[[T], R], tasks: Iterable[T], workers: int = 1, *, in_o
         1 works in this process; more are joblib's n_jobs, on the active backend.
     in_order : bool
         False yields results as they finish.
+
+    Raises
+    ------
+    WorkersEnded
+        A process was killed. Results that were yielded before stand, and the next call starts new processes.
     """
     if workers == 1:
         yield from map(work, tasks)
         return
+    try:
+        yield from _spread(work, tasks, workers, in_order=in_order)
+    except BrokenProcessPool as error:
+        raise WorkersEnded from error
+
+
+def _spread(work: Callable[[T], R], tasks: Iterable[T], workers: int, *, in_order: bool) -> Iterator[R]:
     from joblib import Parallel, delayed
 
     _keep_to_ourselves(os.getpid())

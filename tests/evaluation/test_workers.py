@@ -1,8 +1,12 @@
 """Rows on their way to workers."""
 
 import os
+import signal
 import stat
 
+import pytest
+
+from dpviz.errors import WorkersEnded
 from dpviz.evaluation import workers
 
 
@@ -18,3 +22,17 @@ def test_rows_shared_with_workers_lie_where_only_this_user_may_look(monkeypatch,
     remove(*arguments, **how)
     assert not more
     assert not os.path.exists(folder)
+
+
+def doubled(number):
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return 2 * number
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such signal")
+def test_a_killed_worker_is_said_and_the_next_work_finds_new_ones():
+    with pytest.raises(WorkersEnded, match="A worker process ended before its work was done; it was killed, or memory ran out"):
+        list(workers.spread(doubled, range(8), 2))
+    assert list(workers.spread(doubled, (1, 2), 2)) == [2, 4]

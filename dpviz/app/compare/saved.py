@@ -45,9 +45,9 @@ def request_of(curves: Curves) -> CompareRequest:
         along, metric, n_train = (curves.about[name] for name in ("along", "metric", "n_train"))
     except (KeyError, TypeError, AttributeError) as error:
         raise DocumentError("These curves lack what they are about.", where="curves", remedy="Remove them.") from error
-    if along not in VIEWS or set(curves.columns) != set(columns_of(curves.columns)):
+    if not isinstance(along, str) or along not in VIEWS or set(curves.columns) != set(columns_of(curves.columns)):
         raise DocumentError("These curves have other columns than a comparison.", where="curves", remedy="Remove them.")
-    if metric not in curves.columns or not isinstance(n_train, int):
+    if not isinstance(metric, str) or metric not in curves.columns or not isinstance(n_train, int):
         raise DocumentError("These curves do not say what they show.", where="curves", remedy="Remove them.")
     return CompareRequest(along, metric, grid, n_train)
 

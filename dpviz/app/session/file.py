@@ -21,7 +21,7 @@ from dpviz.io.samples import load_sample, samples
 from dpviz.io.session import Choices, Session
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
-from dpviz.training.params import controls_of
+from dpviz.training.params import Settings, controls_of
 
 #: Where the models of a file that was opened are kept.
 OPENED = "_opened_models"
@@ -129,7 +129,8 @@ def _widgets(session: Session) -> dict[str, Any]:
     asked = session.choices
     if asked is None:
         return {}
-    epsilon, depth = float(asked.settings["epsilon"]), str(asked.settings.get("depth", "auto"))
+    settings = Settings(**asked.settings)
+    epsilon, depth = float(settings.epsilon), str(settings.depth)
     if not 1e-4 <= epsilon <= 100 or depth not in DEPTHS or (asked.draw is not None and not 1 <= asked.draw <= 1_000_000):
         what = "Its epsilon, depth or draw is outside what the sidebar offers."
         raise DocumentError(what, where="choices", remedy="Use the command line for such settings.")

@@ -13,7 +13,7 @@ from threading import Event, Lock, Thread
 from time import monotonic
 from weakref import WeakSet
 
-from dpviz.errors import Cancelled, DpvizError
+from dpviz.errors import Cancelled, DpvizError, OutOfMemory
 from dpviz.progress import Progress, Stop
 
 #: Below this share there is no estimate of the time left.
@@ -63,6 +63,8 @@ class Job:
             work(self._tell, self._is_unwanted)
         except DpvizError as error:
             self.error = error.with_traceback(None)  # which would hold rows
+        except MemoryError:
+            self.error = OutOfMemory()
         except BaseException as error:  # kept for whoever asks
             self.error = error
         finally:

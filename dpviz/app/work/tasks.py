@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpviz.app.work.pool import Lane, Work
-from dpviz.errors import Cancelled, DpvizError
+from dpviz.errors import Cancelled, DpvizError, WorkersEnded
 from dpviz.progress import Progress, Stop, is_stopped
 
 #: Worker processes for one task. Two at least, so that work leaves the server's own process; not all of a large machine.
@@ -97,7 +97,7 @@ def in_one(slot: str, key: Hashable, make: Make, **more: Any) -> Task:
 def _made(make: Make, progress: Progress, stop: Stop) -> Answer:
     try:
         return Answer(make(progress=progress, stop=stop), not is_stopped(stop))
-    except Cancelled:
+    except (Cancelled, WorkersEnded):  # no answer: what was asked may be asked again
         raise
     except DpvizError as problem:
         return Answer(problem=problem.with_traceback(None))

@@ -32,7 +32,7 @@ from dpviz.figures.wording import percent
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.exports.rules import Rule, rule_from, rule_sentence, rules_of, share_words
 from dpviz.io.exports.spelling import spelled
-from dpviz.io.exports.statement import statement_of, test_result_of
+from dpviz.io.exports.statement import entry_text, statement_of, test_result_of
 from dpviz.learners import registry
 from dpviz.models.constant import as_tree
 from dpviz.models.tree import Tree
@@ -93,13 +93,13 @@ def _as_data(document: str) -> str:
 
 
 def _lead(given: Exportable) -> str:
-    name = given.document.get("learner", {}).get("name", "")
-    title = registry()[name].title if name in registry() else name or "an unknown learner"
+    name = entry_text(given.document, "learner", "name")
+    title = registry()[name].title if name in registry() else "an unknown learner" if name == "unknown" else name
     return f"Made by {title}."
 
 
 def _foot(given: Exportable) -> str:
-    version = given.document.get("versions", {}).get("dpviz", "unknown")
+    version = entry_text(given.document, "versions", "dpviz")
     return (
         f"Made by dpviz {version}. The page holds released values only, and the model's JSON document as data. It loads nothing."
     )

@@ -100,12 +100,14 @@ def _run_dot(content: str, schema: Schema, rows: Sequence[Row]) -> list[str | fl
 
 #: Whatever Mermaid, Markdown or HTML could take for its own is written as Mermaid's code for the character.
 _SPECIAL = re.compile(r"""[^\w .,=()+%/-]""", re.ASCII)
+#: Mermaid takes %%{...}%% for a directive wherever it stands, also in a comment; without braces there is none.
+_NO_DIRECTIVE = str.maketrans("{}", "()")
 _MERMAID_NODE = re.compile(r'^  n(\d+)[\[(]+"([^"]*)"', re.M)
 _MERMAID_EDGE = re.compile(r"^  n(\d+) -->\|(yes|no)\| n(\d+)$", re.M)
 
 
 def _write_mermaid(given: Exportable) -> str:
-    head = [f"  %% {fact}" for fact in given.facts]
+    head = [f"  %% {fact.translate(_NO_DIRECTIVE)}" for fact in given.facts]
     return "\n".join(["flowchart TD", *head, *_lines(given, _mermaid_node)]) + "\n"
 
 

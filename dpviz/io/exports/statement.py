@@ -124,7 +124,11 @@ test_result_of.__test__ = False  # type: ignore[attr-defined]  # no test of pyte
 
 def facts(document: Any, target: str) -> list[str]:
     """What every export carries: who made it, what is guaranteed, what is not covered. A sentence or two each."""
-    learner, version, statement = _text(document, "learner", "name"), _text(document, "versions", "dpviz"), statement_of(document)
+    learner, version, statement = (
+        entry_text(document, "learner", "name"),
+        entry_text(document, "versions", "dpviz"),
+        statement_of(document),
+    )
     return [
         f"Predicts {target!r}. Learner {learner}, dpviz {version}.",
         _guarantee(statement, why_not(document)),
@@ -134,14 +138,15 @@ def facts(document: Any, target: str) -> list[str]:
     ]
 
 
-def _text(document: Any, part: str, name: str) -> str:
+def entry_text(document: Any, part: str, name: str) -> str:
+    """The text `name` of a part of the document, such as "learner"; "unknown" where there is none. Raises DocumentError."""
     found = read(dict, read(dict, document).get(part, {}), part).get(name, "unknown")
     return read(str, found, f"{part}.{name}")
 
 
 def why_not(document: Any) -> str:
     """Why no epsilon covers all that the document holds; empty where that is not so."""
-    spec = registry().get(_text(document, "learner", "name"))
+    spec = registry().get(entry_text(document, "learner", "name"))
     return why_uncovered(statement_of(document).disclosures, is_exact=spec is None or spec.exact)
 
 

@@ -7,7 +7,7 @@ from threading import Event
 import pytest
 
 from dpviz.app.work.pool import LEAST_SHARE, THREADS, Job, Lane, Pool
-from dpviz.errors import Cancelled, ParameterError
+from dpviz.errors import Cancelled, OutOfMemory, ParameterError
 
 SOON = 30.0  # a test that hangs fails after this many seconds; none waits that long when it passes
 
@@ -159,3 +159,12 @@ def test_a_server_ends_while_a_job_is_under_way():
     )
     ended = subprocess.run([sys.executable, "-c", code], timeout=2 * SOON, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
+
+
+def test_work_without_memory_is_a_message():
+    def work(progress, stop):
+        raise MemoryError
+
+    job = Job(work)
+    job.run()
+    assert isinstance(job.error, OutOfMemory)

@@ -1,0 +1,148 @@
+"""Forged files, all the way to where they are used: sessions, drafts, codebooks, and models up to their exports and reports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpviz
+from dpviz.app.compare.saved import request_of
+from dpviz.app.data.draft_json import draft_from_dict, draft_to_dict
+from dpviz.app.session.file import _widgets
+from dpviz.errors import DpvizError
+from dpviz.figures.publish.exports import export_as, targets
+from dpviz.io.exports.contract import Exportable
+from dpviz.io.results import result_from_json
+from dpviz.io.session import session_from_json
+from dpviz.models.document import model_from_json
+from tests.app.data.test_draft_json import KEPT
+from tests.app.session.test_file import saved
+from tests.fuzzing.mutations import exchanged, spoiled
+from tests.fuzzing.test_readers import FUZZ, model_texts
+from tests.release.rows import small_rows
+
+pytestmark = pytest.mark.slow
+
+#: Forms that show what the document says about itself.
+PAGES = ("report", "svg")
+WORDS = [target for target in targets() if target not in ("onnx", "duckdb")]
+
+
+@cache
+def session() -> dict:
+    return json.loads(saved(draft=draft_to_dict(KEPT)))
+
+
+def is_short(problem: DpvizError) -> None:
+    assert len(str(problem)) < 5_000
+
+
+def opens(text: str | bytes) -> None:
+    """A session is read, and what its page would do with each part of it is done."""
+    try:
+        found = session_from_json(text)
+        _widgets(found)
+        for item in found.curves:
+            request_of(item)
+        if found.draft is not None:
+            draft_from_dict(found.draft, "draft")
+        for model in found.models:
+            model_from_json(model)
+    except DpvizError as problem:
+        is_short(problem)
+
+
+@given(text=st.deferred(lambda: exchanged((session(), {**session(), "models": [], "schema": session()["schema"]}))))
+@settings(max_examples=600, **FUZZ)
+def test_a_forged_session_is_refused_in_words_or_opened(text: str) -> None:
+    opens(text)
+
+
+@given(text=st.deferred(lambda: spoiled((json.dumps(session()).encode(),))))
+@settings(max_examples=200, **FUZZ)
+def test_a_session_with_spoiled_bytes_is_refused_in_words_or_opened(text: bytes) -> None:
+    opens(text)
+
+
+@pytest.mark.parametrize("part", ["choices", "choices.settings", "curves.0", "curves.0.about", "curves.0.about.grid", "draft"])
+def test_a_session_without_one_entry_of_a_part_is_refused_in_words_or_opened(part: str) -> None:
+    def holder(document: dict) -> dict:
+        for step in part.split("."):
+            document = document[int(step) if step.isdigit() else step]
+        return document
+
+    for name in holder(session()):
+        for instead in (..., None, [], {}, "x", -1, 1e300, [[]], "\u202e" * 9):
+            document = json.loads(json.dumps(session()))
+            del holder(document)[name]
+            if instead is not ...:
+                holder(document)[name] = instead
+            opens(json.dumps(document))
+
+
+def is_taken_away(text: str, forms: Iterable[str] = WORDS) -> None:
+    """A model is read back with what is said about it, and written in every form."""
+    for name in forms:
+        try:
+            export_as(name, Exportable(text))
+        except DpvizError as problem:
+            is_short(problem)
+    try:
+        result_from_json(text)
+    except DpvizError as problem:
+        is_short(problem)
+
+
+@cache
+def one_model() -> dict:
+    return json.loads(dpviz.fit("pf-tree", small_rows(), epsilon=1.0, max_depth=2, seed=0).to_json())
+
+
+@given(text=st.deferred(lambda: exchanged((one_model(),))))
+@settings(max_examples=60, **FUZZ)
+def test_a_forged_model_is_refused_in_words_or_written_in_every_form(text: str) -> None:
+    is_taken_away(text)
+
+
+@pytest.mark.parametrize(
+    "name", ["learner", "privacy", "versions", "schema", "kind", "test_report", "register", "noise", "person"]
+)
+def test_an_entry_of_the_wrong_kind_is_refused_in_words_or_written(name: str) -> None:
+    for instead in ([], None, "x", 1, {"name": []}):
+        is_taken_away(json.dumps({**one_model(), name: instead}), PAGES)
+        if isinstance(one_model().get(name), dict) and name != "test_report":
+            for inner in one_model()[name]:
+                is_taken_away(json.dumps({**one_model(), name: {**one_model()[name], inner: instead}}), PAGES)
+
+
+def test_a_packed_forest_of_numbers_that_fit_no_array_is_refused_in_words() -> None:
+    texts = [text for text in model_texts() if json.loads(text)["kind"] == "packed-forest"]
+    for document in map(json.loads, texts):
+        for name, value in document.items():
+            for number in (40_000, 2**31, 2**63, 2**70, -1, 1e300):
+                for forged in _with_one_number(value, number):
+                    try:
+                        model = model_from_json(json.dumps({**document, name: forged}))
+                        model.predict(small_rows())
+                    except DpvizError as problem:
+                        is_short(problem)
+
+
+def _with_one_number(value: object, number: float):
+    """`value` with its first number at each depth exchanged."""
+    if isinstance(value, list) and value:
+        if isinstance(value[0], (int, float)):
+            yield [number, *value[1:]]
+        for inner in _with_one_number(value[0], number):
+            yield [inner, *value[1:]]
+    if isinstance(value, dict):
+        for name, item in value.items():
+            if isinstance(item, (int, float)):
+                yield {**value, name: number}
+            for inner in _with_one_number(item, number):
+                yield {**value, name: inner}

@@ -1,0 +1,89 @@
+"""A name from a file stays a name: in no target does it become syntax, a directive, a link or a formula."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+
+from dpviz.figures.publish.exports import export_as
+from dpviz.io.exports.contract import Exportable
+from dpviz.models.document import model_body
+from dpviz.models.tree import Branch, Leaf, SubsetRule, Tree
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
+
+NAMES = (
+    '%%{init: {"themeCSS": ".label{display:none}", "fontFamily": "url(http://evil.example)"}}%%',
+    "%%{init: {'securityLevel': 'loose'}}%%",
+    '"]; click n0 "javascript:alert(1)"',
+    'x"]\n  click n0 href "http://evil.example"',
+    '"; URL="http://evil.example"; image="/etc/passwd',
+    "\\G \\N \\l*/ -- ; DROP TABLE t; /*",
+    "'''+__import__('os').system('x')+'''",
+    "</script><script>alert(1)</script><img src=http://evil.example>",
+    "[link](http://evil.example) ![x](http://evil.example)",
+    "\u2028\u202e\u2066*/\r\nimport os",
+    '=HYPERLINK("http://evil.example")',
+    "---\nconfig:\n  theme: base\n---",
+)
+
+
+def written(name: str, form: str) -> str:
+    """A tree in which every name begins with this one, in this form."""
+    schema = Schema((CategoricalFeature(f"{name} of", (name, "b")),), ClassTarget(name, (f"{name} no", f"{name} yes")))
+    tree = Tree(schema, Branch(SubsetRule(0, (0,)), Leaf(0), Leaf(1)))
+    document = {"format": "dpviz-tree/1", "kind": "tree", **model_body(tree), "schema": schema.to_dict()}
+    content = export_as(form, Exportable(json.dumps(document))).content
+    return content if isinstance(content, str) else content.decode()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_in_mermaid_is_no_directive_and_no_line_of_its_own(name: str) -> None:
+    lines = written(name, "mermaid").split("\n")
+    assert "%%{" not in "".join(lines).replace(" ", "")
+    node = r"""  n\d+(\["[\w .,=()+%/#;-]*"\]|\(\["[\w .,=()+%/#;-]*"\]\))"""
+    allowed = re.compile(rf"flowchart TD|  %% [^{{}}]*|{node}|  n\d+ -->\|(yes|no)\| n\d+|")
+    assert [line for line in lines if not allowed.fullmatch(line)] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_in_dot_stays_in_its_label(name: str) -> None:
+    lines = written(name, "dot").split("\n")
+    label = r'"(?:[^"\\\n]|\\\\|\\")*"'
+    statements = rf"  n\d+ \[label={label}(, shape=oval)?\];|  n\d+ -> n\d+ \[label=\"(yes|no)\"\];"
+    fixed = r"//.*|digraph tree \{|  node \[[^\]]*\];|  edge \[[^\]]*\];|\}|"
+    assert [line for line in lines if not re.fullmatch(f"{statements}|{fixed}", line)] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_in_python_calls_and_imports_nothing(name: str) -> None:
+    def does(text: str) -> set[str]:
+        nodes = list(ast.walk(ast.parse(text)))
+        imports = {ast.unparse(node) for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))}
+        return imports | {ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)}
+
+    assert does(written(name, "python")) <= does(written("plain", "python"))
+
+
+class Elements(HTMLParser):
+    """(element, attribute) of everything a browser would make of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: set[tuple[str, str]] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found |= {(tag, ""), *((tag, name) for name, _ in attrs)}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_in_a_drawing_or_report_makes_no_element_and_no_link(name: str) -> None:
+    drawn, plain = (ElementTree.fromstring(written(each, "svg")) for each in (name, "plain"))
+    assert {node.tag for node in drawn.iter()} == {node.tag for node in plain.iter()}
+    assert not [key for node in drawn.iter() for key in node.attrib if key.endswith(("href", "src")) or key.startswith("on")]
+    assert Elements(written(name, "report")).found == Elements(written("plain", "report")).found
