@@ -135,7 +135,9 @@ class View {
     this.nodes = [...this.svg.querySelectorAll("[data-path]")];
     this.fold();
     if (this.at) {  // on the way from one step to another the zoom stays, and the frame does not shrink
-      this.zoomTo(this.scale, this.left, this.top);
+      const { fitted } = this;
+      this.zoomTo(fitted ? Math.min(this.scale, this.across()) : this.scale, this.left, this.top);
+      this.fitted = fitted;
       this.grow();
       this.dress();
       if (!matchMedia("(prefers-reduced-motion: reduce)").matches) move(this.svg, before);
@@ -217,7 +219,7 @@ class View {
   // A small button on the left edge of a node.
   handle(node, shut) {
     const { x, y, height } = node.querySelector(".box");
-    const at = { cx: x.baseVal.value, cy: y.baseVal.value + height.baseVal.value / 2 };
+    const at = { cx: x.baseVal.value - 2, cy: y.baseVal.value + height.baseVal.value / 2 };
     const group = made("g", { class: shut ? "turn shut" : "turn", "data-turn": node.dataset.path, "aria-hidden": "true" });
     const lines = shut ? `M${at.cx - 4} ${at.cy}h8M${at.cx} ${at.cy - 4}v8` : `M${at.cx - 4} ${at.cy}h8`;
     group.append(made("circle", { ...at, r: 12, class: "reach" }), made("circle", { ...at, r: 7.5, class: "knob" }), made("path", { d: lines }));
@@ -263,8 +265,7 @@ class View {
 
   // The whole tree where its text stays readable, else its full width; the frame takes the height that needs.
   fit(left = 0, top = 0) {
-    const room = this.stage.clientWidth - 2;
-    const across = clamp(room / this.size.width, SMALLEST, 1.15);
+    const across = this.across();
     const tallest = this.tallest();
     const whole = Math.min(across, (tallest - 4) / this.size.height);
     const scale = whole >= READABLE ? whole : across;
@@ -274,6 +275,9 @@ class View {
     this.fitted = true;
     this.remember();
   }
+
+  // The zoom at which the drawing is as wide as the frame.
+  across() { return clamp((this.stage.clientWidth - 2) / this.size.width, SMALLEST, 1.15); }
 
   grow() {
     const wanted = Math.min(this.tallest(), this.size.height * this.scale + 4);

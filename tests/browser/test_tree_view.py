@@ -294,6 +294,7 @@ def packed(*depths: int, unit: float = 0.1) -> str:
 
 
 def test_dragging_epsilon_draws_the_tree_of_each_step_and_release_reports_it_once(page: Any) -> None:
+    page.set_viewport_size({"width": 700, "height": 900})  # fits the tree of depth 2, not that of depth 3
     show(page, data(grown(2)) | {"ladders": {"epsilon": packed(1, 2, 3)}, "at": {"epsilon": 0.21}})
     slider = page.get_by_role("slider", name="ε (add/remove one row)")
     slider.wait_for()
@@ -303,6 +304,7 @@ def test_dragging_epsilon_draws_the_tree_of_each_step_and_release_reports_it_onc
         slider.evaluate("(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input')); }", value)
         assert page.locator("[data-path]").count() == nodes
         assert page.locator(".said").inner_text() == f"depth {value + 1}"
+        assert page.locator(".stage").evaluate("stage => stage.scrollWidth <= stage.clientWidth")
     assert page.evaluate("window.clicked") == []
     slider.press("ArrowRight")
     slider.press("ArrowRight")
