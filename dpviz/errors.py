@@ -160,7 +160,7 @@ class DocumentError(DpvizError):
 
 
 class RegisterError(DpvizError):
-    """The release register cannot be used. `code` names the kind: unreadable, locked, foreign, newer, damaged."""
+    """The release register cannot be used. `code` names the kind: unreadable, locked, foreign, newer, damaged, lessons."""
 
     def __init__(self, code: str, what: str, *, where: str = "", remedy: str) -> None:
         self.code = code
@@ -187,6 +187,14 @@ class FederationError(DpvizError):
         self.code = code
         self.owner = owner
         super().__init__(what, where="" if owner is None else f"owner {owner}", remedy=remedy)
+
+
+class ClassroomError(DpvizError):
+    """A class cannot take part. `code`: unknown (no such class), guess (none of the answers) or full."""
+
+    def __init__(self, code: str, what: str, *, remedy: str) -> None:
+        self.code = code
+        super().__init__(what, remedy=remedy)
 
 
 class Cancelled(DpvizError):

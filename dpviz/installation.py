@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -9,6 +10,13 @@ from dpviz.errors import DpvizError, MissingExtra
 
 #: In a wheel: the top level of the repository, as far as the dashboard and the samples need it (see pyproject.toml).
 _IN_WHEEL = Path(__file__).resolve().parent / "_bundled"
+#: Set by `dpviz app --lessons` for its server, which strangers may reach.
+LESSONS_ONLY = "DPVIZ_LESSONS_ONLY"
+
+
+def lessons_only() -> bool:
+    """True in a server that shows lessons to a class: no tables, no register."""
+    return bool(os.environ.get(LESSONS_ONLY))
 
 
 def bundled(path: str) -> Path:

@@ -15,8 +15,6 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.starlette import App
 
-from dpviz.installation import bundled
-
 #: Names of this computer.
 HERE = ("localhost", "127.0.0.1", "::1")
 _REFUSED = 403
@@ -30,7 +28,7 @@ class OnlyHere:
     ----------
     app : ASGI application
     public : str or None
-        The address that a proxy serves, such as "https://trees.example.org".
+        The address that a proxy serves, such as "https://trees.example.org", or the one of a class.
     """
 
     def __init__(self, app: ASGIApp, public: str | None) -> None:
@@ -75,7 +73,7 @@ def _hosts(public: str | None) -> list[str]:
     return [*HERE, *([] if public is None else [urlsplit(public).hostname or ""])]
 
 
-def serve(public: str | None, config: dict[str, Any]) -> None:
-    """Run the dashboard until it is stopped; `config` holds options of Streamlit, `public` is as in OnlyHere."""
-    app = App(bundled("app.py"), middleware=[Middleware(OnlyHere, public=public)])  # type: ignore[arg-type]
+def serve(script: str, public: str | None, config: dict[str, Any]) -> None:
+    """Run the pages of `script` until they are stopped; `config` holds options of Streamlit, `public` is as in OnlyHere."""
+    app = App(script, middleware=[Middleware(OnlyHere, public=public)])  # type: ignore[arg-type]
     app.run(config={"server.allowedHosts": _hosts(public), **config})

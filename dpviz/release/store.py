@@ -16,6 +16,7 @@ from time import monotonic, sleep
 from typing import TypeVar
 
 from dpviz.errors import RegisterError
+from dpviz.installation import lessons_only
 from dpviz.release import beside, chain
 from dpviz.release.migrations import MIGRATIONS
 
@@ -42,6 +43,10 @@ _WORDS = {
     "unreadable": (
         "The release register cannot be read or written.",
         f"Check the permissions of its folder, or set {VARIABLE}.",
+    ),
+    "lessons": (
+        "A server for lessons has no release register.",
+        "Use `dpviz app` without --lessons, or the command line.",
     ),
     "newer": ("The release register was made by a newer version of dpviz.", "Update dpviz."),
     "key": (
@@ -114,6 +119,8 @@ class Store:
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
+        if lessons_only():
+            raise refusal("lessons", self.path)
         try:
             with closing(self._connect()) as connection:
                 _patiently(lambda: self._prepare(connection))

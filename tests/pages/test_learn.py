@@ -2,6 +2,7 @@ import json
 import re
 from functools import cache
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
@@ -9,6 +10,8 @@ from dpviz.app import prose
 from dpviz.app.learn import course
 from dpviz.app.learn.course import LESSONS, teacher_link
 from dpviz.app.learn.desk import ANSWERED
+from dpviz.evaluation.learn.lessons import COMPLETE, broken_proof
+from dpviz.io.samples import samples
 from tests.pages.opened import opened, texts
 
 TEXTS = Path(prose.__file__).parent / "texts" / "learn"
@@ -167,6 +170,39 @@ def test_answers_are_remembered_while_walking_on():
     test = guess(lesson_page(NAMES[0]))
     test = guess(next(button for button in test.button if button.label.startswith("Next:")).click().run(), "twice")
     assert "2 of 6 questions answered" in texts(test)
+
+
+def sample_link(test):
+    return [urlsplit(found.proto.url) for found in test.get("link_button")]
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if name == "Adding up" else name for name in NAMES])
+def test_after_the_guess_a_lesson_opens_on_a_sample(name):
+    assert sample_link(seen(name)) == []
+    (link,) = sample_link(guess(lesson_page(name)))
+    given = dict(parse_qsl(link.query))
+    test = opened(link.path, **given)
+    use_sample = BY_NAME[name].sample
+    assert not test.exception
+    assert test.title[0].value.lower() == use_sample.page
+    assert given["data"] in {sample.name for sample in samples()}
+    assert test.selectbox(key="learner").value == use_sample.learner
+    assert f"{test.number_input(key='epsilon').value:g}" == given["epsilon"]
+    if "draw" in given:
+        assert test.number_input(key="draw").value == int(given["draw"])
+    assert all(test.toggle(key=key).value for key, value in given.items() if value == "true")
+
+
+def test_the_sample_opens_with_what_the_lesson_shows():
+    (link,) = sample_link(guess(lesson_page("Growing", **{"growing.seed": "12", "growing.epsilon": "4"})))
+    assert link.path == "tree"
+    assert dict(parse_qsl(link.query)) == {"data": "loans", "learner": "PF-tree", "epsilon": "4", "draw": "12"}
+
+
+def test_the_refuted_proof_of_the_lesson_is_refuted_on_the_sample():
+    assert BY_NAME["Adding up"].sample.learner == broken_proof().name
+    (settings,) = [set(BY_NAME["Adding up"].sample.settings) - {"epsilon"}]
+    assert settings == {f"{broken_proof().name}.{COMPLETE}"}
 
 
 # --- controls and links

@@ -14,10 +14,23 @@ from dpviz.app.component import component
 from dpviz.app.learn import adding, choosing, growing, noise, odds, poisoning
 from dpviz.app.learn.desk import ANSWER, ANSWERED, QUESTION, Desk, Numbers, ask
 from dpviz.app.prose import prose
+from dpviz.app.state import DEFAULT_SAMPLE
+from dpviz.installation import lessons_only
+from dpviz.learners import get_learner
 
 _KEY = "lesson"
 _LOCK, _HIDE = "lock", "hide"
 _TEACH_LOCK, _TEACH_HIDE = "_teacher_lock", "_teacher_hide"
+
+
+@dataclass(frozen=True, slots=True)
+class OnSample:
+    """Where a lesson goes on: a page, the bundled sample, and the page's settings. `{epsilon}` is what that control shows."""
+
+    page: str
+    sample: str = DEFAULT_SAMPLE
+    learner: str = "pf-tree"
+    settings: Mapping[str, str] = field(default_factory=lambda: {"epsilon": "{epsilon}"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +49,8 @@ class Lesson:
         Numbers of the question and its answer.
     show : callable (desk) -> None
         Controls and picture.
+    sample : OnSample
+        The same on a bundled sample.
     asked : mapping
         Control -> the value that the question is about: the picture moves there once it is answered.
     """
@@ -45,16 +60,25 @@ class Lesson:
     controls: tuple[str, ...]
     question: Callable[[], Numbers]
     show: Callable[[Desk], None]
+    sample: OnSample
     asked: Mapping[str, float] = field(default_factory=dict)
 
 
+_TREE, _BUDGET = OnSample("tree"), OnSample("budget")
+_NOISE = OnSample("budget", learner="privatree-corrected")
+_GROWING = OnSample("tree", settings={"epsilon": "{epsilon}", "draw": "{seed}"})
+_STUMP = OnSample("tree", sample=poisoning.SAMPLE, settings={"epsilon": "{epsilon}", "depth": "1"})
+_REFUTED = OnSample("budget", learner="privatree", settings={"epsilon": "1", "privatree.grow_complete": "true"})
+
 LESSONS = (
-    Lesson("Epsilon", "odds", odds.CONTROLS, odds.question, odds.show, {"epsilon": odds.ASKED}),
-    Lesson("Noise", "noise", noise.CONTROLS, noise.question, noise.show),
-    Lesson("Choosing", "choosing", choosing.CONTROLS, choosing.question, choosing.show, {"epsilon": choosing.ASKED}),
-    Lesson("Adding up", "adding", adding.CONTROLS, adding.question, adding.show, {"features": adding.ASKED}),
-    Lesson("Growing", "growing", growing.CONTROLS, growing.question, growing.show),
-    Lesson("Poisoning", "poisoning", poisoning.CONTROLS, poisoning.question, poisoning.show, {"epsilon": poisoning.ASKED}),
+    Lesson("Epsilon", "odds", odds.CONTROLS, odds.question, odds.show, _TREE, {"epsilon": odds.ASKED}),
+    Lesson("Noise", "noise", noise.CONTROLS, noise.question, noise.show, _NOISE),
+    Lesson("Choosing", "choosing", choosing.CONTROLS, choosing.question, choosing.show, _BUDGET, {"epsilon": choosing.ASKED}),
+    Lesson("Adding up", "adding", adding.CONTROLS, adding.question, adding.show, _REFUTED, {"features": adding.ASKED}),
+    Lesson("Growing", "growing", growing.CONTROLS, growing.question, growing.show, _GROWING),
+    Lesson(
+        "Poisoning", "poisoning", poisoning.CONTROLS, poisoning.question, poisoning.show, _STUMP, {"epsilon": poisoning.ASKED}
+    ),
 )
 _NAMES = tuple(lesson.name for lesson in LESSONS)
 
@@ -81,6 +105,8 @@ def teach(lesson: Lesson) -> None:
             st.caption(f":material/lock: {prose('learn/page', 'unlock')}")
     with picture:
         lesson.show(desk)
+    if desk.opened and not lessons_only():
+        st.link_button("Open this on a sample", on_sample(lesson, desk.shown), icon=":material/open_in_new:")
     st.divider()
     _way_on(lesson)
     if not desk.locked and not desk.hidden:
@@ -123,6 +149,15 @@ def _go_button(word: str, to: Lesson | None, icon: str) -> None:
 
 def _open(name: str) -> None:
     st.session_state[_KEY] = name
+
+
+def on_sample(lesson: Lesson, shown: Mapping[str, list[str]]) -> str:
+    """The way from this lesson, with the values that its controls show, to a page of trees; relative to the Learn page."""
+    now = {key.removeprefix(f"{lesson.text}."): values[0] for key, values in shown.items()}
+    there = lesson.sample
+    settings = {name: value.format_map(now) for name, value in there.settings.items()}
+    learner = get_learner(there.learner).title
+    return f"{there.page}?{urlencode({'data': there.sample, 'learner': learner, **settings})}"
 
 
 def _teacher(lesson: Lesson, desk: Desk) -> None:

@@ -122,7 +122,7 @@ def ask(desk: Desk, numbers: Numbers, asked: Mapping[str, float]) -> bool:
     """Ask, and answer once a guess is made: the picture then moves to what was `asked`. True when the controls may be moved."""
     if QUESTION in desk.hidden:
         return True
-    options = _options(desk.lesson, numbers)
+    options = options_of(desk.lesson, numbers)
     st.markdown(f"**Guess first.** {desk.say('question', **numbers)}")
     guess = st.radio(
         "Your guess",
@@ -151,7 +151,12 @@ def _move(desk: Desk, asked: Mapping[str, float]) -> None:
             st.session_state[desk.key(name)] = value
 
 
-def _options(lesson: str, numbers: Numbers) -> dict[str, str]:
+def option_names(lesson: str) -> tuple[str, ...]:
+    """The options of a question by name, in the order of the file."""
+    return tuple(line.partition(": ")[0] for line in sections(f"learn/{lesson}")["options"].splitlines())
+
+
+def options_of(lesson: str, numbers: Numbers) -> dict[str, str]:
     """Name of each option -> its words, in the order of the file."""
     lines = (line.partition(": ") for line in sections(f"learn/{lesson}")["options"].splitlines())
     return {name: text.format_map(numbers) for name, _, text in lines}

@@ -57,6 +57,11 @@ def watch(task: Task, words: str, *, unit: str = "", draw: Callable[[Status], No
         again()
 
 
+def live(draw: Callable[[], None]) -> None:
+    """Draw now and every second: what other sessions change."""
+    st.fragment(run_every=_EVERY)(draw)()
+
+
 def watch_missing(task: Task, words: str) -> None:
     """Watch the work on an answer that the page was drawn without; draw it again at once if the answer has come since."""
     watch(task, words)

@@ -1,0 +1,69 @@
+"""What is on paper: the plan of the hour, and an exercise sheet as one HTML file with nothing to fetch."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+from dpviz.app.learn.course import LESSONS, Lesson
+from dpviz.app.learn.desk import options_of
+from dpviz.app.prose import prose
+
+#: Minutes of a class hour.
+OPENING, LESSON, CLOSING = 4, 6, 5
+_TEXTS = "learn/class"
+_STYLE = """body { font: 11pt/1.4 sans-serif; max-width: 18cm; margin: 1cm auto; padding: 0 0.5cm; }
+section { break-inside: avoid; margin-bottom: 0.7cm; } h1 { font-size: 16pt; } h2 { font-size: 12pt; margin-bottom: 0; }
+ul { list-style: none; padding-left: 0; }
+.line { border-bottom: 1px solid; height: 0.8cm; } img { float: right; max-width: 3cm !important; }
+@media print { body { margin: 0; } }"""
+
+
+def plan_rows() -> list[dict[str, str]]:
+    """The parts of the hour: from which minute to which, and what happens."""
+    parts = [("Opening", OPENING, prose(_TEXTS, "opening"))]
+    parts += [(lesson.name, LESSON, claim(lesson)) for lesson in LESSONS]
+    parts += [("Summary", CLOSING, prose(_TEXTS, "closing"))]
+    rows, now = [], 0
+    for name, minutes, what in parts:
+        rows.append({"Minutes": f"{now} to {now + minutes}", "Part": name, "What happens": " ".join(what.split())})
+        now += minutes
+    return rows
+
+
+def claim(lesson: Lesson) -> str:
+    """The first, bold sentence of a lesson's claim."""
+    found = re.search(r"\*\*(.+?)\*\*", prose(f"learn/{lesson.text}", "claim"), re.DOTALL)
+    return " ".join(found[1].split()) if found else lesson.name
+
+
+def sheet(link: str | None) -> str:
+    """The sheet of a class: every question with its answers to tick and lines to say why; the link where there is one."""
+    code = f"{qr_code(link)}<p>{escape(link)}</p>" if link else ""
+    body = "".join(map(_exercise, LESSONS))
+    head = f'<meta charset="utf-8"><title>Six lessons</title><style>{_STYLE}</style>'
+    words = _html(prose(_TEXTS, "paper"))
+    return f'<!doctype html><html lang="en"><head>{head}</head><body>{code}<h1>Six lessons</h1><p>{words}</p>{body}</body></html>'
+
+
+def qr_code(link: str) -> str:
+    """The link as a picture in HTML, dark on light in every theme."""
+    import segno  # only this needs it
+
+    drawn = segno.make(link, error="m", micro=False).svg_data_uri(light="white", scale=8)
+    return f'<img alt="QR code of the link of the class" src="{drawn}" style="width: 100%; max-width: 24rem">'
+
+
+def _exercise(lesson: Lesson) -> str:
+    numbers = lesson.question()
+    question = _html(prose(f"learn/{lesson.text}", "question", **numbers))
+    options = "".join(f"<li>☐ {_html(words)}</li>" for words in options_of(lesson.text, numbers).values())
+    title = _html(prose(f"learn/{lesson.text}", "title"))
+    lines = '<p>Why?</p><div class="line"></div><div class="line"></div>'
+    return f"<section><h2>{title}</h2><p>{question}</p><ul>{options}</ul>{lines}</section>"
+
+
+def _html(text: str) -> str:
+    """Our own Markdown, of which the lessons use bold and italics only, as HTML."""
+    bold = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", escape(text), flags=re.DOTALL)
+    return re.sub(r"\*(.+?)\*", r"<em>\1</em>", bold, flags=re.DOTALL)
