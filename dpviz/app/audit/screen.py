@@ -17,7 +17,7 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.audit.verdicts import SearchedPlace, StoredRun
 from dpviz.figures.audit import worst_pair as pair
-from dpviz.figures.audit.departures import departure_rows
+from dpviz.figures.audit.departures import HERE, PAPER, WHY, departure_rows
 from dpviz.figures.audit.html import drawing, pair_tables
 from dpviz.figures.audit.separating_output import output_in_words, output_tree
 from dpviz.figures.audit.text import (
@@ -172,7 +172,7 @@ def differences(search: Search) -> None:
     if rows:
         with st.expander(f"Differences from the paper ({len(rows)})", icon=":material/difference:"):
             st.caption(f"Source: {spec.citation}.")
-            st.table(rows)
+            st.markdown("\n".join(f"- {row[PAPER]} **Here:** {row[HERE]} **Why:** {row[WHY]}" for row in rows))
 
 
 def rules(what: Known) -> None:
