@@ -26,6 +26,9 @@ ICON = "data:image/svg+xml;base64," + b64encode(_DRAWING.encode()).decode()
 #: While a page is drawn anew, a file further down is still the one for the settings before: it cannot be taken away.
 _STALE_FILE = """[data-stale="true"] [data-testid="stDownloadButton"], [data-stale="true"][class*="-png"]
 { pointer-events: none; interactivity: inert; }"""
+#: The key of a row in which buttons stand beside a choice: as low as its parts, so that they share a line.
+LOW = "low-buttons"
+_LOW_BUTTONS = f".st-key-{LOW} .stButton button {{ min-height: 2rem; padding-block: 0; }}"
 #: Chosen items of a list stand in the theme's main colour, on which white text falls short of AA in the dark theme.
 _DARK = f"[data-tag] {{ background-color: {DARK_CHOSEN} !important; }}"
 
@@ -35,7 +38,7 @@ def enter() -> None:
     if getattr(PagesManager, "uses_pages_directory", False):
         PagesManager.uses_pages_directory = False
         st.rerun()
-    st.html(f"<style>{_STALE_FILE} {_DARK if st.context.theme.type == 'dark' else ''}</style>")
+    st.html(f"<style>{_STALE_FILE} {_LOW_BUTTONS} {_DARK if st.context.theme.type == 'dark' else ''}</style>")
 
 
 def also_at(name: str, first: Path) -> Any:

@@ -51,7 +51,7 @@ MAX_COLUMNS = 2_000
 def in_words() -> str:
     """The limits, in a sentence."""
     return (
-        f"At most {MAX_BYTES / 1e6:,.0f} MB before and after unpacking, {MAX_ROWS:,} rows and {MAX_COLUMNS:,} columns, "
+        f"At most {MAX_BYTES / 1e6:,.0f} MB once unpacked, {MAX_ROWS:,} rows and {MAX_COLUMNS:,} columns, "
         f"for this machine has {_MEMORY / 2**30:,.1f} GB of memory."
     )
 

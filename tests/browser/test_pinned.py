@@ -28,6 +28,10 @@ def test_a_pinned_tree_stands_beside_the_next_and_the_address_holds_both(visit: 
     page.goto(f"{app}/?data=clinic&depth=2&epsilon=2")
     page.get_by_role("button", name="Pin this tree").wait_for()
     idle(page)
+    choice, pin = (
+        page.get_by_role(role, name=name).bounding_box() for role, name in (("radio", "Folded"), ("button", "Pin this tree"))
+    )
+    assert (pin["y"], pin["height"]) == (choice["y"], choice["height"])  # on one line
     _press(page, "Pin this tree")
     page.get_by_text("the next tree stands beside the pinned one").wait_for()
     exact = page.get_by_role("spinbutton", name="ε, exactly")

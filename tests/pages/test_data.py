@@ -536,16 +536,26 @@ def test_a_number_to_predict_is_read_declared_and_used() -> None:
     assert "pf-forest" not in now.learners
 
 
+def test_a_file_whose_last_column_cannot_be_predicted_says_that_nobody_chose_it() -> None:
+    remarks = b"age,stays,remark\n" + b"".join(b"%d,yes,remark %d\n" % (k, k) for k in range(120))
+    at = _upload(_page(), remarks, role="public")
+    tried = "No column to predict is chosen, so the last one was tried."
+    assert tried in _filled(at).error[0].value
+    at.selectbox(key=f"target-{_work(at).revision}").set_value("remark").run()
+    assert tried not in _filled(at).error[0].value
+
+
 def test_a_private_number_to_predict_is_declared_by_hand() -> None:
     at = _upload(_page(), SHELLS, role="private")
     revision = _work(at).revision
     at.selectbox(key=f"target-{revision}").set_value("rings").run()
+    assert "how to use `rings`, `sex`" in _texts(at)
     at.radio(key=f"goal-{revision}-3").set_value(Use.NUMBER).run()
     assert _button(at, "Use this data").disabled
     at.number_input(key=f"goal-low-{revision}-3").set_value(0.0).run()
     at.number_input(key=f"goal-high-{revision}-3").set_value(40.0).run()
     _edit(at, "kinds", {0: {"use": "leave out"}, 1: {"use": "number"}, 2: {"use": "number"}})
-    assert "Still missing: about how many rows there are" in _texts(
+    assert "Still missing: the public row count" in _texts(
         _edit(at, "numbers", {0: {"low": 0, "high": 1}, 1: {"low": 0, "high": 1}})
     )
     _declare_row_count(at)
@@ -590,7 +600,7 @@ def test_a_codebook_fills_the_draft_as_far_as_it_goes_and_its_template_is_offere
     at.file_uploader[1].set_value(("codebook.csv", book, "text/csv")).run()
     assert not at.exception
     draft = _draft(at)
-    assert draft.gaps() == (("how to use it", "town"), ("row count", ""))
+    assert draft.gaps() == (("how to use", "town"), ("row count", ""))
     assert draft.column("age").missing_codes == ("999", "k.A.")
     assert draft.column("age").missing_number == 40.5
     _edit(at, "kinds", {2: {"use": "leave out", "missing_codes": "-; ?x"}})

@@ -145,7 +145,7 @@ def test_code_that_asks_for_such_a_learner_is_refused(private):
 def test_no_page_but_publish_gives_a_file_made_from_the_rows(page, seen):
     labels = {button.proto.label for button in seen(page).get("download_button")}
     # what was declared and chosen (tests/io/test_session.py), and the names of the columns
-    labels -= {"Account (HTML, prints)", "Register (CSV)", "Register (JSON)"}  # made from the register, without any row
+    labels -= {"Account (HTML, for printing)", "Register (CSV)", "Register (JSON)"}  # made from the register, without any row
     assert labels <= {"Download schema", "Download draft", "Download codebook template", "Save session"}
 
 

@@ -86,7 +86,7 @@ def test_papers_are_offered_once_everything_is_answered(monkeypatch, tmp_path):
     test = opened()
     offered = lambda: [found for found in test.get("download_button") if "papers-" in found.proto.id]  # noqa: E731
     assert len(offered()) == 7
-    assert [found.proto.label for found in offered() if not found.proto.disabled] == ["Report (HTML, prints)"]
+    assert [found.proto.label for found in offered() if not found.proto.disabled] == ["Report (HTML, for printing)"]
     assert "Still to be answered: 10 of 12" in texts(test)
     for name in QUESTIONS:
         if name not in ("sector", "data_source"):

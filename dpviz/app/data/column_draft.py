@@ -11,6 +11,8 @@ from dpviz.table.schema import Provenance
 
 #: The category that takes missing cells and texts not in the list, unless their owner says otherwise.
 OTHER = "other"
+#: Of a column of which nobody has said what it is used as.
+HOW_TO_USE = "how to use"
 #: Stands for a missing number unless its owner says otherwise: the middle of the declared range.
 MIDDLE = "middle"
 
@@ -100,7 +102,7 @@ class ColumnDraft:
     def lacks(self, *, least_categories: int = 1) -> str:
         """What must still be given: a few words, empty when nothing."""
         if self.use is None:
-            return "how to use it"
+            return HOW_TO_USE
         if self.use is Use.NUMBER:
             return " and ".join(field for field in ("low", "high") if getattr(self, field) is None)
         return "categories" if self.use is Use.CATEGORIES and len(self.categories) < least_categories else ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpviz.app import parts
-from dpviz.app.data.column_draft import ColumnDraft, Use
+from dpviz.app.data.column_draft import HOW_TO_USE, ColumnDraft, Use
 from dpviz.app.data.draft import SchemaDraft
 from dpviz.app.data.grid import CATEGORIES, KINDS, NUMBERS
 from dpviz.app.data.prepared import Prepared, prepared
@@ -80,7 +80,7 @@ def _ask_persons(work: Prepared, draft: SchemaDraft) -> SchemaDraft:
         names,
         index=names.index(draft.person) if draft.person in names else None,
         key=f"person-{revision}",
-        placeholder="every row is somebody else",
+        placeholder="every row is a different person",
         help="Of each person as many rows are kept as you say, chosen by secret coins. The column goes into no tree and no file.",
     )
     if person is None:
@@ -133,7 +133,10 @@ def _ask_fill_in(work: Prepared) -> None:
         try:
             fill_in(work)
         except DpvizError as problem:
-            parts.error(problem, kept="Nothing was filled in.")
+            guessed = (
+                "" if work.draft is None or work.draft.target else " No column to predict is chosen, so the last one was tried."
+            )
+            parts.error(problem, kept=f"Nothing was filled in.{guessed}")
         else:
             st.rerun()
 
@@ -244,6 +247,9 @@ def missing_text(draft: SchemaDraft) -> str:
     by_gap: dict[str, list[str]] = {}
     for what, name in draft.gaps():
         by_gap.setdefault(what, []).append(name)
-    special = {"target": "the column to predict", "feature": "at least one feature", "row count": "about how many rows there are"}
-    texts = [special.get(what) or f"{what} for {parts.names_text(names)}" for what, names in by_gap.items()]
+    special = {"target": "the column to predict", "feature": "at least one feature", "row count": "the public row count"}
+    texts = [
+        special.get(what) or f"{what}{'' if what == HOW_TO_USE else ' for'} {parts.names_text(names)}"
+        for what, names in by_gap.items()
+    ]
     return f"Still missing: {'; '.join(texts)}." if texts else ""

@@ -124,11 +124,11 @@ def _ask_new(loaded: Loaded) -> None:
             bound,
             key="publish-rows",
             help=words,
-            placeholder="you know",
+            placeholder="not declared",
             disabled=bound is not None,
         )
         cap = {"format": "%g", "step": 0.1, "help": "The most that all releases of these rows may cost together."}
-        right.number_input(f"Cap on ε ({NEIGHBOURS})", 0.001, 1000.0, None, key="publish-cap", placeholder="you decide", **cap)
+        right.number_input(f"Cap on ε ({NEIGHBOURS})", 0.001, 1000.0, None, key="publish-cap", placeholder="not declared", **cap)
         with left.expander("Cap on δ", icon=":material/tune:"):
             st.number_input(DELTA, 0.0, 0.1, 0.0, key="publish-delta", format="%g", step=1e-7, help=DELTA_HELP)
         st.form_submit_button("Declare it: nobody in it is in another", icon=":material/add:", on_click=_declare, args=(loaded,))

@@ -103,7 +103,7 @@ def _explorations(book: ReleaseRegister, loaded: Loaded) -> None:
     if not found:
         return
     fits = counted(sum(item.times for item in found), "fit")
-    with st.expander(f"Explorations of these rows ({fits}): {found[0].status}", icon=":material/visibility_lock:"):
+    with st.expander(f"Explorations of these rows ({fits}), {found[0].status}", icon=":material/visibility_lock:"):
         st.warning("What was explored is covered by no guarantee. Keep it to yourself.", icon=":material/lock:")
         rows = [
             {"last (UTC)": item.at[:19].replace("T", " "), "what": item.what, "learner": item.learner, "fits": item.times}

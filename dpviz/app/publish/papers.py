@@ -52,7 +52,7 @@ def _offer_report(entry: Entry, facts: Facts, answers: Answers) -> None:
     def page() -> str:
         return report_html(Exportable(content(entry).decode("utf-8")), signed)
 
-    download("Report (HTML, prints)", page, f"release-{facts.number}-report.html", "text/html", key="papers-report")
+    download("Report (HTML, for printing)", page, f"release-{facts.number}-report.html", "text/html", key="papers-report")
 
 
 def _title(entry: Entry) -> str:

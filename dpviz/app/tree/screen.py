@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app import frame
 from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
@@ -51,7 +52,7 @@ def tree_screen(trained: Trained, loaded: Loaded) -> None:
     trace = exact_trace(complete, rows_of_the_tree(loaded)) if loaded.role.may_show_rows else None
     with st.container():
         pinned = pinned_now(loaded)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="bottom", key=frame.LOW):
         fold = _ask_view() == FOLDED
         pin_bar(pinned, trained, loaded)
     shown = folded(complete, trained.result.plan) if fold else complete

@@ -55,14 +55,14 @@ def hover_text(item: Deployment) -> str:
 
 
 def deployments_sentence(found: Sequence[Deployment], *, mine: float) -> str:
-    """The figure in words: how many lie below one's own epsilon, and the middle one of those that protect a person."""
+    """The figure in words: how many lie below one's own epsilon, and the median of those that protect a person."""
     shown = with_epsilon(found)
     epsilons = [item.epsilon for item in shown if item.epsilon is not None]
     smaller = sum(epsilon < mine for epsilon in epsilons)
     persons = [item.epsilon for item in shown if item.protects == "person" and item.epsilon is not None]
     return (
         f"{len(shown)} entries give an ε, from {number_text(min(epsilons))} to {number_text(max(epsilons))}; "
-        f"{smaller} of them are below {number_text(mine)}. Where everything of one person is protected, the middle of "
+        f"{smaller} of them are below {number_text(mine)}. Where everything of one person is protected, the median of "
         f"{len(persons)} is {number_text(median(persons))}. The other {len(found) - len(shown)} entries give none."
     )
 

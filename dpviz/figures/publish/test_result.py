@@ -73,7 +73,7 @@ def _ranking(report: TestReport) -> list[str]:
     lines = []
     if report.auc is not None:
         second, first = report.schema.classes[1], report.schema.classes[0]
-        lines.append(f"Ranks a {second!r} above a {first!r} in {percent(report.auc)} of such pairs (AUC).")
+        lines.append(f"Ranks a row with {second!r} above one with {first!r} in {percent(report.auc)} of such pairs (AUC).")
     if report.log_loss is not None:
         loss = report.log_loss
         lines.append(f"Log loss {loss.value:.3f} ({loss.low:.3f} to {loss.high:.3f}).")

@@ -69,7 +69,7 @@ def test_gaps_name_what_and_where() -> None:
         ColumnDraft("y", Use.CATEGORIES, categories=("only",)),
     )
     gaps = SchemaDraft(columns, "y").gaps()
-    of_columns = (("classes", "y"), ("how to use it", "a"), ("high", "b"), ("categories", "c"), ("low and high", "d"))
+    of_columns = (("classes", "y"), ("how to use", "a"), ("high", "b"), ("categories", "c"), ("low and high", "d"))
     assert gaps == (*of_columns, ("row count", ""))
 
 
@@ -131,7 +131,7 @@ def test_a_kind_chosen_by_a_person_stays_when_filling_in() -> None:
 def test_a_left_out_column_can_become_the_target() -> None:
     draft = SchemaDraft((ColumnDraft("a", Use.LEFT_OUT), ColumnDraft("b"))).with_target("a")
     assert draft.column("a").use is None
-    assert draft.gaps()[0] == ("how to use it", "a")
+    assert draft.gaps()[0] == ("how to use", "a")
 
 
 def test_another_row_count_is_a_declared_one() -> None:

@@ -59,6 +59,6 @@ def test_the_sentence_counts_what_is_drawn(mine: float) -> None:
     assert said.startswith(f"{len(shown)} entries give an ε")
     assert f"; {sum(item.epsilon < mine for item in shown)} of them are below" in said
     persons = [item.epsilon for item in shown if item.protects == "person"]
-    assert f"the middle of {len(persons)} is {median(persons):.3g}" in said
+    assert f"the median of {len(persons)} is {median(persons):.3g}" in said
     figure = deployments_figure(deployments(), mine=mine)
     assert [shape.x0 for shape in figure.layout.shapes] == [mine]
