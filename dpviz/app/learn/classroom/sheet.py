@@ -56,11 +56,12 @@ def qr_code(link: str) -> str:
 
 def _exercise(lesson: Lesson) -> str:
     numbers = lesson.question()
+    said = _html(prose(f"learn/{lesson.text}", "claim"))
     question = _html(prose(f"learn/{lesson.text}", "question", **numbers))
     options = "".join(f"<li>☐ {_html(words)}</li>" for words in options_of(lesson.text, numbers).values())
     title = _html(prose(f"learn/{lesson.text}", "title"))
     lines = '<p>Why?</p><div class="line"></div><div class="line"></div>'
-    return f"<section><h2>{title}</h2><p>{question}</p><ul>{options}</ul>{lines}</section>"
+    return f"<section><h2>{title}</h2><p>{said}</p><p>{question}</p><ul>{options}</ul>{lines}</section>"
 
 
 def _html(text: str) -> str:
