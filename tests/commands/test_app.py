@@ -24,7 +24,9 @@ def test_the_server_gets_the_public_address_as_browsers_write_it(monkeypatch, ru
         raise Started(words[-1])
 
     monkeypatch.setattr(app.os, "execv", started)
-    with pytest.raises(Started, match=rf"serve\('{known}', {{'server.maxUploadSize': \d+, 'server.headless': True}}\)"):
+    with pytest.raises(
+        Started, match=rf"serve\('.*app\.py', '{known}', {{'server.maxUploadSize': \d+, 'server.headless': True}}\)"
+    ):
         run("app", "--no-browser", "--public-address", given)
 
 
