@@ -1,0 +1,114 @@
+"""A privacy officer in a real browser, at a server that never had the rows: account, papers, and a register that was changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from dpviz.figures.publish.paper_facts import OPTIONAL, QUESTIONS
+from dpviz.release.checking import current_head
+from dpviz.release.publish import publish
+from dpviz.release.register import ReleaseRegister
+from dpviz.table.role import DataRole
+from tests.browser.serving import serve
+from tests.browser.visiting import idle
+from tests.conftest import ROOT
+from tests.release.rows import requested, small_rows
+from tests.release.test_checking import changed, copied, put_back
+
+pytestmark = pytest.mark.browser
+
+NAME = "ward seven"
+AS_WRITTEN, NOT_AS_WRITTEN = "Every entry is as it was written", "This register is not as it was written"
+
+
+@pytest.fixture
+def register(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ReleaseRegister:
+    """What the owner hands on: a register with a raised cap and two releases. `copy.db` was copied before the second."""
+    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
+    found = ReleaseRegister()
+    found.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=3, role=DataRole.PRIVATE)
+    found.assign(small_rows().identity, NAME)
+    found.change_caps(NAME, epsilon_cap=1.5, reason="a second study", made_by="the board")
+    publish(found, small_rows(), requested(0.25))
+    copied(found, tmp_path)
+    publish(found, small_rows(), requested(0.5))
+    return found
+
+
+@pytest.fixture
+def officer(register: ReleaseRegister, visit: Any) -> Iterator[Any]:
+    """The Register page of a server that was started for this register alone."""
+    with serve(ROOT / "app.py") as address:
+        page = visit(viewport={"width": 1440, "height": 2400}).new_page()
+        page.goto(f"{address}/register")
+        idle(page)
+        yield page
+
+
+def downloaded(page: Any, button: str, nth: int = 0) -> str:
+    with page.expect_download() as download:
+        page.get_by_role("button", name=button).nth(nth).click()
+    return Path(download.value.path()).read_text(encoding="utf-8")
+
+
+def answer_everything(page: Any) -> None:
+    """Question by question; the page says how many are left."""
+    asked = [name for name in QUESTIONS if name not in OPTIONAL]
+    for left, name in zip(range(len(asked) - 1, -1, -1), asked, strict=True):
+        if name == "data_source":
+            page.get_by_role("combobox", name=QUESTIONS[name]).click()
+            page.get_by_role("option", name="Static").click()
+        else:
+            box = page.get_by_role("textbox", name=QUESTIONS[name])
+            box.fill(f"the {name}")
+            box.press("Enter")
+        said = page.get_by_text(f"Still to be answered: {left} of {len(QUESTIONS)}.")
+        said.wait_for() if left else page.get_by_text("Still to be answered").wait_for(state="detached")
+        idle(page)
+
+
+def test_an_officer_reads_the_account_and_takes_the_papers_away_without_the_rows(officer: Any, register: ReleaseRegister) -> None:
+    expect(officer.get_by_text(AS_WRITTEN)).to_be_visible()
+    expect(officer.get_by_role("heading", name=NAME)).to_be_visible()
+    expect(officer.get_by_text("Protects one patient with up to 3 rows")).to_be_visible()
+    expect(officer.get_by_text("Spent for good by 2 releases: ε = 0.75")).to_be_visible()
+    expect(officer.get_by_text("Left: ε = 0.75 of 1.5")).to_be_visible()
+    account = downloaded(officer, "Account (HTML, prints)")
+    assert all(words in account for words in (NAME, "a second study", "the board", current_head(register)))
+    answer_everything(officer)
+    entry = json.loads(downloaded(officer, "Entry (JSON)"))
+    assert "the intended_use" in json.dumps(entry)
+    assert "measured" in downloaded(officer, "Assessment (HTML)")
+    report = downloaded(officer, "Report (HTML, prints)")
+    assert "Guaranteed: ε = 0.5 (add/remove one row)" in report
+    assert "the authors</span>Author" in report
+    assert len(register.releases()) == 2
+    assert register.explorations() == ()
+
+
+def test_an_officer_sees_that_a_register_was_changed(officer: Any, register: ReleaseRegister, tmp_path: Path) -> None:
+    (tmp_path / "last").mkdir()
+    old, last = tmp_path / "copy.db", copied(register, tmp_path / "last")
+    end = "(SELECT max(number) FROM entry)"
+    swapped = ("99 WHERE number = 3", "3 WHERE number = 4", "4 WHERE number = 99")
+    for done, said in (
+        (["UPDATE release SET epsilon = 0.01 WHERE number = 2"], "A release was changed outside the chain"),
+        ([f"UPDATE entry SET number = {words}" for words in swapped], "Entry 3 does not follow from the one before it"),
+        (["DELETE FROM release WHERE number = 2", f"DELETE FROM entry WHERE number = {end}"], "The latest entry is missing"),
+        ([], "The latest entry is missing"),
+    ):
+        put_back(last if done else old, register)
+        changed(register, *done)
+        officer.reload()
+        expect(officer.get_by_text(NOT_AS_WRITTEN)).to_be_visible()
+        expect(officer.get_by_text(said)).to_be_visible()
+        expect(officer.get_by_text(AS_WRITTEN)).to_have_count(0)
+    put_back(last, register)
+    officer.reload()
+    expect(officer.get_by_text(AS_WRITTEN)).to_be_visible()
