@@ -1,4 +1,4 @@
-"""The Publish page in a real browser: private role, declare, explore, release, the ledger shows it, over the cap is refused."""
+"""The Publish page in a real browser: private role, declare, explore, release, the cap; what one careless click cannot do."""
 
 from __future__ import annotations
 
@@ -107,6 +107,24 @@ def release(page: Any) -> None:
     button.dblclick()
 
 
+def cap_is_not_raised_by_a_click(page: Any) -> None:
+    page.get_by_text("Change the cap").click()
+    cap = page.get_by_role("spinbutton", name="New cap on ε")
+    cap.fill("50")
+    cap.press("Enter")
+    page.get_by_text("Raising it takes a reason and a name").wait_for()
+    expect(page.get_by_role("button", name="Set this cap")).to_be_disabled()
+
+
+def role_is_not_lowered_by_a_click(page: Any) -> None:
+    go(page, "Data")
+    page.get_by_text("Simulated", exact=True).click()
+    page.get_by_text("The table at hand is private").wait_for()
+    idle(page)
+    page.get_by_role("button", name="Stay with private rows").click()
+    page.get_by_text("The table at hand is private").wait_for(state="detached")
+
+
 def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: tuple[Path, Path]) -> None:
     outside: list[str] = []
     page.on("request", lambda request: outside.append(request.url) if "//localhost" not in request.url else None)
@@ -139,6 +157,8 @@ def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: t
     data = dpviz.encode(dpviz.read_csv(patients[0]), schema_from_dict(document["schema"]))
     assert (dpviz.model_from_json(text).predict(data) == data.target).mean() > 0.9
     assert len(ReleaseRegister().releases("ward patients")) == 1
+    cap_is_not_raised_by_a_click(page)
+    role_is_not_lowered_by_a_click(page)
     assert "patients" not in page.url
     assert [url for url in outside if url.startswith("http")] == []
 
