@@ -1,6 +1,14 @@
+import pytest
+
+from dpviz.app.controls import Asked
+from dpviz.app.tree import fresh
 from dpviz.app.tree.fresh import SLOT
+from dpviz.app.work.pool import Job
+from dpviz.app.work.session import Status
+from dpviz.app.work.tasks import Answer
+from dpviz.evaluation.tree.redraws import Redraws
 from dpviz.table.role import DataRole
-from tests.pages.opened import after_work, opened, texts, values_in
+from tests.pages.opened import after_work, in_use, opened, texts, tree_on_screen, values_in
 
 
 def drawn(**url: str):
@@ -34,3 +42,13 @@ def test_a_deep_tree_is_drawn_again_less_often():
     after_work(test, SLOT)
     (found,) = values_in(test, SLOT)
     assert found.n_done == 1  # of 4: a third
+
+
+@pytest.mark.parametrize("is_running", [True, False])
+def test_draws_that_another_session_left_half_done_are_not_shown_while_the_rest_is_made(monkeypatch, is_running):
+    loaded = in_use(DataRole.SIMULATED)
+    half = Redraws((tree_on_screen(opened("tree", depth="2")).tree,), 30)
+    job = Job(lambda progress, stop: None) if is_running else None
+    monkeypatch.setattr(fresh, "begin_unasked", lambda *_: Status((Answer(half, is_whole=False),), None, False, job, False, None))
+    asked = Asked("pf-tree", {"epsilon": 1.0, "max_depth": 2, "depth": 2}, {}, 1, {})
+    assert fresh.redraws_now(asked, loaded) is (None if is_running else half)

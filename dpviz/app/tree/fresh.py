@@ -45,8 +45,12 @@ def is_drawn_again(asked: Asked, loaded: Loaded) -> bool:
 
 
 def redraws_now(asked: Asked, loaded: Loaded) -> Redraws | None:
-    """The draws of these settings, which begin by themselves; None until they have ended, and where there are none."""
+    """The draws of these settings, which begin by themselves; None until they have ended, and where there are none.
+
+    The shelf is shared: half the draws of a session that went away are not shown while the rest is being made.
+    """
     if not is_drawn_again(asked, loaded):
         return None
-    drawn: tuple[Redraws, ...] = begin_unasked(redraws_task(asked, loaded), SHORT).values
+    status = begin_unasked(redraws_task(asked, loaded), SHORT)
+    drawn: tuple[Redraws, ...] = () if status.job is not None else status.values
     return drawn[0] if drawn and drawn[0].n_done else None

@@ -183,7 +183,8 @@ def _draws(pinned: Trained, loaded: Loaded) -> Redraws | None:
     if not is_drawn_again(pinned.asked, loaded):
         return None
     task = replace(redraws_task(pinned.asked, loaded), slot="redraws-of-pinned", shelf=DRAWN)
-    drawn: tuple[Redraws, ...] = begin_unasked(task, _SHORT).values
+    status = begin_unasked(task, _SHORT)
+    drawn: tuple[Redraws, ...] = () if status.job is not None else status.values
     with st.container():
         if not drawn:
             watch_missing(task, "Drawing the pinned tree again with fresh noise")

@@ -31,6 +31,7 @@ from dpviz.figures.wording import counted
 from dpviz.learners import get_learner
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.tree import Tree
+from dpviz.table.schema import ClassTarget
 from dpviz.training.exact_trace import ExactTrace, exact_trace
 from dpviz.training.honest.folding import folded, intervals
 from dpviz.training.honest.leaves import LEAF_COUNTS
@@ -39,7 +40,8 @@ from dpviz.training.honest.numbers import LEAF_SUMS
 FOLDED, COMPLETE = "folded", "complete"
 SELECTED = "_selected_node"
 VIEW = "tree-view"
-_FAINT = "Dashed: in less than a third of them. “noise”: never."
+_FAINT = "Dashed: in less than a third of them."
+_NOISE = "“noise”: never."
 
 
 def tree_screen(trained: Trained, loaded: Loaded) -> None:
@@ -74,7 +76,7 @@ def _ask_view() -> str:
     words = {FOLDED: "Folded", COMPLETE: "Complete"}
     note = (
         "Folded leaves out questions whose two sides predict the same, or that released counts cannot tell apart. It is free. "
-        "A question that never comes back under fresh noise is folded into “noise”."
+        "In a tree for classes, a question that never comes back under fresh noise is folded into “noise”."
     )
     more = {"help": note, "key": "tree", "bind": "query-params"}
     return st.segmented_control("Tree", tuple(words), format_func=words.__getitem__, default=FOLDED, required=True, **more)
@@ -89,6 +91,7 @@ def _legend(trained: Trained, loaded: Loaded, drawn: Redraws | None, *, may_show
         said.append("Bars: the number of a leaf on the scale of all leaves, with a 95 % interval of its mean.")
     if drawn is not None:
         said += [f"Ink: how often a question comes back in {drawn.n_done} trees with fresh noise.", _FAINT]
+        said += [_NOISE] if isinstance(loaded.schema.target, ClassTarget) else []
     per_level = levels_in_words(trained.result.plan)
     said += [f"{per_level[:-1]} ({NEIGHBOURS})."] if per_level else []
     st.caption(" ".join(said))

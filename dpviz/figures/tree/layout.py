@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from dpviz.models.tree import Branch, Leaf, Node, Tree
+from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Tree
 
 MARGIN = 10.0
 CARD_WIDTH, WIDEST_CARD, CARD_HEIGHT, LEAF_HEIGHT = 112.0, 172.0, 48.0, 36.0
@@ -189,10 +189,19 @@ def _children(node: Node, path: str) -> list[tuple[str, Node]]:
 
 
 def without_noise(node: Node, came_back: Mapping[str, int], path: str = "") -> Node:
-    """The subtree with a leaf of no meaning in place of every branch that never comes back."""
-    if not isinstance(node, Branch):
+    """The subtree with a leaf of no meaning in place of every branch that never comes back.
+
+    Not where it predicts numbers: many questions part a number about as well, so none need come back though all are signal.
+    """
+    if not isinstance(node, Branch) or _predicts_numbers(node):
         return node
     if came_back.get(path) == 0:
         return NOISE
     left, right = (without_noise(child, came_back, path + side) for child, side in ((node.left, "L"), (node.right, "R")))
     return replace(node, left=left, right=right)
+
+
+def _predicts_numbers(node: Node) -> bool:
+    while isinstance(node, Branch):
+        node = node.left
+    return isinstance(node, NumberLeaf)

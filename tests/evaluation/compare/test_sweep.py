@@ -236,8 +236,8 @@ def test_an_unknown_learner_is_refused_by_name():
 def test_a_numeric_target_is_refused_by_name(workers):
     schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("price", 0, 9), n_public=20)
     data = EncodedDataset(schema, (np.linspace(0, 1, 20),), np.linspace(0, 9, 20))
-    with pytest.raises(WrongTask, match="The learner 'pf-tree' predicts classes, but the target 'price' is declared as a number"):
-        dpviz.sweep(["pf-tree"], data, epsilon=[1.0], workers=workers)
+    with pytest.raises(WrongTask, match="'privatree' predicts classes, but the target 'price' is declared as a number"):
+        dpviz.sweep(["privatree"], data, epsilon=[1.0], workers=workers)
 
 
 @pytest.mark.usefixtures("workers_run_in")
