@@ -26,7 +26,7 @@ from dpviz.errors import DpvizError
 
 ROOT = Path(__file__).resolve().parents[2]
 #: What the tests need of the repository.
-COPIED_FOLDERS = ("dpviz", "tests", "benchmarks", "data")
+COPIED_FOLDERS = ("dpviz", "tests", "benchmarks", "data", "pages")
 COPIED_FILES = ("pyproject.toml", "app.py")
 PASSED, FAILED = 0, 1
 

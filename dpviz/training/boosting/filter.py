@@ -43,10 +43,15 @@ class FilterTerms:
 
 @lru_cache(maxsize=64)
 def _charge_table(terms: FilterTerms) -> np.ndarray:
-    """Units for one round at each level of size, from 0 to full; int64."""
+    """Units for one round at each level of size, from 0 to full; int64.
+
+    A smaller contribution loses no more than a larger one, so a level that the library cannot price (its sum does not converge at
+    some orders) costs what the next one does.
+    """
     noise, full = terms.noise_multiplier, renyi_loss(terms.noise_multiplier, terms.sampling, terms.order) * terms.rounds
     losses = [renyi_loss(noise * _LEVELS / level, terms.sampling, terms.order) for level in range(1, _LEVELS + 1)]
-    return np.array([0, *(math.ceil(BUDGET_UNITS * loss / full) for loss in losses)], dtype=np.int64)
+    priced = np.minimum.accumulate(losses[::-1])[::-1]
+    return np.array([0, *(math.ceil(BUDGET_UNITS * loss / full) for loss in priced)], dtype=np.int64)
 
 
 class RowAccounts:

@@ -69,3 +69,11 @@ def test_charges_are_rounded_up_and_grow_with_size():
         exact = np.array([exact_share(kept, size) for size in sizes])
         assert (charges / BUDGET_UNITS >= exact * (1 - 1e-12)).all()
         assert (charges[50:] / BUDGET_UNITS <= exact[50:] * 1.08).all()
+
+
+def test_a_size_that_the_library_cannot_price_costs_what_the_next_larger_one_does():
+    terms = FilterTerms(0.08388575658466553, 0.1, 1.5, 100)  # the library's sum does not converge at an eighth of full size
+    charges = terms.charges(np.arange(65) / 64)
+    assert (np.diff(charges) >= 0).all()
+    assert charges[8] == charges[9] > 0
+    assert charges[-1] == pytest.approx(BUDGET_UNITS / 100)
