@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,6 +36,8 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = tempfile.TemporaryDirectory(prefix="dpviz-register-")
     config.add_cleanup(folder.cleanup)
     os.environ["DPVIZ_REGISTER"] = str(Path(folder.name) / "releases.db")
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background, where shells have Ctrl-C ignored
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -51,15 +54,20 @@ def _room(nodeid: str) -> str:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A file stays on one worker, for what its tests share; so do all browser tests, since two browsers would starve each other.
+    """A file stays on one worker, for what its tests share; so do the browser tests, since two browsers may starve each other.
+
+    With four workers or more there is room for two of them: one takes the walk through all pages.
 
     `--dist loadgroup` promises the same, but pytest 9.2 with pytest-xdist 3.8 ignores the groups (pytest-xdist, issue 1386).
     """
     from xdist.scheduler import LoadScopeScheduling
 
+    is_roomy = (config.getoption("numprocesses") or 0) >= 4
+
     class OneFileOneWorker(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return "browser" if _room(nodeid) == "browser" else nodeid.split("::")[0]
+            file = nodeid.split("::")[0]
+            return file if _room(nodeid) != "browser" or (is_roomy and "journey" in file) else "browser"
 
     return OneFileOneWorker(config, log)
 
