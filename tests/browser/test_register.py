@@ -79,13 +79,13 @@ def test_an_officer_reads_the_account_and_takes_the_papers_away_without_the_rows
     expect(officer.get_by_text("Protects one patient with up to 3 rows")).to_be_visible()
     expect(officer.get_by_text("Spent for good by 2 releases: ε = 0.75")).to_be_visible()
     expect(officer.get_by_text("Left: ε = 0.75 of 1.5")).to_be_visible()
-    account = downloaded(officer, "Account (HTML, prints)")
+    account = downloaded(officer, "Account (HTML, for printing)")
     assert all(words in account for words in (NAME, "a second study", "the board", current_head(register)))
     answer_everything(officer)
     entry = json.loads(downloaded(officer, "Entry (JSON)"))
     assert "the intended_use" in json.dumps(entry)
     assert "measured" in downloaded(officer, "Assessment (HTML)")
-    report = downloaded(officer, "Report (HTML, prints)")
+    report = downloaded(officer, "Report (HTML, for printing)")
     assert "Guaranteed: ε = 0.5 (add/remove one row)" in report
     assert "the authors</span>Author" in report
     assert len(register.releases()) == 2
