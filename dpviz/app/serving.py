@@ -7,12 +7,16 @@ given, and comes from no other page.
 
 from __future__ import annotations
 
+import os
+import re
+import tomllib
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit.config import get_options_for_section
 from streamlit.starlette import App
 
 #: Names of this computer.
@@ -76,4 +80,23 @@ def _hosts(public: str | None) -> list[str]:
 def serve(script: str, public: str | None, config: dict[str, Any]) -> None:
     """Run the pages of `script` until they are stopped; `config` holds options of Streamlit, `public` is as in OnlyHere."""
     app = App(script, middleware=[Middleware(OnlyHere, public=public)])  # type: ignore[arg-type]
-    app.run(config={"server.allowedHosts": _hosts(public), **config})
+    app.run(config={**_from_environment(), "server.allowedHosts": _hosts(public), **config})
+
+
+def _from_environment() -> dict[str, Any]:
+    """Options of Streamlit that the environment names (STREAMLIT_SERVER_PORT), which only its own command line reads."""
+    found = {}
+    for section in ("server", "browser", "logger", "global"):
+        for name in get_options_for_section(section):
+            text = os.environ.get(f"STREAMLIT_{section}_{re.sub(r'(?=[A-Z])', '_', name)}".upper())
+            if text is not None:
+                found[f"{section}.{name}"] = _typed(text)
+    return found
+
+
+def _typed(text: str) -> Any:
+    """A number, true or false, or the text itself."""
+    try:
+        return tomllib.loads(f"value = {text.lower() if text.lower() in ('true', 'false') else text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from dpviz.app import serving
 from dpviz.app.serving import OnlyHere
 from tests.browser.serving import ROOT, process_of
 
@@ -143,3 +144,14 @@ def test_no_foreign_page_makes_the_server_ask_anybody(tmp_path: Any) -> None:
 def _children(process: int) -> list[int]:
     found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process)], capture_output=True, text=True, check=False)
     return [int(word) for word in found.stdout.split()]
+
+
+def test_the_environment_sets_what_streamlit_s_own_command_line_reads_from_it(monkeypatch):
+    asked = {}
+    monkeypatch.setenv("STREAMLIT_SERVER_PORT", "8599")
+    monkeypatch.setenv("STREAMLIT_SERVER_HEADLESS", "True")
+    monkeypatch.setenv("STREAMLIT_SERVER_FILE_WATCHER_TYPE", "none")
+    monkeypatch.setattr(serving.App, "run", lambda self, *, config: asked.update(config))
+    serving.serve("app.py", None, {"server.headless": False})
+    assert (asked["server.port"], asked["server.fileWatcherType"]) == (8599, "none")
+    assert asked["server.headless"] is False  # what was asked on the command line comes first
