@@ -13,9 +13,9 @@ from tests.browser.visiting import PATIENCE, visitor
 from tests.conftest import ROOT
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium(browser_path: str | None) -> Iterator[Any]:
-    """One browser for all browser tests."""
+    """One browser per file. Playwright keeps an event loop running; tests that need one of their own come after it has ended."""
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE)
