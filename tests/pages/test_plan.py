@@ -7,7 +7,7 @@ import pytest
 from dpviz.app.plan import screen as plan_screen
 from dpviz.evaluation.plan import consequences as found_by
 from dpviz.evaluation.plan import planner
-from dpviz.evaluation.plan.search import search
+from dpviz.evaluation.plan.search import answers
 from dpviz.learners import get_learner
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
@@ -20,10 +20,10 @@ def quick(monkeypatch):
     """Few draws."""
 
     def few(world, setup, **look):
-        return found_by.consequences(world, setup, epsilons=(0.1, 1.0), draws=10, **look)
+        return found_by.consequences_steps(world, setup, epsilons=(0.01, 0.1, 1.0), draws=10, **look)
 
-    monkeypatch.setattr(plan_screen, "consequences", few)
-    monkeypatch.setattr(planner, "search", lambda ladder, draw, **look: search(ladder, draw, stages=(40,), **look))
+    monkeypatch.setattr(plan_screen, "consequences_steps", few)
+    monkeypatch.setattr(planner, "answers", lambda ladder, draw, **look: answers(ladder, draw, stages=(40,), **look))
     monkeypatch.setattr(planner, "EPSILONS", (0.01, 1.0, 10.0))
     monkeypatch.setattr(planner, "ROWS", (100, 400))
     monkeypatch.setattr(planner, "check", partial(planner.check, draws=30))
@@ -74,7 +74,7 @@ def test_three_consequences_stand_on_one_axis_with_words_and_a_table():
     spec = json.loads(chart.proto.spec)
     assert len([shape for shape in spec["layout"]["shapes"] if shape["x0"] == shape["x1"] == 1.0]) == 3
     assert "odds about one person" in chart.proto.alt
-    assert len(test.dataframe[-1].value) == 2
+    assert len(test.dataframe[-1].value) == 3
 
 
 def test_the_cursor_follows_epsilon_without_computing_anew():

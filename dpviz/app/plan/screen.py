@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -17,14 +19,15 @@ from dpviz.app.state import Loaded
 from dpviz.app.widgets import chart, linked, table
 from dpviz.app.work import tasks
 from dpviz.app.work.session import Status, begin, begin_unasked, poll
-from dpviz.app.work.tasks import Task, in_one
+from dpviz.app.work.tasks import Task, in_one, in_steps
 from dpviz.app.work.watch import offer, report
 from dpviz.errors import DpvizError
 from dpviz.evaluation.plan import planner
-from dpviz.evaluation.plan.consequences import FAIR, Consequences, consequences
+from dpviz.evaluation.plan.consequences import FAIR, Consequences, consequences_steps
 from dpviz.evaluation.plan.planner import Along, Goal, Setup
 from dpviz.evaluation.plan.search import Answer
 from dpviz.evaluation.plan.simulate import Planted
+from dpviz.evaluation.workers import start_workers
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.plan import consequences as three
 from dpviz.figures.plan import search as drawn
@@ -33,6 +36,8 @@ from dpviz.learners import get_learner, require_task
 
 ANSWER, CHECK, CURVES = "plan", "plan-check", "plan-consequences"
 SEED, CHECK_SEED = 11, 12
+#: So many seconds the page waits for a first look at the answer.
+_PATIENCE = 1.5
 _STARTED, _FIRST = "_plan_started", "_plan_first"
 
 
@@ -49,8 +54,9 @@ def plan_screen(asked: Asked, loaded: Loaded) -> None:
     setup = setup_of(asked)
     st.divider()
     curves = _curves_task(place, setup, loaded)
-    _ask_backwards(place, setup, loaded, _first_curves(curves))
+    _ask_backwards(place, setup, loaded, curves)
     st.divider()
+    _first_curves(curves)
     _consequences(curves, asked.settings["epsilon"])
 
 
@@ -75,27 +81,38 @@ class _Search:
     goal: Goal
 
 
-def _ask_backwards(place: Place, setup: Setup, loaded: Loaded, curves: Status) -> None:
+def _ask_backwards(place: Place, setup: Setup, loaded: Loaded, curves: Task) -> None:
     st.header("Work backwards from a goal", anchor=False)
     request = ask_request(_guess(place))
     if request.goal is None:
-        _answer_poison(request, curves)
+        _answer_poison(request, poll(curves))
         return
     st.caption(plain(f"Held fixed: {drawn.setup_text(setup, request.along, get_learner(setup.learner).title)}. {place.title}."))
     key = request_key(place, setup, request, loaded)
-    task = in_one(ANSWER, key, partial(_found, _Search(place, setup, request.along, request.goal)), keep=4)
+    found = partial(_found, _Search(place, setup, request.along, request.goal))
+    task = in_steps(ANSWER, key, found, lambda value: value[1].is_complete, keep=4)
     if st.session_state.setdefault(_FIRST, key) == key:
-        begin_unasked(task)
+        begin_unasked(task, _PATIENCE)
     status = offer(task, "Find the answer", ":material/search:")
-    report(task, "Growing trees until the answer is clear")
-    if status.shown is not None:
+    report(task, "Growing trees until the answer is clear", draw=_so_far)
+    if status.shown is not None and status.job is None:
         search, answer = status.result
         _answer(search, answer, key if status.is_current else "")
 
 
-def _found(search: _Search, **how: Any) -> tuple[_Search, Answer]:
+def _found(search: _Search, **how: Any) -> Iterator[tuple[_Search, Answer]]:
+    """The first look is taken in this process while worker processes start."""
+    Thread(target=start_workers, args=(tasks.WORKERS,), daemon=True).start()
     how |= {"seed": SEED, "workers": tasks.WORKERS}
-    return search, planner.plan(search.place.world, search.setup, search.along, search.goal, **how)
+    for answer in planner.plan_steps(search.place.world, search.setup, search.along, search.goal, **how):
+        yield search, answer
+
+
+def _so_far(status: Status) -> None:
+    (search, answer), *_ = status.values
+    words = drawn.so_far_headline(answer, search.along)
+    st.info(f"**{plain(words)}**", icon=":material/hourglass_top:")
+    _picture(search, answer, words)
 
 
 def _answer(search: _Search, answer: Answer, key: str) -> None:
@@ -107,11 +124,15 @@ def _answer(search: _Search, answer: Answer, key: str) -> None:
     if isinstance(world, Planted) and goal.measure == "accuracy" and goal.target > world.follows:
         st.caption(f"Nothing could: in this world {percent(round(world.follows, 3))} is the most anybody reaches.")
     if answer.rungs:
-        chart(drawn.search_figure(answer, along), sentence, key="plan-answer")
-        st.caption("Each mark is a value that was tried: the share of its trees that reached the goal, with its limits.")
-        table(drawn.search_rows(answer, along), sentence)
+        _picture(search, answer, sentence)
     if answer.reached is not None and key:
         _check(search, answer.reached.place, key)
+
+
+def _picture(search: _Search, answer: Answer, words: str) -> None:
+    chart(drawn.search_figure(answer, search.along), words, key="plan-answer")
+    st.caption("Each mark is a value that was tried: the share of its trees that reached the goal, with its limits.")
+    table(drawn.search_rows(answer, search.along), words)
 
 
 def _check(search: _Search, reached: float, key: str) -> None:
@@ -141,8 +162,9 @@ def _answer_poison(request: PlanRequest, curves: Status) -> None:
 
 
 def _curves_task(place: Place, setup: Setup, loaded: Loaded) -> Task:
-    make = partial(consequences, place.world, setup, seed=SEED, workers=tasks.WORKERS)
-    return in_one(CURVES, request_key(place, setup, PlanRequest("poison"), loaded), make, keep=4)
+    make = partial(consequences_steps, place.world, setup, seed=SEED, workers=tasks.WORKERS)
+    key = request_key(place, setup, PlanRequest("poison"), loaded)
+    return in_steps(CURVES, key, make, lambda found: len(found.found) == len(planner.EPSILONS), keep=4)
 
 
 def _first_curves(task: Task) -> Status:
@@ -158,13 +180,13 @@ def _consequences(task: Task, cursor: float) -> None:
     status = poll(task)
     if status.n_missing and status.job is None:
         st.button("Compute the three curves", icon=":material/play_arrow:", on_click=begin, args=(task,))
-    report(task, "Growing trees along ε")
-    if status.shown is not None:
-        _three(status.result, cursor)
-
-
-def _three(found: Consequences, cursor: float) -> None:
     candidates = _ask_attack()
+    report(task, "Growing trees along ε", draw=lambda now: _three(now.values[0], cursor, candidates))
+    if status.shown is not None and status.job is None:
+        _three(status.result, cursor, candidates)
+
+
+def _three(found: Consequences, cursor: float, candidates: int) -> None:
     item = found.at(cursor)
     sentences = three.consequence_sentences(item, found, candidates=candidates, above=found.majority)
     titles = (":material/target: Accuracy", ":material/visibility: Privacy", ":material/shield: Poisoning")

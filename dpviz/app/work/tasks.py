@@ -20,6 +20,8 @@ from dpviz.progress import Progress, Stop, is_stopped
 WORKERS = max(2, min(8, os.cpu_count() or 2))
 #: Called with `progress` and `stop`.
 Make = Callable[..., Any]
+#: progress, stop -> values, each sharper than the one before
+Steps = Callable[..., Iterable[Any]]
 #: Gives the answers to the missing parts as they come, with their keys. Progress is told for the part under way.
 Compute = Callable[[Sequence[Hashable], Progress, Stop], Iterable[tuple[Hashable, "Answer"]]]
 
@@ -89,6 +91,21 @@ def in_parts(slot: str, makes: Mapping[Any, Make], **more: Any) -> Task:
     return Task(slot, tuple(makes), compute, **more)
 
 
+def in_steps(slot: str, key: Hashable, make: Steps, is_whole: Callable[[Any], bool], **more: Any) -> Task:
+    """A task of one part whose values become sharper: each is shown until the next; `more` as in Task."""
+
+    def compute(missing: Sequence[Hashable], progress: Progress, stop: Stop) -> Iterable[tuple[Hashable, Answer]]:
+        try:
+            for value in make(progress=progress, stop=stop):
+                yield key, Answer(value, is_whole(value))
+        except (Cancelled, WorkersEnded):
+            raise
+        except DpvizError as problem:
+            yield key, Answer(problem=problem.with_traceback(None))
+
+    return Task(slot, (key,), compute, **more)
+
+
 def in_one(slot: str, key: Hashable, make: Make, **more: Any) -> Task:
     """A task of one part; `more` as in Task."""
     return in_parts(slot, {key: make}, **more)
@@ -119,7 +136,7 @@ def working(task: Task, shelf: Shelf, *, again: bool = False) -> Work:
         for key, answer in task.compute(missing, tell, stop):
             shelf.pop(key, None)  # what is newest stands last
             shelf[key] = answer
-            n_done += 1
+            n_done += answer.is_whole or answer.problem is not None
             tell(0.0)
         if n_done < len(missing) or is_stopped(stop):
             raise Cancelled

@@ -92,12 +92,15 @@ def offer(task: Task, label: str, icon: str, *, on_click: Callable[[Task], None]
     return status
 
 
-def report(task: Task, words: str, *, stale: str = _STALE) -> Status:
-    """Watch the work on a task; without any, say why there is no answer, or that the one shown is for other settings."""
+def report(task: Task, words: str, *, stale: str = _STALE, draw: Callable[[Status], None] | None = None) -> Status:
+    """Watch the work on a task; without any, say why there is no answer, or that the one shown is for other settings.
+
+    `draw` as for `watch`.
+    """
     status = poll(task)
     is_stale = status.shown is not None and not status.is_current
     with st.container():
-        watch(task, words)
+        watch(task, words, draw=draw)
         for problem in status.problems:
             error(problem, kept="What is shown is the answer before." if is_stale else "")
         if status.was_stopped and status.n_missing:

@@ -12,8 +12,9 @@ two agree.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -66,7 +67,7 @@ class Consequences:
     ----------
     setup : Setup
     found : tuple of Consequence
-        By epsilon; fewer than asked for after a stop.
+        By epsilon; fewer than asked for while more are computed, and after a stop.
     n_train : int
     majority : float
         Accuracy of always predicting the most frequent class.
@@ -99,7 +100,13 @@ class Consequences:
         return tuple(item for item in self.found if (protected := item.protected(above)) is not None and protected >= rows)
 
 
-def consequences(
+def consequences(world: World, setup: Setup, **how: Any) -> Consequences:
+    """The last of `consequences_steps`, whose parameters it takes."""
+    *_, found = consequences_steps(world, setup, **how)
+    return found
+
+
+def consequences_steps(
     world: World,
     setup: Setup,
     *,
@@ -110,8 +117,8 @@ def consequences(
     workers: int = 1,
     progress: Progress | None = None,
     stop: Stop | None = None,
-) -> Consequences:
-    """Accuracy and poisoning certificates along a ladder of epsilons.
+) -> Iterator[Consequences]:
+    """Accuracy and poisoning certificates along a ladder of epsilons: first at the setup's own, then everywhere more densely.
 
     Parameters
     ----------
@@ -122,15 +129,28 @@ def consequences(
     progress : callable (share in (0, 1]), optional
     stop : callable () -> bool, optional
         Asked between epsilons; those done so far are kept, at least one.
+
+    Yields
+    ------
+    Consequences
+        With one epsilon more each time.
     """
     train, test = world.draw(setup.n_rows, seed=seed_from(seed, 0))
     asked = {name: value for name, value in {**setup.settings, **setup.params}.items() if name != "epsilon"}
     options = {"draws": draws, "beta": beta / len(epsilons), "workers": workers, "stop": stop, **asked}
-    found: list[Consequence] = []
-    for epsilon in steps(epsilons, progress, stop, at_least=1):
-        table = certify(setup.learner, [(train, test)], epsilon=epsilon, seed=seed_from(seed, 1 + len(found)), **options)
-        found.append(Consequence(epsilon, _accuracies(table), table))
-    return Consequences(setup, tuple(found), train.n_rows, found[0].certificate.majority, beta, draws)
+    found: dict[int, Consequence] = {}
+    for at in steps(_order(epsilons, setup.settings["epsilon"]), progress, stop, at_least=1):
+        table = certify(setup.learner, [(train, test)], epsilon=epsilons[at], seed=seed_from(seed, 1 + at), **options)
+        found[at] = Consequence(epsilons[at], _accuracies(table), table)
+        by_epsilon = tuple(item for _, item in sorted(found.items()))
+        yield Consequences(setup, by_epsilon, train.n_rows, table.majority, beta, draws)
+
+
+def _order(epsilons: Sequence[float], asked: float) -> list[int]:
+    """Positions: the nearest to what was asked, then every fourth, every second, the others."""
+    nearest = min(range(len(epsilons)), key=lambda at: abs(math.log(epsilons[at] / asked)))
+    coarse_first = sorted(range(len(epsilons)), key=lambda at: (at % 4 > 0) + at % 2)
+    return list(dict.fromkeys([nearest, *coarse_first]))
 
 
 def _accuracies(table: PoisoningTable) -> np.ndarray:

@@ -7,15 +7,16 @@ on private rows spend epsilon many times, so rows are simulated or public (`simu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any, Literal
 
 import numpy as np
 
 from dpviz.errors import DpvizError
 from dpviz.evaluation.checks import require_between_0_and_1, require_classes
-from dpviz.evaluation.plan.search import Answer, Rung, judged, search
+from dpviz.evaluation.plan.search import Answer, Rung, answers, judged
 from dpviz.evaluation.plan.simulate import World
 from dpviz.evaluation.workers import in_chunks
 from dpviz.learners import fit, get_learner, require_task
@@ -35,6 +36,8 @@ DEPTHS = tuple(range(8, 0, -1))
 #: Draws of a check, which are independent of the answer.
 CHECK_DRAWS = 300
 _CHUNK = 10
+#: Up to so many rows a first look takes a second.
+_FEW_ROWS = 30_000
 
 #: accuracy: on held-out rows. labels: share of the leaves whose label is the majority of the training rows there.
 Measure = Literal["accuracy", "labels"]
@@ -92,7 +95,13 @@ def ladder_of(along: Along) -> tuple[float, ...]:
     return {"epsilon": EPSILONS, "n_rows": ROWS, "max_depth": DEPTHS}[along]
 
 
-def plan(
+def plan(world: World, setup: Setup, along: Along, goal: Goal, **how: Any) -> Answer:
+    """The least epsilon, fewest rows, or deepest tree that reaches a goal: the last of `plan_steps`, with its parameters."""
+    *_, answer = plan_steps(world, setup, along, goal, **how)
+    return answer
+
+
+def plan_steps(
     world: World,
     setup: Setup,
     along: Along,
@@ -104,20 +113,27 @@ def plan(
     workers: int = 1,
     progress: Progress | None = None,
     stop: Stop | None = None,
-) -> Answer:
-    """The least epsilon, fewest rows, or deepest tree that reaches a goal.
+) -> Iterator[Answer]:
+    """What is known about the least epsilon, fewest rows, or deepest tree that reaches a goal, ever more sharply.
 
     Parameters
     ----------
     world : World
         Simulated or public rows.
     seed : int
-        Repeatable; does not depend on `workers`.
+        Repeatable; does not depend on `workers`. A draw has the same rows and noise at every place.
     ladder : sequence of float, optional
         Places to choose from, by default `ladder_of(along)`.
     confidence : float
         Probability that every statement of the answer is right, provided that success never becomes less likely along the ladder.
         Statements about a single place do not need this assumption.
+    workers : int
+        The first look is taken in this process where rows are few: others take longer to start.
+
+    Yields
+    ------
+    Answer
+        The last one is complete unless the search was stopped.
 
     Raises
     ------
@@ -128,11 +144,13 @@ def plan(
     require_classes(world.schema, "A plan")
     require_task(get_learner(setup.learner), world.schema)
 
-    def draw(at: int, count: int, before: int) -> np.ndarray:
-        seeds = [seed_from(seed, at, number) for number in range(before, before + count)]
-        return outcomes(world, setup.at(along, places[at]), goal.measure, seeds, workers=workers)
+    def draw(positions: Sequence[int], count: int, before: int) -> np.ndarray:
+        setups = [setup.at(along, places[at]) for at in positions]
+        seeds = [seed_from(seed, number) for number in range(before, before + count)]
+        here = 1 if not before and world.n_rows <= _FEW_ROWS else workers
+        return _outcomes(world, setups, goal.measure, seeds, workers=here)
 
-    return search(
+    yield from answers(
         places, draw, target=goal.target, reliability=goal.reliability, confidence=confidence, progress=progress, stop=stop
     )
 
@@ -168,24 +186,34 @@ def outcomes(
     stop: Stop | None = None,
 ) -> np.ndarray:
     """The measure of one fresh tree per seed, each on its own draw of the world."""
-    found = in_chunks(_Fits(world, setup, measure).run, seeds, _CHUNK, workers=workers, progress=progress, stop=stop)
-    return np.concatenate(found) if found else np.empty(0)
+    return _outcomes(world, [setup], measure, seeds, workers=workers, progress=progress, stop=stop)[0]
+
+
+def _outcomes(world: World, setups: Sequence[Setup], measure: Measure, seeds: Sequence[int], **how: Any) -> np.ndarray:
+    """The same of several setups, one line each. They share draws of the world, and the noise as far as they use the same."""
+    found = in_chunks(_Fits(world, tuple(setups), measure).run, seeds, _CHUNK, **how)
+    return np.concatenate(found, axis=1) if found else np.empty((len(setups), 0))
 
 
 @dataclass(frozen=True)
 class _Fits:
     world: World
-    setup: Setup
+    setups: tuple[Setup, ...]
     measure: Measure
 
     def run(self, seeds: Sequence[int]) -> np.ndarray:
-        """One outcome per seed."""
-        return np.array([self._one(seed) for seed in seeds])
+        """One outcome per setup and seed."""
+        return np.array([self._of_one(seed) for seed in seeds]).T
 
-    def _one(self, seed: int) -> float:
-        train, test = self.world.draw(self.setup.n_rows, seed=seed)
-        result = self.setup.fit(train, seed)
-        return result.score(test) if self.measure == "accuracy" else label_accuracy(result, train)
+    def _of_one(self, seed: int) -> list[float]:
+        found: list[float] = []
+        for n_rows, setups in groupby(self.setups, key=lambda setup: setup.n_rows):
+            train, test = self.world.draw(n_rows, seed=seed)
+            rows = train.with_cached_counts() if len(self.setups) > 1 else train
+            for setup in setups:
+                result = setup.fit(rows, seed)
+                found.append(result.score(test) if self.measure == "accuracy" else label_accuracy(result, rows))
+        return found
 
 
 def label_accuracy(result: FitResult, data: EncodedDataset) -> float:

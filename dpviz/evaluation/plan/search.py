@@ -1,16 +1,17 @@
-"""The first place of a ladder where something succeeds often enough: stochastic bisection with a stated confidence.
+"""The first place of a ladder where something succeeds often enough: a look everywhere, then a search with stated confidence.
 
-The probability p(x) of success must not fall along the ladder. At a rung, draws are made in stages until an exact
-(Clopper-Pearson) limit shows p >= reliability or p < reliability, or the draws run out. All limits of a search together fail with
-probability at most 1 - confidence (union bound over rungs and stages; every rung has its own draws).
+The probability p(x) of success must not fall along the ladder. Draws are made in stages. The first stage looks at every rung;
+where it crosses the reliability, two rungs go on until an exact (Clopper-Pearson) limit shows p >= reliability or
+p < reliability, or the draws run out, and bisection follows where that does not settle it. The limits of all rungs at all stages
+fail together with probability at most 1 - confidence (union bound), so it does not matter which rungs are chosen, nor that rungs
+share draws.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,13 +20,14 @@ from dpviz.evaluation.checks import require_between_0_and_1
 from dpviz.evaluation.intervals import clopper_pearson
 from dpviz.progress import Progress, Stop, is_stopped
 
-#: Draws made at a rung by the end of the first, second, ... stage.
-STAGES = (30, 80, 200, 500)
+#: Draws made at a rung by the end of the first, second, ... stage; the first is made everywhere.
+STAGES = (10, 30, 80, 200, 500)
 
 #: yes: shown to succeed often enough; no: shown not to; open: undecided.
 Verdict = Literal["yes", "no", "open"]
-#: (position on the ladder, number of draws, draws made there before) -> outcomes
-Draw = Callable[[int, int, int], np.ndarray]
+#: (positions on the ladder, number of draws, draws made there before) -> outcomes of shape (n_positions, n_draws). Draws with the
+#: same number may share rows and noise between positions, as long as the draws at each position are independent of each other.
+Draw = Callable[[Sequence[int], int, int], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Answer:
         Those tested, in the order of the ladder.
     target, reliability, confidence : float
     is_complete : bool
-        False after a stop.
+        False after a stop, and while the search goes on.
     """
 
     ladder: tuple[float, ...]
@@ -104,7 +106,13 @@ class Answer:
         return self.rungs[-1] if self.rungs else None
 
 
-def search(
+def search(ladder: Sequence[float], draw: Draw, *, target: float, **how: Any) -> Answer:
+    """The last answer of `answers`, whose parameters it takes."""
+    *_, answer = answers(ladder, draw, target=target, **how)
+    return answer
+
+
+def answers(
     ladder: Sequence[float],
     draw: Draw,
     *,
@@ -114,29 +122,29 @@ def search(
     stages: Sequence[int] = STAGES,
     progress: Progress | None = None,
     stop: Stop | None = None,
-) -> Answer:
-    """The first place of the ladder where an outcome is at least `target` with probability `reliability`.
+) -> Iterator[Answer]:
+    """The first place of the ladder where an outcome is at least `target` with probability `reliability`, ever more sharply.
 
     Parameters
     ----------
     ladder : sequence of float
         Ordered so that success becomes likelier, or stays as likely.
-    draw : callable (position, count, before) -> ndarray of shape (count,)
-        `count` fresh outcomes at a position where `before` were already made.
+    draw : callable (positions, count, before) -> ndarray of shape (n_positions, count)
+        `count` fresh outcomes at each of the positions, where `before` were already made.
     progress : callable (share in (0, 1]), optional
     stop : callable () -> bool, or threading.Event, optional
-        Asked between stages; the result so far is returned.
+        Asked between stages; the result so far is the last.
+
+    Yields
+    ------
+    Answer
+        After every stage; the last one is complete unless the search was stopped.
     """
     if not ladder:
         raise ParameterError("a search", "ladder", ladder, "at least one place")
     require_between_0_and_1("a search", "reliability", reliability)
     require_between_0_and_1("a search", "confidence", confidence)
     return _Search(tuple(ladder), draw, target, reliability, confidence, tuple(stages), progress, stop).run()
-
-
-def most_rungs(n_places: int) -> int:
-    """The most rungs a search may test: the last place, and two bisections."""
-    return min(n_places, 2 * math.ceil(math.log2(n_places + 1)) + 1)
 
 
 @dataclass
@@ -152,55 +160,84 @@ class _Search:
     progress: Progress | None
     stop: Stop | None
     found: dict[int, Rung] = field(default_factory=dict)
-    is_stopped: bool = False
 
     @property
     def failure(self) -> float:
         """Probability with which each limit may be wrong."""
-        return (1 - self.confidence) / (most_rungs(len(self.ladder)) * len(self.stages) * 2)
+        return (1 - self.confidence) / (len(self.ladder) * len(self.stages) * 2)
 
-    def run(self) -> Answer:
-        """The last place first, because no other matters when it fails; then two bisections."""
-        last = len(self.ladder) - 1
-        if self._verdict(last) == "yes":
-            self._bisect(-1, last, open_is="no")  # the first shown to succeed
-        if self._verdict(last) != "no":
-            known = [at for at, rung in self.found.items() if rung.verdict == "no"]
-            undecided = [at for at, rung in self.found.items() if rung.verdict != "no"]
-            self._bisect(max(known, default=-1), min(undecided, default=last), open_is="yes")  # the last shown to fail
-        rungs = tuple(rung for _, rung in sorted(self.found.items()))
-        if self.progress is not None and not self.is_stopped:
-            self.progress(1.0)
-        return Answer(self.ladder, rungs, self.target, self.reliability, self.confidence, not self.is_stopped)
+    def run(self) -> Iterator[Answer]:
+        """A first look everywhere, the two rungs between which it crosses, then two bisections. The last answer comes last."""
+        try:
+            yield self._drawn(range(len(self.ladder)), self.stages[0])
+            yield from self._settled(self._crossing())
+            yield from self._bisected("yes", open_is="no")  # the first shown to succeed
+            yield from self._bisected("no", open_is="yes")  # the last shown to fail
+        except _Stopped:
+            yield self._answer(is_complete=False)
+            return
+        self._tell(1.0)
+        yield self._answer(is_complete=True)
 
-    def _bisect(self, no: int, yes: int, *, open_is: Verdict) -> None:
-        while yes - no > 1 and not self.is_stopped:
-            middle = (no + yes) // 2
-            verdict = self._verdict(middle)
-            is_yes = (open_is if verdict == "open" else verdict) == "yes"
-            no, yes = (no, middle) if is_yes else (middle, yes)
+    def _crossing(self) -> tuple[int, ...]:
+        """The last rung that a first look finds below the reliability, and the first above; the last rung if none is."""
+        above = [at for at, rung in self.found.items() if rung.share >= self.reliability]
+        first = min(above, default=len(self.ladder) - 1)
+        return tuple(at for at in (first - 1, first) if at >= 0)
 
-    def _verdict(self, at: int) -> Verdict:
-        if at not in self.found:
-            rung = self._tested(at)
-            if rung is None:
-                return "open"
-            self.found[at] = rung
-            if self.progress is not None:
-                self.progress(min(0.99, len(self.found) / most_rungs(len(self.ladder))))
-        return self.found[at].verdict
+    def _bisected(self, wanted: Verdict, *, open_is: Verdict) -> Iterator[Answer]:
+        """Settle rungs until the first "yes", or the last "no", has a settled neighbour."""
+        while (between := self._between(wanted, open_is))[1] - between[0] > 1:
+            no, yes = between
+            last = len(self.ladder) - 1
+            yield from self._settled((last if yes > last else (no + yes) // 2,))  # no other place matters when the last one fails
 
-    def _tested(self, at: int) -> Rung | None:
-        rung, outcomes = None, np.empty(0)
+    def _between(self, wanted: Verdict, open_is: Verdict) -> tuple[int, int]:
+        """(a settled rung that is not enough, or -1; one that is, or the end) around the wanted one."""
+        settled = {at: rung.verdict for at, rung in self.found.items() if self._is_settled(at)}
+        no = [at for at, verdict in settled.items() if "no" in (verdict, open_is if verdict == "open" else "")]
+        yes = [at for at, verdict in settled.items() if "yes" in (verdict, open_is if verdict == "open" else "")]
+        if wanted == "yes":
+            first = min(yes, default=len(self.ladder))
+            return max((at for at in no if at < first), default=-1), first
+        last = max(no, default=-1)
+        return last, min((at for at in yes if at > last), default=len(self.ladder))
+
+    def _is_settled(self, at: int) -> bool:
+        rung = self.found[at]
+        return rung.verdict != "open" or rung.n_draws >= self.stages[-1]
+
+    def _settled(self, places: Sequence[int]) -> Iterator[Answer]:
+        """Draw at these places until each has a verdict or all its draws."""
         for total in self.stages:
-            self.is_stopped = is_stopped(self.stop)
-            if self.is_stopped:
-                break
-            outcomes = np.concatenate([outcomes, self.draw(at, total - len(outcomes), len(outcomes))])
-            rung = judged(self.ladder[at], outcomes, self.target, self.reliability, self.failure)
-            if rung.verdict != "open":
-                break
-        return rung
+            wanted = [at for at in places if not self._is_settled(at) and self.found[at].n_draws < total]
+            if wanted:
+                yield self._drawn(wanted, total)
+
+    def _drawn(self, places: Sequence[int], total: int) -> Answer:
+        """Draws up to `total` at places with equally many so far."""
+        if is_stopped(self.stop):
+            raise _Stopped
+        before = {at: self.found[at].outcomes if at in self.found else np.empty(0) for at in places}
+        n_before = len(before[places[0]])
+        fresh = self.draw(tuple(places), total - n_before, n_before)
+        for at, outcomes in zip(places, fresh, strict=True):
+            drawn = np.concatenate([before[at], outcomes])
+            self.found[at] = judged(self.ladder[at], drawn, self.target, self.reliability, self.failure)
+        self._tell(min(0.95, sum(rung.n_draws for rung in self.found.values()) / (3 * self.stages[-1])))
+        return self._answer(is_complete=False)
+
+    def _tell(self, share: float) -> None:
+        if self.progress is not None:
+            self.progress(share)
+
+    def _answer(self, *, is_complete: bool) -> Answer:
+        rungs = tuple(rung for _, rung in sorted(self.found.items()))
+        return Answer(self.ladder, rungs, self.target, self.reliability, self.confidence, is_complete)
+
+
+class _Stopped(Exception):
+    """Somebody asked the search to stop."""
 
 
 def judged(place: float, outcomes: np.ndarray, target: float, reliability: float, failure: float) -> Rung:

@@ -11,7 +11,7 @@ from statistics import median_high
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.plan.planner import Along, Goal, Setup
-from dpviz.evaluation.plan.search import Answer, Rung
+from dpviz.evaluation.plan.search import STAGES, Answer, Rung
 from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, Style, chart, limits, line, marker
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.theme import GREEN, NEUTRAL, ORANGE
@@ -22,8 +22,18 @@ MEASURES = {
     "accuracy": "test accuracy (held-out rows)",
     "labels": "the share of leaves whose label is the true majority",
 }
-VERDICTS = {"yes": "enough", "no": "not enough", "open": "undecided"}
-_MARKS = {"yes": (GREEN, "triangle-up"), "no": (ORANGE, "triangle-down"), "open": (NEUTRAL, "circle-open")}
+VERDICTS = {"yes": "enough", "no": "not enough", "open": "undecided", "look": "first look"}
+_MARKS = {
+    "yes": (GREEN, "triangle-up"),
+    "no": (ORANGE, "triangle-down"),
+    "open": (NEUTRAL, "diamond"),
+    "look": (NEUTRAL, "circle-open"),
+}
+
+
+def mark_of(rung: Rung) -> str:
+    """Its verdict, or "look": seen once, as every place is, and left there, because others decide the question."""
+    return "look" if rung.verdict == "open" and rung.n_draws <= STAGES[0] else rung.verdict
 
 
 def place_text(along: Along, place: float) -> str:
@@ -55,6 +65,15 @@ def answer_headline(answer: Answer, along: Along) -> str:
     return f"Not shown to be reachable: the draws do not decide at {place_text(along, last)}"
 
 
+def so_far_headline(answer: Answer, along: Along) -> str:
+    """What is known while the search goes on: it holds like the answer itself, which will only say more."""
+    if answer.reached is not None:
+        return f"{capital(place_text(along, answer.reached.place))} does; now looking at its neighbours"
+    if answer.missed is not None:
+        return f"{capital(place_text(along, answer.missed.place))} is shown not to do; now looking beyond"
+    return "A first look at every value; now looking more closely"
+
+
 def answer_sentence(answer: Answer, along: Along, goal: Goal) -> str:
     """What was found at the ends of the bracket, and what the confidence covers."""
     said = [f"Wanted: {goal_text(goal)}."]
@@ -67,8 +86,8 @@ def answer_sentence(answer: Answer, along: Along, goal: Goal) -> str:
             said.append(f"The middle tree there had {percent(median_high(missed.outcomes))}.")
     elif reached is not None:
         said.append(f"Nothing looked at was shown not to be enough, down to {place_text(along, answer.rungs[0].place)}.")
-    between = [rung for rung in answer.rungs if rung.verdict == "open"]
-    if reached is not None and between:
+    between = answer.rungs[answer.rungs.index(missed) + 1 if missed else 0 : answer.rungs.index(reached) if reached else 0]
+    if between:
         said.append(f"Undecided: {', '.join(place_text(along, rung.place) for rung in between)}.")
     said.append(f"All of this holds together with {percent(answer.confidence)} confidence.")
     return " ".join(said)
@@ -99,19 +118,21 @@ def search_figure(answer: Answer, along: Along) -> Figure:
     figure = chart(340, top=16, legend=LEGEND_ABOVE, xaxis=across, yaxis=up)
     named: set[str] = set()
     for rung in answer.rungs:
-        colour, symbol = _MARKS[rung.verdict]
+        mark = mark_of(rung)
+        colour, symbol = _MARKS[mark]
+        above, below = (0.0, 0.0) if mark == "look" else (rung.high - rung.share, rung.share - rung.low)
         figure.add_scatter(
             x=[rung.place],
             y=[100 * rung.share],
             mode="markers",
-            error_y=limits([100 * (rung.high - rung.share)], [100 * (rung.share - rung.low)], colour),
+            error_y=limits([100 * above], [100 * below], colour),
             marker=marker(colour, symbol),
-            name=VERDICTS[rung.verdict],
-            legendgroup=rung.verdict,
-            showlegend=rung.verdict not in named,
-            hovertemplate=f"{place_text(along, rung.place)}: {_count(rung)} reached it, {VERDICTS[rung.verdict]}<extra></extra>",
+            name=VERDICTS[mark],
+            legendgroup=mark,
+            showlegend=mark not in named,
+            hovertemplate=f"{place_text(along, rung.place)}: {_count(rung)} reached it, {VERDICTS[mark]}<extra></extra>",
         )
-        named.add(rung.verdict)
+        named.add(mark)
     if answer.reached is not None:
         place = answer.reached.place
         figure.add_vline(place, line=line(GREEN, 2))
@@ -141,7 +162,7 @@ def search_rows(answer: Answer, along: Along) -> Rows:
             "share": percent(round(rung.share, 3)),
             "at least": percent(round(rung.low, 3)),
             "at most": percent(round(rung.high, 3)),
-            "verdict": VERDICTS[rung.verdict],
+            "verdict": VERDICTS[mark_of(rung)],
         }
         for rung in answer.rungs
     ]

@@ -18,6 +18,7 @@ from dpviz.app.robustness import run as robustness_run
 from dpviz.app.tree import ladder
 from dpviz.app.work.pool import Lane
 from dpviz.errors import Cancelled
+from dpviz.evaluation.plan import planner
 from dpviz.learners import get_learner
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
@@ -46,7 +47,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
     monkeypatch.setattr(compare_run, "run_batches", work)
     monkeypatch.setattr(robustness_run, "certify", work)
     monkeypatch.setattr(robustness_run, "attack_curve", work)
-    monkeypatch.setattr(plan_screen, "consequences", work)
+    monkeypatch.setattr(planner, "plan_steps", work)
     monkeypatch.setattr(lab, "share_map", work)
     monkeypatch.setattr(audit_results, "verify_each", work)
     yield work
@@ -57,7 +58,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
 LONG_WORK = {
     "compare": ({}, "", compare_run.SLOT),
     "robustness": ({"robust-draws": "100"}, "", robustness_run.CURVES),
-    "plan": ({}, "", plan_screen.CURVES),
+    "plan": ({}, "", plan_screen.ANSWER),
     "budget": ({"learner": get_learner("privatree").title}, "Compute the map", lab.MAP),
     "audit": ({}, "Search again", audit_results.SLOT),
 }

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.plan.search import judged, most_rungs, search
+from dpviz.evaluation.plan.search import STAGES, answers, judged, search
 from dpviz.randomness import generator
 
 LADDER = tuple(range(17))
@@ -13,7 +13,13 @@ LADDER = tuple(range(17))
 
 def draws(probability, seed):
     rng = generator(seed)
-    return lambda at, count, before: (rng.random(count) < probability(LADDER[at])).astype(float)
+
+    def draw(places, count, before):
+        """The same chances at every place, so that places depend on each other as much as they can."""
+        chance = rng.random(count)
+        return np.array([chance < probability(LADDER[at]) for at in places]).astype(float)
+
+    return draw
 
 
 def test_answers_hold_as_often_as_their_confidence_says():
@@ -44,14 +50,14 @@ def test_a_careless_search_would_be_caught():
 def test_a_sharp_step_is_found_between_its_neighbours():
     answer = search(LADDER, draws(lambda x: float(x >= 6), 1), target=1)
     assert (answer.reached.place, answer.missed.place) == (6, 5)
-    assert len(answer.rungs) <= most_rungs(17)
+    assert sum(rung.n_draws > STAGES[0] for rung in answer.rungs) == 1  # five is refuted at first sight
 
 
 def test_what_no_place_reaches_is_not_reachable():
     answer = search(LADDER, draws(lambda x: 0.3, 1), target=1)
     assert answer.reached is None
     assert answer.is_refuted
-    assert [rung.place for rung in answer.rungs] == [16]
+    assert {rung.n_draws for rung in answer.rungs} <= set(STAGES[:2])
 
 
 def test_what_is_on_the_edge_is_left_open_not_claimed():
@@ -73,20 +79,36 @@ def test_a_stop_gives_what_was_found():
     assert answer.rungs == ()
     assert answer.reached is answer.missed is answer.last is None
     asked = []
-    answer = search(LADDER, draws(lambda x: float(x > 5), 1), target=1, stop=lambda: len(asked) > 3 or asked.append(1))
+    answer = search(LADDER, draws(lambda x: 0.9, 1), target=1, stop=lambda: len(asked) > 1 or asked.append(1))
     assert not answer.is_complete
-    assert answer.rungs
+    assert len(answer.rungs) == len(LADDER)
 
 
-def test_every_rung_has_draws_of_its_own_and_looks_go_on_where_they_were():
+def test_every_place_is_looked_at_first_and_two_go_on_where_they_were():
     seen = []
 
-    def draw(at, count, before):
-        seen.append((at, before, count))
-        return np.full(count, 0.5)
+    def draw(places, count, before):
+        seen.append((tuple(places), before, before + count))
+        return np.array([np.arange(before, before + count) % 10 > (0 if at else 2) for at in places]).astype(float)
 
-    search((1.0,), lambda at, count, before: draw(at, count, before) * 0 + (np.arange(before, before + count) % 10 > 0), target=1)
-    assert [(before, before + count) for _, before, count in seen] == [(0, 30), (30, 80), (80, 200), (200, 500)]
+    search((1.0, 2.0, 3.0), draw, target=1)
+    assert seen[0] == ((0, 1, 2), 0, 10)
+    assert [stage for places, *stage in seen if 1 in places] == [[0, 10], [10, 30], [30, 80], [80, 200], [200, 500]]
+    assert seen[1][0] == (0, 1)
+
+
+def test_a_search_shows_what_it_knows_after_every_stage():
+    *first, last = answers(LADDER, draws(lambda x: float(x >= 6), 1), target=1)
+    assert last.is_complete
+    assert not any(answer.is_complete for answer in first)
+    assert [len(answer.rungs) for answer in first] == [len(LADDER)] * len(first)
+
+
+def test_where_success_comes_and_never_gets_sure_no_place_is_tried_in_vain():
+    """A curve that runs flat just below what is wanted: the last place is settled, and bisection follows, not every place."""
+    answer = search(LADDER, draws(lambda x: 0.88 if x > 4 else 0.1, 1), target=1)
+    assert answer.reached is None
+    assert sum(rung.n_draws > STAGES[0] for rung in answer.rungs) <= 8
 
 
 @pytest.mark.parametrize("wrong", [{"ladder": ()}, {"reliability": 1.0}, {"confidence": 0.0}])

@@ -17,6 +17,7 @@ from dpviz.figures.plan.search import (
     search_figure,
     search_rows,
     setup_text,
+    so_far_headline,
 )
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
@@ -63,7 +64,7 @@ def test_epsilon_is_never_capitalised():
 
 def test_the_figure_marks_every_rung_by_shape_and_its_limits():
     figure = search_figure(FOUND, "epsilon")
-    assert [trace.marker.symbol for trace in figure.data] == ["triangle-down", "circle-open", "triangle-up"]
+    assert [trace.marker.symbol for trace in figure.data] == ["triangle-down", "diamond", "triangle-up"]
     for trace, found in zip(figure.data, FOUND.rungs, strict=True):
         assert trace.y[0] + trace.error_y.array[0] == pytest.approx(100 * found.high)
         assert trace.y[0] - trace.error_y.arrayminus[0] == pytest.approx(100 * found.low)
@@ -79,6 +80,16 @@ def test_every_verdict_is_named_once_and_the_answer_is_a_line():
     assert name.x == pytest.approx(math.log10(FOUND.reached.place))  # where plotly wants it on such an axis
     refuted = replace(FOUND, rungs=FOUND.rungs[:1])
     assert not [shape for shape in search_figure(refuted, "epsilon").layout.shapes if shape.x0 == shape.x1]
+
+
+def test_what_was_only_looked_at_is_no_verdict_and_has_no_limits_drawn():
+    found = answer(rung(0.01, 8, 10), rung(0.1, 450, 500), rung(1.0, 10, 10), complete=False)
+    assert [row["verdict"] for row in search_rows(found, "epsilon")] == ["first look", "undecided", "first look"]
+    look, undecided, _ = search_figure(found, "epsilon").data
+    assert look.error_y.array[0] == 0 < undecided.error_y.array[0]
+    assert so_far_headline(found, "epsilon").startswith("A first look")
+    assert so_far_headline(FOUND, "epsilon").startswith("ε = 1 does")
+    assert "Undecided: ε = 0.1." in answer_sentence(answer(*FOUND.rungs, rung(2.0, 10, 10)), "epsilon", WISH)
 
 
 def test_the_table_says_the_same():
