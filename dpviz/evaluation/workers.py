@@ -19,6 +19,7 @@ from threading import Event, current_thread, main_thread
 from typing import TypeVar
 
 from dpviz.errors import WorkersEnded
+from dpviz.evaluation.cluster import active_cluster, on_cluster
 from dpviz.progress import Progress, Stop, steps
 from dpviz.table.dataset import EncodedDataset
 
@@ -39,17 +40,22 @@ def spread(work: Callable[[T], R], tasks: Iterable[T], workers: int = 1, *, in_o
     tasks : iterable
         Consumed a little ahead of the workers; when it ends early, so does the work.
     workers : int
-        1 works in this process; more are joblib's n_jobs, on the active backend.
+        1 works in this process; more are joblib's n_jobs, on the active backend. A Dask cluster uses all of its own.
     in_order : bool
-        False yields results as they finish.
+        False may yield results as they finish.
 
     Raises
     ------
     WorkersEnded
-        A process was killed. Results that were yielded before stand, and the next call starts new processes.
+        A process was killed (on a cluster: several times). Results that were yielded before stand, and the next call starts
+        new processes.
     """
     if workers == 1:
         yield from map(work, tasks)
+        return
+    cluster = active_cluster()
+    if cluster is not None:
+        yield from on_cluster(cluster, work, tasks)
         return
     try:
         yield from _spread(work, tasks, workers, in_order=in_order)

@@ -186,7 +186,8 @@ _REMEMBERED: dict[str, EncodedDataset] = {}
 def _remembering(train: EncodedDataset) -> EncodedDataset:
     """The training rows, kept in this process so that chunks of draws share their counts; one table at a time."""
     key = train.fingerprint
-    if key not in _REMEMBERED:
+    found = _REMEMBERED.get(key)
+    if found is None:
         _REMEMBERED.clear()
-        _REMEMBERED[key] = train.with_cached_counts()
-    return _REMEMBERED[key]
+        found = _REMEMBERED[key] = train.with_cached_counts()
+    return found
