@@ -94,6 +94,14 @@ class UnknownName(DpvizError):
         super().__init__(f"There is no {kind} called {name!r:.80}.", remedy=hint)
 
 
+class CannotCount(DpvizError):
+    """Rows are counted where they are, and what was asked needs more than counts. `fitting` lists learners that do not."""
+
+    def __init__(self, what: str, fitting: Iterable[str]) -> None:
+        self.fitting = tuple(fitting)
+        super().__init__(what, remedy=f"Choose a learner that needs only counts ({', '.join(self.fitting)}).")
+
+
 class WrongTask(DpvizError):
     """A learner was given a target it does not predict (classes against numbers). `fitting` lists learners that do."""
 

@@ -12,11 +12,12 @@ from types import MappingProxyType
 from typing import Any
 
 from dpviz.accounting.ledger import Ledger
-from dpviz.errors import NotRowWise, ParameterError, UnknownName, WrongTask
+from dpviz.errors import CannotCount, NotRowWise, ParameterError, UnknownName, WrongTask
 from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, Schema
 from dpviz.training.contract import FitResult, LearnerSpec, schema_disclosures
+from dpviz.training.counting.contract import Rows
 from dpviz.training.honest.testing import fit_with_test, plan_with_test
 from dpviz.training.params import Settings, make_params
 
@@ -64,13 +65,22 @@ def require_task(spec: LearnerSpec, schema: Schema) -> None:
         raise WrongTask(spec.name, kinds[0], schema.target.name, kinds[1], learners_for(schema))
 
 
+def require_counts(spec: LearnerSpec, schema: Schema, test_share: float | None) -> None:
+    """Raise CannotCount where a learner, or its test, needs more of rows than `dpviz.training.counting` answers."""
+    able = [name for name in learners_for(schema) if registry()[name].counts_only]
+    if not spec.counts_only:
+        raise CannotCount(f"The learner {spec.name!r} needs the rows themselves, in memory.", able)
+    if test_share and not spec.tests_itself:
+        raise CannotCount(f"A test of the learner {spec.name!r} needs the rows themselves, in memory.", able)
+
+
 def _kind(schema: Schema) -> str:
     return "classes" if isinstance(schema.target, ClassTarget) else "number"
 
 
 def fit(
     name: str,
-    data: EncodedDataset,
+    data: Rows,
     *,
     epsilon: float,
     max_depth: int = 4,
@@ -87,8 +97,8 @@ def fit(
     ----------
     name : str
         One of `learner_names()`.
-    data : EncodedDataset
-        Private rows.
+    data : EncodedDataset or CountedRows
+        Private rows, in memory or counted where they are.
     epsilon, delta : float
         Privacy loss under add/remove one row.
     max_depth : int
@@ -111,12 +121,16 @@ def fit(
         For what was asked.
     NotReleasable
         When seed is None and a mechanism has no exact sampler.
+    CannotCount
+        When rows are counted where they are, and the learner needs more than counts.
     NotRowWise
         When seed is None and one row may have changed others: parts of a permuted split, cells that span lines.
     """
     spec = get_learner(name)
     require_task(spec, data.schema)
     settings = Settings(epsilon, max_depth, depth, delta, test_share)  # type: ignore[arg-type]
+    if not isinstance(data, EncodedDataset):
+        require_counts(spec, data.schema, test_share)
     chosen = make_params(spec.Params, name, params)
     plan = plan_with_test(spec, data.schema, settings, chosen)
     noise = source or _source_of(seed)

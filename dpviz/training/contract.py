@@ -27,6 +27,8 @@ from dpviz.models.tree import Tree
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, Schema
+from dpviz.training.counting.contract import Rows
+from dpviz.training.counting.in_memory import counted
 from dpviz.training.departure import Departure
 from dpviz.training.growing import TreeRecipe, grow
 from dpviz.training.honest.leaves import grow_honestly
@@ -48,18 +50,19 @@ class FitOutput:
     test_report: TestReport | NumberReport | None = None
 
 
-Fit = Callable[[EncodedDataset, BudgetPlan, Any, NoiseSource], FitOutput]
-Prepare = Callable[[EncodedDataset, BudgetPlan, Any, NoiseSource], TreeRecipe]
+#: Learners that are not `counts_only` are given an EncodedDataset.
+Fit = Callable[[Any, BudgetPlan, Any, NoiseSource], FitOutput]
+Prepare = Callable[[Any, BudgetPlan, Any, NoiseSource], TreeRecipe]
 ClaimRule = Callable[[BudgetPlan, Any, Schema], Claim]
 
 
 def fit_by_growing(prepare: Prepare) -> Fit:
     """The `fit` of a learner that grows one tree by the recipe that `prepare` returns."""
 
-    def fit(data: EncodedDataset, plan: BudgetPlan, params: Any, source: NoiseSource) -> FitOutput:
+    def fit(data: Rows, plan: BudgetPlan, params: Any, source: NoiseSource) -> FitOutput:
         recipe = prepare(data, plan, params, source)
         if plan.aside:
-            tree, event, report = grow_honestly(data, plan, recipe, source)
+            tree, event, report = grow_honestly(counted(data), plan, recipe, source)
             return FitOutput(tree, after(recipe.before, event), recipe.disclosures, report)
         root, event = grow(recipe.root, recipe.step, source)
         return FitOutput(Tree(data.schema, root), after(recipe.before, event), recipe.disclosures)
@@ -99,10 +102,8 @@ class LearnerSpec:
         Frozen dataclass of the learner's own parameters, with fields from `dpviz.training.params`.
     task : "classes", "number" or "any"
         What it predicts.
-    is_baseline : bool
-        Drawn as a line for comparison.
-    spends_epsilon : bool
-        False for a learner without privacy, for which epsilon and the noise change nothing.
+    is_baseline, spends_epsilon : bool
+        Drawn as a line for comparison; False for a learner without privacy, for which epsilon and the noise change nothing.
     one_voter_per_row : bool
         True if its model votes and every row reaches one voter, trained on its own rows alone: votes then certify predictions.
     published : (str, str) or None
@@ -111,6 +112,8 @@ class LearnerSpec:
         True if every mechanism has an exact sampler, so that `ExactNoise()` works.
     tests_itself : bool
         True if its `plan` and `fit` see to `Settings.test_share`; otherwise `dpviz/training/honest/testing.py` does.
+    counts_only : bool
+        True if it asks nothing of rows but what `dpviz.training.counting` answers: then they may be anywhere.
     needs : str
         A package without which it is declared but not registered; "" for none.
     """
@@ -132,6 +135,7 @@ class LearnerSpec:
     one_voter_per_row: bool = False
     published: tuple[str, str] | None = None
     tests_itself: bool = False
+    counts_only: bool = False
     needs: str = ""
 
     @property
@@ -282,12 +286,8 @@ def schema_disclosures(schema: Schema) -> tuple[Disclosure, ...]:
 
 def _read_value(column: str, field: str) -> Disclosure:
     what = "The row count" if column == "n_public" else f"{_FIELD_WORDS.get(field, field)} of {column!r}"
-    return Disclosure(
-        code=f"schema-{field}",
-        what=f"{what} was read from the data.",
-        remedy="Declare it from public knowledge.",
-        field=column,
-    )
+    remedy = "Declare it from public knowledge."
+    return Disclosure(code=f"schema-{field}", what=f"{what} was read from the data.", remedy=remedy, field=column)
 
 
 _FIELD_WORDS = {

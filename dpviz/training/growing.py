@@ -17,7 +17,7 @@ from dpviz.models.tree import Branch, Halves, Leaf, Node, NumberLeaf, Rule, Subs
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid
-from dpviz.training.histograms import NodeRows
+from dpviz.training.histograms import CountedNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ class HalvingSplit:
 
 
 Decision = Label | Split | LabelledSplit | OrderedSplit | HalvingSplit
-Step = Callable[[NodeRows], Decision]
+Step = Callable[[CountedNode], Decision]
 #: The exact distribution of a step: every decision with its probability, and the mass cut off where noise is unbounded.
-StepDistribution = Callable[[NodeRows], tuple[list[tuple[Decision, float]], float]]
+StepDistribution = Callable[[CountedNode], tuple[list[tuple[Decision, float]], float]]
 #: The event of a decision that is enumerated, not drawn.
 UNPRICED = NoCost("distribution")
 
@@ -82,43 +82,66 @@ class TreeRecipe:
     `distribution` is given where a step draws unbounded noise, so that trying every draw cannot enumerate its decisions.
     """
 
-    root: NodeRows
+    root: CountedNode
     step: Step
     before: tuple[Event, ...] = ()
     disclosures: tuple[Disclosure, ...] = ()
     distribution: StepDistribution | None = None
 
 
-def grow(node: NodeRows, step: Step, source: NoiseSource, place: int = 1) -> tuple[Node, Event]:
-    """Grow the subtree of `node`, which stands at `place`; returns it with its event. `source` is told of every place."""
-    grid = node.binned.grid
-    source.enter(place)
-    match step(node):
+def grow(node: CountedNode, step: Step, source: NoiseSource, place: int = 1) -> tuple[Node, Event]:
+    """Grow the subtree of `node`, which stands at `place`; returns it with its event. `source` is told of every place.
+
+    Level by level, so that whoever counts the rows can count all nodes of a level at once.
+    """
+    grid, decided, level = node.grid, dict[int, Decision](), [(node, place)]
+    while level:
+        below = []
+        for here, at in level:
+            source.enter(at)
+            decided[at] = step(here)
+            divided = _divided(grid, decided[at])
+            if divided is not None:
+                left, right = here.children(*divided)
+                below += [(left, 2 * at), (right, 2 * at + 1)]
+        level = below
+    return _assembled(grid, decided, place)
+
+
+def _divided(grid: CandidateGrid, decision: Decision) -> tuple[int, np.ndarray] | None:
+    """(feature, bins that go left) where the children are grown too."""
+    match decision:
+        case Split(feature, index) | HalvingSplit(feature, index, _, False):
+            return feature, grid.features[feature].left_bins(index)
+        case OrderedSplit(feature, left_bins):
+            return feature, left_bins
+    return None
+
+
+def _assembled(grid: CandidateGrid, decided: dict[int, Decision], place: int) -> tuple[Node, Event]:
+    """The subtree at `place` of what was decided, with its event."""
+
+    def below(event: Event, rule: Rule) -> tuple[Branch, Event]:
+        (left, left_event), (right, right_event) = (_assembled(grid, decided, 2 * place + side) for side in (0, 1))
+        return Branch(rule, left, right), Sequential((event, Parallel((left_event, right_event))))
+
+    match decided[place]:
         case Label(label, event):
             return Leaf(label), event
         case LabelledSplit(feature, index, (left, right), event):
             return Branch(rule_of(grid, feature, index), Leaf(left), Leaf(right)), event
         case Split(feature, index, event):
-            rule = rule_of(grid, feature, index)
-            branch, whole = _branch(node, rule, grid.features[feature].left_bins(index), event, step, source, place)
+            branch, whole = below(event, rule_of(grid, feature, index))
             return _cut_below(grid, branch, index), whole
-        case HalvingSplit(feature, index, halves, ends, event):
-            rule = rule_of(grid, feature, index)
-            if ends:
-                return Branch(rule, NumberLeaf(halves.median), NumberLeaf(halves.median), halves), event
-            branch, whole = _branch(node, rule, grid.features[feature].left_bins(index), event, step, source, place)
+        case HalvingSplit(feature, index, halves, True, event):
+            ends = NumberLeaf(halves.median)
+            return Branch(rule_of(grid, feature, index), ends, ends, halves), event
+        case HalvingSplit(feature, index, halves, False, event):
+            branch, whole = below(event, rule_of(grid, feature, index))
             return replace(branch, halves=halves), whole
         case OrderedSplit(feature, left_bins, event):
-            return _branch(node, subset_rule(feature, left_bins), left_bins, event, step, source, place)
-
-
-def _branch(
-    node: NodeRows, rule: Rule, left_bins: np.ndarray, event: Event, step: Step, source: NoiseSource, place: int
-) -> tuple[Branch, Event]:
-    left_rows, right_rows = node.children(rule.feature, left_bins)
-    left, left_event = grow(left_rows, step, source, 2 * place)
-    right, right_event = grow(right_rows, step, source, 2 * place + 1)
-    return Branch(rule, left, right), Sequential((event, Parallel((left_event, right_event))))
+            return below(event, subset_rule(feature, left_bins))
+    raise AssertionError(decided[place])
 
 
 def _cut_below(grid: CandidateGrid, branch: Branch, index: int) -> Branch:
@@ -130,7 +153,7 @@ def _cut_below(grid: CandidateGrid, branch: Branch, index: int) -> Branch:
     return Branch(branch.rule, Branch(below, branch.right, branch.left), branch.right)
 
 
-def leaf_distribution(mechanism: PermuteAndFlip, node: NodeRows) -> tuple[list[tuple[Decision, float]], float]:
+def leaf_distribution(mechanism: PermuteAndFlip, node: CountedNode) -> tuple[list[tuple[Decision, float]], float]:
     """The exact distribution of a leaf's label by permute-and-flip on its class counts; nothing is cut off."""
     chances = mechanism.probabilities(node.class_counts)
     return [(Label(label, UNPRICED), float(chance)) for label, chance in enumerate(chances)], 0.0

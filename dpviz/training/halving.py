@@ -25,7 +25,7 @@ from dpviz.table.candidates import CandidateGrid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericTarget, Schema
 from dpviz.training.growing import HalvingSplit
-from dpviz.training.histograms import NodeRows, left_counts
+from dpviz.training.histograms import CountedNode, left_counts
 from dpviz.training.scores import labelled_utilities, locate_labelled
 
 MEDIAN = Sensitivity(1.0, monotone=False, source="a row moves twice the rows below less all rows by one, up or down")
@@ -60,7 +60,7 @@ class Halving:
     cuts: np.ndarray
     source: NoiseSource
 
-    def split(self, node: NodeRows, for_median: float, for_split: float, *, ends: bool) -> HalvingSplit:
+    def split(self, node: CountedNode, for_median: float, for_split: float, *, ends: bool) -> HalvingSplit:
         """A median and a split, with their event."""
         below = np.cumsum(node.class_counts)[:-1]
         flip = PermuteAndFlip(for_median, MEDIAN)

@@ -5,6 +5,7 @@ These counts are exact. They exist only inside `fit`, and leave it only through 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
@@ -44,16 +45,80 @@ class BinnedRows:
         return np.concatenate(parts).reshape(-1, self.n_classes)
 
 
+class CountedNode(ABC):
+    """What a learner's step may ask of the rows of a node: counts. Who counts, and where the rows are, it does not know.
+
+    Attributes
+    ----------
+    level : int
+        Depth of the node; the root has 0. Public.
+    """
+
+    level: int
+
+    @property
+    @abstractmethod
+    def grid(self) -> CandidateGrid:
+        """What the rows are binned by. Public."""
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes. Public."""
+        return self.histogram.shape[1]
+
+    @property
+    @abstractmethod
+    def histogram(self) -> np.ndarray:
+        """Class counts per bin, int64 of shape (grid.n_bins, n_classes). Private."""
+
+    @property
+    def n_rows(self) -> int:
+        """Exact number of rows. Private."""
+        return int(self.class_counts.sum())
+
+    @cached_property
+    def class_counts(self) -> np.ndarray:
+        """Rows per class, int64 of shape (n_classes,). Private."""
+        return self.histogram[: self.grid.features[0].n_bins].sum(axis=0)  # every row is in one bin of a feature
+
+    @cached_property
+    def left_counts(self) -> np.ndarray:
+        """Class counts of the left child under every candidate, int64 of shape (n_candidates, n_classes). Private."""
+        return left_counts(self.grid, self.histogram)
+
+    def remembered(self, key: Hashable, make: Callable[[], np.ndarray]) -> np.ndarray:
+        """`make()`, an array that follows from these rows and `key` alone."""
+        return make()
+
+    @abstractmethod
+    def children(self, feature: int, left_bins: np.ndarray) -> tuple[CountedNode, CountedNode]:
+        """(left, right): rows whose bin of `feature` is in `left_bins` (bool of shape (n_bins,)) go left."""
+
+    @abstractmethod
+    def of_part_0(self, parts: np.ndarray) -> CountedNode:
+        """Of a root: its rows without those that coins set aside. `parts` holds the part of every row, uint8."""
+
+
 @dataclass(frozen=True, eq=False)
-class NodeRows:
-    """The rows that reach a node. `rows` is None at the root; `level` is its depth (root = 0)."""
+class NodeRows(CountedNode):
+    """The rows that reach a node, in memory. `rows` is None at the root; `level` is its depth (root = 0)."""
 
     binned: BinnedRows
     rows: np.ndarray | None
     level: int
     cache: NodeCache | None = None  # shared by all fits of a sweep; None for a single fit
     _is_held: bool = False  # by `cache`
-    _parent: tuple[NodeRows, NodeRows] | None = None  # (parent, sibling): the larger child subtracts instead of counting
+    _parent: tuple[np.ndarray, NodeRows] | None = None  # (counts of the parent, sibling): the larger child subtracts
+
+    @property
+    def grid(self) -> CandidateGrid:
+        """What the rows are binned by. Public."""
+        return self.binned.grid
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes. Public."""
+        return self.binned.n_classes
 
     @property
     def n_rows(self) -> int:
@@ -68,12 +133,11 @@ class NodeRows:
         return (0 if self.rows is None else len(self.rows)) + grid.n_bins * n_classes + grid.n_candidates * per_candidate
 
     @cached_property
-    def histogram(self) -> np.ndarray:
+    def histogram(self) -> np.ndarray:  # type: ignore[override]
         """Class counts per bin, int64 of shape (grid.n_bins, n_classes)."""
         if self._parent is not None:
-            parent, sibling = self._parent
-            if sibling.n_rows < self.n_rows:
-                return parent.histogram - sibling.histogram
+            of_parent, sibling = self._parent
+            return of_parent - sibling.histogram
         return self.binned.histogram(self.rows)
 
     @cached_property
@@ -81,11 +145,6 @@ class NodeRows:
         """Rows per class, int64 of shape (n_classes,)."""
         target = self.binned.target if self.rows is None else self.binned.target[self.rows]
         return np.bincount(target, minlength=self.binned.n_classes)
-
-    @cached_property
-    def left_counts(self) -> np.ndarray:
-        """Class counts of the left child under every candidate, int64 of shape (n_candidates, n_classes)."""
-        return left_counts(self.binned.grid, self.histogram)
 
     @cached_property
     def _computed(self) -> dict[Hashable, np.ndarray]:
@@ -103,6 +162,10 @@ class NodeRows:
             return self._divide(feature, left_bins)
         return self.cache.children(self, feature, left_bins)
 
+    def of_part_0(self, parts: np.ndarray) -> NodeRows:
+        """A root's rows without those that coins set aside."""
+        return rows_left(self, parts == 0)
+
     def _divide(self, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
         goes_left = np.repeat(left_bins, self.binned.n_classes)
         codes = self.binned.codes[feature]
@@ -113,11 +176,14 @@ class NodeRows:
 
 
 def _siblings(parent: NodeRows, left: np.ndarray, right: np.ndarray) -> tuple[NodeRows, NodeRows]:
-    level, cache = parent.level + 1, parent.cache
+    """Two children. The larger one holds its parent's counts, not the parent: growing by levels keeps whole levels of nodes."""
+    level, cache, counts = parent.level + 1, parent.cache, vars(parent).get("histogram")
     plain_left, plain_right = (NodeRows(parent.binned, rows, level, cache) for rows in (left, right))
+    if counts is None:
+        return plain_left, plain_right
     if len(left) <= len(right):
-        return plain_left, NodeRows(parent.binned, right, level, cache, _parent=(parent, plain_left))
-    return NodeRows(parent.binned, left, level, cache, _parent=(parent, plain_right)), plain_right
+        return plain_left, NodeRows(parent.binned, right, level, cache, _parent=(counts, plain_left))
+    return NodeRows(parent.binned, left, level, cache, _parent=(counts, plain_right)), plain_right
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,16 +213,19 @@ class _RowsLeft(NodeRows):
         """Class counts per bin, int64 of shape (grid.n_bins, n_classes)."""
         return self._whole.histogram - self._without.histogram
 
-    @cached_property
-    def class_counts(self) -> np.ndarray:
-        """Rows per class, int64 of shape (n_classes,)."""
-        return self.histogram[: self.binned.grid.features[0].n_bins].sum(axis=0)  # every row is in one bin of a feature
+    class_counts = CountedNode.class_counts
 
     def _divide(self, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
         pairs = zip(self._whole.children(feature, left_bins), self._without.children(feature, left_bins), strict=True)
         level, cache = self.level + 1, self.cache
         left, right = (_RowsLeft(self.binned, None, level, cache, whole=whole, without=without) for whole, without in pairs)
         return left, right
+
+
+def node_at(root: CountedNode, rows: np.ndarray, level: int) -> NodeRows:
+    """The node that the rows at these positions reach, below a root in memory."""
+    assert isinstance(root, NodeRows)
+    return NodeRows(root.binned, rows, level)
 
 
 def rows_left(root: NodeRows, kept: np.ndarray) -> NodeRows:

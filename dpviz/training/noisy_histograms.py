@@ -22,7 +22,7 @@ from dpviz.table.candidates import CandidateGrid, FeatureCandidates, prefix_cand
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 from dpviz.training.growing import Decision, Label, OrderedSplit, Split, TreeRecipe, leaf_distribution
-from dpviz.training.histograms import NodeRows, left_counts, root_rows
+from dpviz.training.histograms import CountedNode, left_counts, root_rows
 from dpviz.training.noisy_distribution import least_gini_distribution
 from dpviz.training.privatree_budget import EpsilonSplit
 from dpviz.training.scores import weighted_gini
@@ -57,7 +57,7 @@ class NoisyHistogramGrower:
         """The tree to grow, after the events `before`."""
         return TreeRecipe(root_rows(data, self.grid), self.step, before, disclosures, self.distribution)
 
-    def step(self, node: NodeRows) -> Decision:
+    def step(self, node: CountedNode) -> Decision:
         """What the node becomes."""
         if node.level == self.depth:
             return self._leaf(node)
@@ -67,13 +67,13 @@ class NoisyHistogramGrower:
             return stopped(self._leaf(node), node.level)
         return self._split(node, (looked(node.level),))
 
-    def _leaf(self, node: NodeRows) -> Label:
+    def _leaf(self, node: CountedNode) -> Label:
         chosen = PermuteAndFlip(self.split.leaf, COUNT).release(
             node.class_counts, source=self.source, part="leaf", level=node.level
         )
         return Label(chosen.value, chosen.event)
 
-    def _split(self, node: NodeRows, before: tuple[Event, ...]) -> Split | OrderedSplit:
+    def _split(self, node: CountedNode, before: tuple[Event, ...]) -> Split | OrderedSplit:
         noisy, events = self._noisy_histogram(node)
         order = _bin_order(self.grid, noisy)
         feature, index = self.grid.locate(int(_gini(self.grid, noisy[order]).argmin()))
@@ -84,7 +84,7 @@ class NoisyHistogramGrower:
         left_bins[order[first : first + index + 1] - first] = True
         return OrderedSplit(feature, left_bins, Sequential((*before, *events)))
 
-    def _noisy_histogram(self, node: NodeRows) -> tuple[np.ndarray, tuple[Event, ...]]:
+    def _noisy_histogram(self, node: CountedNode) -> tuple[np.ndarray, tuple[Event, ...]]:
         """Noisy counts, clipped at 0, float64 of shape (n_bins, n_classes), and their events."""
         noisy = np.zeros(node.histogram.shape)
         events = []
@@ -98,7 +98,7 @@ class NoisyHistogramGrower:
                 events.append(released.event)
         return noisy, tuple(events)
 
-    def distribution(self, node: NodeRows) -> tuple[list[tuple[Decision, float]], float]:
+    def distribution(self, node: CountedNode) -> tuple[list[tuple[Decision, float]], float]:
         """Exact distribution of `step`, and the mass cut off. Only for two classes and features of two categories."""
         if node.level == self.depth or (not self.complete and is_finished(node, LEAST_ROWS)):
             return leaf_distribution(PermuteAndFlip(self.split.leaf, COUNT), node)

@@ -10,7 +10,7 @@ import numpy as np
 from dpviz.accounting.claim import Disclosure
 from dpviz.accounting.events import NonPrivate, Sequential
 from dpviz.training.growing import Label
-from dpviz.training.histograms import NodeRows
+from dpviz.training.histograms import CountedNode
 
 STOPPING_DISCLOSURE = Disclosure(
     code="stopping-rule",
@@ -19,7 +19,7 @@ STOPPING_DISCLOSURE = Disclosure(
 )
 
 
-def is_finished(node: NodeRows, least_rows: int) -> bool:
+def is_finished(node: CountedNode, least_rows: int) -> bool:
     """True if the exact rows are of one class, or fewer than `least_rows`."""
     counts = node.class_counts
     return bool(np.count_nonzero(counts) <= 1 or counts.sum() < least_rows)

@@ -70,9 +70,9 @@ MUTANTS = (
     ),
     Mutant(
         "dp-mean: values outside the range are not clipped",
-        "dpviz/learners/published/dp_mean.py",
-        "np.clip((data.target - middle) / half, -1, 1)",
-        "((data.target - middle) / half)",
+        "dpviz/training/counting/measures.py",
+        "np.clip((target - self.middle) / self.half, -1, 1)",
+        "((target - self.middle) / self.half)",
         ("tests/contract/test_neighbours.py::test_a_target_outside_its_range_costs_no_more[dp-mean]",),
     ),
     Mutant(
@@ -85,7 +85,7 @@ MUTANTS = (
     Mutant(
         "dp-mean: the count is free",
         "dpviz/learners/published/dp_mean.py",
-        "event = Sequential((total.event, *counted)) if counted else total.event",
+        "event = Sequential((total.event, *of_rows)) if of_rows else total.event",
         "event = total.event",
         ("tests/contract/test_neighbours.py::test_one_row_changes_what_the_ledger_says[dp-mean, noisy count]",),
     ),

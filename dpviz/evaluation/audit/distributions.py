@@ -37,7 +37,7 @@ from dpviz.training.growing import (
     subset_rule,
 )
 from dpviz.training.halving import target_cuts
-from dpviz.training.histograms import NodeRows
+from dpviz.training.histograms import CountedNode, node_at
 
 #: Hears which share of a level is done; may raise Cancelled.
 Tick = Callable[[float], None]
@@ -134,8 +134,8 @@ def _by_level(planned: PlannedLearner, universe: Universe, tick: Tick) -> list[L
         for index, recipe in enumerate(own):
             tick((level + index / len(own)) / (universe.depth + 1))
             rows = universe.rows(index)
-            found, cut = node_distribution(shared, NodeRows(shared.root.binned, rows, level), source)
-            alone, _ = node_distribution(recipe, NodeRows(recipe.root.binned, np.arange(len(rows)), level), source)
+            found, cut = node_distribution(shared, node_at(shared.root, rows, level), source)
+            alone, _ = node_distribution(recipe, node_at(recipe.root, np.arange(len(rows)), level), source)
             if found != alone:
                 raise _ReadsOtherRows
             yield {key: chance for key, chance in found.items() if _is_searched(key, medians)}, cut
@@ -168,13 +168,13 @@ def whole_distribution(
     return _summed((json.dumps(model_body(model)), chance) for model, chance in listed)
 
 
-def node_distribution(recipe: TreeRecipe, node: NodeRows, source: Enumeration) -> tuple[dict[Any, float], float]:
+def node_distribution(recipe: TreeRecipe, node: CountedNode, source: Enumeration) -> tuple[dict[Any, float], float]:
     """Probability of everything a step can publish at `node`, by `released`, and the probability cut off."""
     if recipe.distribution is not None:
         listed, cut = recipe.distribution(node)
     else:
         listed, cut = list(source.outcomes(lambda: recipe.step(node))), 0.0
-    return _summed((released(node.binned.grid, decision), chance) for decision, chance in listed), cut
+    return _summed((released(node.grid, decision), chance) for decision, chance in listed), cut
 
 
 def _summed(chances: Iterable[tuple[Any, float]]) -> dict[Any, float]:

@@ -27,7 +27,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.contract import LearnerSpec
 from dpviz.training.growing import TreeRecipe
-from dpviz.training.histograms import NodeRows
+from dpviz.training.histograms import NodeRows, node_at
 
 #: Two neighbouring data sets.
 Pair = tuple[EncodedDataset, EncodedDataset]
@@ -196,7 +196,8 @@ def _search_whole(planned: PlannedLearner, likely: EncodedDataset, unlikely: Enc
 def _search_tree(planned: PlannedLearner, likely: EncodedDataset, unlikely: EncodedDataset) -> _Found:
     source = Enumeration()
     growths = planned.prepare(likely, source), planned.prepare(unlikely, source)
-    return _TreeSearch(growths, (likely, unlikely), source).best(growths[0].root, growths[1].root)
+    roots = [node_at(g.root, np.arange(data.n_rows), 0) for g, data in zip(growths, (likely, unlikely), strict=True)]
+    return _TreeSearch(growths, (likely, unlikely), source).best(*roots)
 
 
 @dataclass(frozen=True)
@@ -241,7 +242,8 @@ class _TreeSearch:
 
 
 def _children(node: NodeRows, rule: Rule, data: EncodedDataset) -> tuple[NodeRows, NodeRows]:
-    rows = np.arange(data.n_rows) if node.rows is None else node.rows
+    rows = node.rows
+    assert rows is not None
     goes_left = rule.goes_left(data.columns[rule.feature][rows])
     left, right = (NodeRows(node.binned, rows[side], node.level + 1) for side in (goes_left, ~goes_left))
     return left, right

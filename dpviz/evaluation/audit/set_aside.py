@@ -37,7 +37,7 @@ from dpviz.table.schema import NumericTarget
 from dpviz.training.honest.leaves import LEAF_COUNTS
 from dpviz.training.honest.masses import masses
 from dpviz.training.honest.numbers import LEAF_SUMS, UNITS, WINDOW_PART
-from dpviz.training.honest.window import WIDTH, Window, width_utilities, widths
+from dpviz.training.honest.window import WIDTH, Window, beyond_widths, width_utilities, widths
 
 #: More trees are not listed one by one, and more pairs of neighbours times partings of the rows by trees not searched.
 MOST_TREES, MOST_MIXTURES = 20_000, 8_000
@@ -241,7 +241,7 @@ def _sums_law(aside: Aside, kinds: EncodedDataset, centre: float, part: np.ndarr
         if not np.isin(units, (0, UNITS)).all():
             raise NotEnumerable("The sums of these numbers are not whole rows.", remedy="Use numbers at the ends of their range.")
     for_window, for_sums = split_budget(aside.epsilon, (WINDOW_PART, 1 - WINDOW_PART))
-    costs = np.stack([width_utilities(kinds.target[[kind]], target, centre) for kind in range(kinds.n_rows)])
+    costs = np.stack([width_utilities(row) for row in beyond_widths(kinds.target, target, centre)])
     chances = PermuteAndFlip(for_window, WIDTH).probabilities(part @ costs)[:, :WIDTHS]
     sums = GeometricNoise(for_sums).pmf(noise).prod(axis=2)
     return np.einsum("ap,aw->apw", sums, chances).reshape(len(part), -1)

@@ -20,7 +20,7 @@ from dpviz.privacy.source import Simulation
 from dpviz.randomness import generator, seed_from
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from dpviz.training.histograms import NodeRows
+from dpviz.training.histograms import node_at
 
 N_ROWS = 30
 #: Two levels: a split, then splits that choose their labels too. Three nodes.
@@ -146,11 +146,11 @@ def _grow(epsilon: float, seed: int, path: str, rows: np.ndarray) -> tuple[Grown
     planned = PlannedLearner.of(DEFAULT, data.schema, epsilon=epsilon, depth=DEPTH, given=LABELS_ONLY)
     listing, drawing = Enumeration(), Simulation(seed_from(seed, int("1" + path.replace("L", "0").replace("R", "1"), 2)))
     growth = planned.prepare(data, listing)
-    node = NodeRows(growth.root.binned, rows, len(path))
+    node = node_at(growth.root, rows, len(path))
     distribution, _ = node_distribution(growth, node, listing)
     own = planned.spec.prepare(data, planned.plan, planned.params, drawing)  # type: ignore[misc]
-    decision = own.step(NodeRows(own.root.binned, rows, len(path)))
-    key = released(own.root.binned.grid, decision)
+    decision = own.step(node_at(own.root, rows, len(path)))
+    key = released(own.root.grid, decision)
     ranked = sorted(distribution.items(), key=lambda item: -item[1])
     options = tuple(Option(_words(data.schema, other), chance, other == key) for other, chance in ranked)
     return Grown(path, tuple(rows.tolist()), options, planned.plan.shares[len(path)].epsilon), key

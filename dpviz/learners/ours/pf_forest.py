@@ -21,9 +21,10 @@ from dpviz.accounting.plan import BudgetPlan
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
-from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import FitOutput, LearnerSpec
+from dpviz.training.counting.contract import Rows
+from dpviz.training.counting.in_memory import counted
 from dpviz.training.departure import Departure
 from dpviz.training.forests.forest import ForestShape, disjoint_field, fit_packed, label_plan, publishable_depth
 from dpviz.training.forests.random_boxes import declared_box
@@ -77,10 +78,10 @@ def trees_of(schema: Schema, epsilon: float, params: Params) -> int:
     return round(min(max(found, FEWEST_TREES), MOST_TREES))
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
+def fit(data: Rows, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """Draw the trees and label their leaves."""
     shape = ForestShape(trees_of(data.schema, plan.epsilon, params), plan.depth, params.disjoint)
-    forest = fit_packed(data, shape, PermuteAndFlip(plan.of("leaf", plan.depth), COUNT), source)
+    forest = fit_packed(counted(data), shape, PermuteAndFlip(plan.of("leaf", plan.depth), COUNT), source)
     return FitOutput(forest.model, forest.event)
 
 
@@ -129,4 +130,5 @@ LEARNER = LearnerSpec(
     fit=fit,
     claim=claim,
     Params=Params,
+    counts_only=True,
 )

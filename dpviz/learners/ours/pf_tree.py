@@ -29,12 +29,13 @@ from dpviz.errors import ParameterError
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.source import NoiseSource, Released
 from dpviz.table.candidates import CandidateGrid, multiscale_grid
-from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericTarget, Schema
 from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing, n_public_of
+from dpviz.training.counting.contract import Rows
+from dpviz.training.counting.in_memory import counted
 from dpviz.training.growing import Decision, Label, LabelledSplit, Split, TreeRecipe
-from dpviz.training.halving import Halving, in_bands, target_cuts
-from dpviz.training.histograms import NodeRows, root_rows
+from dpviz.training.halving import Halving, target_cuts
+from dpviz.training.histograms import CountedNode
 from dpviz.training.honest.leaves import LEAF_COUNTS
 from dpviz.training.honest.numbers import LEAF_SUMS
 from dpviz.training.honest.report import TEST
@@ -173,32 +174,32 @@ def levels_to_name(n_classes: int) -> int:
     return math.ceil(math.log2(n_classes))
 
 
-def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> TreeRecipe:
+def prepare(data: Rows, plan: BudgetPlan, params: Params, source: NoiseSource) -> TreeRecipe:
     """A complete tree of `plan.depth` levels."""
     if isinstance(data.schema.target, NumericTarget):
         return _prepare_numbers(data, plan, source)
     choosing = _Choosing(multiscale_grid(data.schema), Weighing.of(params.class_weights), source)
     levels = tuple(share.epsilon for share in plan.shares)
 
-    def step(node: NodeRows) -> Decision:
+    def step(node: CountedNode) -> Decision:
         if node.level < len(levels) - 1:
             return choosing.split(node, levels[node.level])
-        if node.binned.n_classes <= MOST_JOINT_CLASSES:
+        if node.n_classes <= MOST_JOINT_CLASSES:
             return choosing.labelled_split(node, levels[-1])
         return choosing.split_then_labels(node, levels[-1])
 
-    return TreeRecipe(root_rows(data, choosing.grid), step)
+    return TreeRecipe(counted(data).root(choosing.grid), step)
 
 
-def _prepare_numbers(data: EncodedDataset, plan: BudgetPlan, source: NoiseSource) -> TreeRecipe:
+def _prepare_numbers(data: Rows, plan: BudgetPlan, source: NoiseSource) -> TreeRecipe:
     cuts = target_cuts(data.schema)
     halving = Halving(multiscale_grid(data.schema), cuts, source)
 
-    def step(node: NodeRows) -> Decision:
+    def step(node: CountedNode) -> Decision:
         level = node.level
         return halving.split(node, plan.of("median", level), plan.of("node", level), ends=level == plan.depth - 1)
 
-    return TreeRecipe(root_rows(in_bands(data, cuts), halving.grid), step)
+    return TreeRecipe(counted(data).banded(cuts).root(halving.grid), step)
 
 
 @dataclass(frozen=True)
@@ -209,7 +210,7 @@ class _Choosing:
     weighing: Weighing
     source: NoiseSource
 
-    def split(self, node: NodeRows, epsilon: float) -> Split:
+    def split(self, node: CountedNode, epsilon: float) -> Split:
         """By impurity."""
         utilities = node.remembered(("impurity", self.weighing.key), lambda: impurity_utilities(*self._counts(node)))
         chosen = PermuteAndFlip(epsilon, self.weighing.impurity).release(
@@ -217,17 +218,17 @@ class _Choosing:
         )
         return Split(*self.grid.locate(chosen.value), chosen.event)
 
-    def labelled_split(self, node: NodeRows, epsilon: float) -> Decision:
+    def labelled_split(self, node: CountedNode, epsilon: float) -> Decision:
         """Together with its two labels, or one label for everyone, by correct rows."""
         repeats = max(1, self.grid.n_candidates // SPLITS_PER_CONSTANT)
         utilities = node.remembered(("labelled", self.weighing.key), lambda: labelled_utilities(*self._counts(node), repeats))
         chosen = self._by_count(utilities, epsilon, node)
-        candidate, labels = locate_labelled(chosen.value, self.grid.n_candidates, node.binned.n_classes, repeats)
+        candidate, labels = locate_labelled(chosen.value, self.grid.n_candidates, node.n_classes, repeats)
         if candidate is None:
             return Label(labels[0], chosen.event)
         return LabelledSplit(*self.grid.locate(candidate), labels, chosen.event)
 
-    def split_then_labels(self, node: NodeRows, epsilon: float) -> LabelledSplit:
+    def split_then_labels(self, node: CountedNode, epsilon: float) -> LabelledSplit:
         """By correct rows, then a label for either side."""
         for_labels, for_split = split_budget(epsilon, (1 - SPLIT_PART, SPLIT_PART))
         left, total = self._counts(node)
@@ -236,11 +237,11 @@ class _Choosing:
         event = Sequential((split.event, Parallel(tuple(label.event for label in labels))))
         return LabelledSplit(*self.grid.locate(split.value), (labels[0].value, labels[1].value), event)
 
-    def _counts(self, node: NodeRows) -> tuple[np.ndarray, np.ndarray]:
+    def _counts(self, node: CountedNode) -> tuple[np.ndarray, np.ndarray]:
         """Weighed class counts of the left child under every candidate, and of the node."""
         return self.weighing.counts(node.left_counts), self.weighing.counts(node.class_counts)
 
-    def _by_count(self, utilities: np.ndarray, epsilon: float, node: NodeRows) -> Released[int]:
+    def _by_count(self, utilities: np.ndarray, epsilon: float, node: CountedNode) -> Released[int]:
         flip = PermuteAndFlip(epsilon, self.weighing.count)
         return flip.release(utilities, source=self.source, part="node and leaf", level=node.level)
 
@@ -262,4 +263,5 @@ LEARNER = LearnerSpec(
     Params=Params,
     task="any",
     tests_itself=True,
+    counts_only=True,
 )

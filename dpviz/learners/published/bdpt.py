@@ -25,7 +25,7 @@ from dpviz.table.schema import NumericFeature, Schema
 from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing
 from dpviz.training.departure import Departure
 from dpviz.training.growing import Decision, Label, Split, TreeRecipe
-from dpviz.training.histograms import NodeRows, root_rows
+from dpviz.training.histograms import CountedNode, root_rows
 from dpviz.training.one_against_rest import group_ends, one_against_rest_grid
 from dpviz.training.params import NoParams, Settings
 from dpviz.training.scores import gini_sensitivity, gini_utilities
@@ -58,7 +58,7 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: No
     groups = {feature.name: group_ends(column, GROUP) for feature, column in pairs if isinstance(feature, NumericFeature)}
     grid = one_against_rest_grid(data.schema, groups, NAME)
 
-    def step(node: NodeRows) -> Decision:
+    def step(node: CountedNode) -> Decision:
         if node.level == plan.depth:
             return _label(node, plan.of("leaf", plan.depth), source)
         if is_finished(node, LEAST_ROWS):
@@ -70,19 +70,19 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: No
     return TreeRecipe(root_rows(data, grid), step, merged, disclosures)
 
 
-def _label(node: NodeRows, epsilon: float, source: NoiseSource) -> Label:
+def _label(node: CountedNode, epsilon: float, source: NoiseSource) -> Label:
     noisy = LaplaceNoise(epsilon).release(node.class_counts, source=source, part="leaf", level=node.level)
     return Label(int(noisy.value.argmax()), noisy.event)
 
 
-def _split(node: NodeRows, plan: BudgetPlan, source: NoiseSource) -> Split:
+def _split(node: CountedNode, plan: BudgetPlan, source: NoiseSource) -> Split:
     level = node.level
     count = LaplaceNoise(plan.of("count", level)).release(np.array([node.n_rows]), source=source, part="count", level=level)
     sensitivity = gini_sensitivity(max(1.0, float(count.value[0])))
     mechanism = ExponentialMechanism(plan.of("node", level), sensitivity)
     chosen = mechanism.release(gini_utilities(node.left_counts, node.class_counts), source=source, part="node", level=level)
     event = Sequential((looked(level), count.event, chosen.event))
-    return Split(*node.binned.grid.locate(chosen.value), event)
+    return Split(*node.grid.locate(chosen.value), event)
 
 
 LEARNER = LearnerSpec(

@@ -17,9 +17,10 @@ from dpviz.models.tree import Tree
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
-from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.contract import FitOutput, LearnerSpec, always_claims
+from dpviz.training.counting.contract import Rows
+from dpviz.training.counting.in_memory import counted
 from dpviz.training.departure import Departure
 from dpviz.training.forests.random_boxes import declared_box, grow_randomly
 from dpviz.training.params import NoParams, Settings
@@ -34,7 +35,7 @@ def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
     return BudgetPlan(settings.epsilon, depth, (Share("leaf", depth, settings.epsilon, set_by="rule: splits are free"),))
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> FitOutput:
+def fit(data: Rows, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> FitOutput:
     """Draw the tree, then label its leaves."""
     mechanism = PermuteAndFlip(plan.of("leaf", plan.depth), COUNT)
 
@@ -42,7 +43,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseS
         chosen = mechanism.release(counts, source=source, part="leaf", level=level)
         return chosen.value, chosen.event
 
-    root, event = grow_randomly(data, plan.depth, label, source)
+    root, event = grow_randomly(counted(data), plan.depth, label, source)
     return FitOutput(Tree(data.schema, root), event)
 
 
@@ -72,4 +73,5 @@ LEARNER = LearnerSpec(
         evidence="dpviz/learners/published/diffprivlib_tree.py; McKenna & Sheldon 2020",
     ),
     published=("arXiv", "DiffPrivLib"),
+    counts_only=True,
 )

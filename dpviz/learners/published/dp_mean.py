@@ -19,9 +19,11 @@ from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.tree import NumberLeaf, Tree
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
-from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.contract import FitOutput, LearnerSpec, n_public_of
+from dpviz.training.counting.contract import CountedRows, Rows
+from dpviz.training.counting.in_memory import counted
+from dpviz.training.counting.measures import Steps
 from dpviz.training.departure import Departure
 from dpviz.training.params import Settings, flag
 
@@ -47,21 +49,21 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     return BudgetPlan(settings.epsilon, 0, (Share("leaf", 0, settings.epsilon, set_by="rule: one number"),))
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
+def fit(data: Rows, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """The noisy sum over the row count."""
     target = data.schema.target
     assert isinstance(target, NumericTarget)
-    middle, half = target.low / 2 + target.high / 2, target.high / 2 - target.low / 2
-    steps = np.rint(np.clip((data.target - middle) / half, -1, 1) * STEPS).astype(np.int64)
+    rows, steps = counted(data), Steps(target, STEPS)
+    (exact,) = rows.sums(steps, NumberLeaf(0.0), None, 0)
     noise = GeometricNoise(plan.of("leaf", 0), l1=STEPS)
-    total = noise.release(steps.sum(keepdims=True), source=source, part="leaf", level=0)
-    n_rows, counted = _row_count(data, plan, source)
-    mean = middle + half * min(1.0, max(-1.0, int(total.value[0]) / (STEPS * n_rows)))
-    event = Sequential((total.event, *counted)) if counted else total.event
+    total = noise.release(exact, source=source, part="leaf", level=0)
+    n_rows, of_rows = _row_count(rows, plan, source)
+    mean = steps.middle + steps.half * min(1.0, max(-1.0, int(total.value[0]) / (STEPS * n_rows)))
+    event = Sequential((total.event, *of_rows)) if of_rows else total.event
     return FitOutput(Tree(data.schema, NumberLeaf(float(mean))), event)
 
 
-def _row_count(data: EncodedDataset, plan: BudgetPlan, source: NoiseSource) -> tuple[int, tuple[Event, ...]]:
+def _row_count(data: CountedRows, plan: BudgetPlan, source: NoiseSource) -> tuple[int, tuple[Event, ...]]:
     """The public count, or a noisy one of at least 1 with its event."""
     epsilon = plan.of("count")
     if not epsilon:
@@ -98,4 +100,5 @@ LEARNER = LearnerSpec(
     Params=Params,
     task="number",
     is_baseline=True,
+    counts_only=True,
 )

@@ -24,7 +24,7 @@ from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing
 from dpviz.training.departure import Departure
 from dpviz.training.growing import Decision, Label, Split, TreeRecipe
-from dpviz.training.histograms import NodeRows, root_rows
+from dpviz.training.histograms import CountedNode, root_rows
 from dpviz.training.one_against_rest import one_against_rest_grid
 from dpviz.training.params import NoParams, Settings
 from dpviz.training.scores import gini_utilities
@@ -54,11 +54,11 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: No
     grid = one_against_rest_grid(data.schema, {}, NAME)
     leaf = SmoothMajority(plan.of("leaf", plan.depth))
 
-    def label(node: NodeRows) -> Label:
+    def label(node: CountedNode) -> Label:
         chosen = leaf.release(node.class_counts, source=source, part="leaf", level=node.level)
         return Label(chosen.value, chosen.event)
 
-    def step(node: NodeRows) -> Decision:
+    def step(node: CountedNode) -> Decision:
         if node.level == plan.depth:
             return label(node)
         if is_finished(node, LEAST_ROWS):

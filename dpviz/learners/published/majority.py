@@ -12,9 +12,9 @@ from dpviz.models.constant import Constant
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
-from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.contract import FitOutput, LearnerSpec, always_claims
+from dpviz.training.counting.contract import Rows
 from dpviz.training.params import NoParams, Settings
 
 NAME = "majority"
@@ -25,7 +25,7 @@ def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
     return BudgetPlan(settings.epsilon, 0, (Share("leaf", 0, settings.epsilon, set_by="rule: one label"),))
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> FitOutput:
+def fit(data: Rows, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> FitOutput:
     """One permute-and-flip on the class counts."""
     chosen = PermuteAndFlip(plan.epsilon, COUNT).release(data.class_counts(), source=source, part="leaf", level=0)
     return FitOutput(Constant(data.schema, chosen.value), chosen.event)
@@ -45,4 +45,5 @@ LEARNER = LearnerSpec(
         evidence="dpviz/learners/published/majority.py; McKenna & Sheldon 2020",
     ),
     is_baseline=True,
+    counts_only=True,
 )

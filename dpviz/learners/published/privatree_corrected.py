@@ -32,7 +32,7 @@ from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import LearnerSpec, fit_by_growing
 from dpviz.training.departure import Departure
 from dpviz.training.growing import UNPRICED, Decision, Label, Split, TreeRecipe, leaf_distribution
-from dpviz.training.histograms import NodeRows, root_rows
+from dpviz.training.histograms import CountedNode, root_rows
 from dpviz.training.params import Settings
 from dpviz.training.privatree_budget import bins_field, leaf_error_field, shares_field, split_epsilon
 from dpviz.training.scores import gini_change, gini_sensitivity, gini_utilities
@@ -65,13 +65,13 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: Nois
     grid = equal_width_grid(data.schema, params.bins)
     leaf = PermuteAndFlip(plan.of("leaf", plan.depth), COUNT)
 
-    def step(node: NodeRows) -> Decision:
+    def step(node: CountedNode) -> Decision:
         if node.level == plan.depth:
             chosen = leaf.release(node.class_counts, source=source, part="leaf", level=node.level)
             return Label(chosen.value, chosen.event)
         return choose_split(grid, node, plan.of("node", node.level), source)
 
-    def distribution(node: NodeRows) -> tuple[list[tuple[Decision, float]], float]:
+    def distribution(node: CountedNode) -> tuple[list[tuple[Decision, float]], float]:
         return (
             leaf_distribution(leaf, node)
             if node.level == plan.depth
@@ -81,7 +81,7 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: Nois
     return TreeRecipe(root_rows(data, grid), step, distribution=distribution)
 
 
-def choose_split(grid: CandidateGrid, node: NodeRows, epsilon: float, source: NoiseSource) -> Split:
+def choose_split(grid: CandidateGrid, node: CountedNode, epsilon: float, source: NoiseSource) -> Split:
     """A noisy count for half of `epsilon`, then permute-and-flip on 0.5 - Gini for the other half."""
     count = GeometricNoise(epsilon / 2).release(np.array([node.n_rows]), source=source, part="node", level=node.level)
     noisy_rows = max(1, int(count.value[0]))
@@ -91,7 +91,7 @@ def choose_split(grid: CandidateGrid, node: NodeRows, epsilon: float, source: No
     return Split(*grid.locate(chosen.value), Sequential((count.event, chosen.event)))
 
 
-def split_distribution(grid: CandidateGrid, node: NodeRows, epsilon: float) -> tuple[list[tuple[Decision, float]], float]:
+def split_distribution(grid: CandidateGrid, node: CountedNode, epsilon: float) -> tuple[list[tuple[Decision, float]], float]:
     """The exact distribution of `choose_split` (the noisy count summed out), and the mass of the counts cut off."""
     noise = GeometricNoise(epsilon / 2)
     largest = node.n_rows + noise.radius(TAIL)

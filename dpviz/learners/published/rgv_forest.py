@@ -40,7 +40,7 @@ from dpviz.table.schema import Schema
 from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.departure import Departure
 from dpviz.training.growing import Decision, Label, Split, grow
-from dpviz.training.histograms import NodeRows, root_rows
+from dpviz.training.histograms import CountedNode, root_rows
 from dpviz.training.params import Settings, whole
 from dpviz.training.scores import best_correct_rows
 
@@ -84,7 +84,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     return FitOutput(forest, Sequential(tuple(event for _, event in grown)))
 
 
-def _step(grid: CandidateGrid, node: NodeRows, plan: BudgetPlan, source: NoiseSource) -> Decision:
+def _step(grid: CandidateGrid, node: CountedNode, plan: BudgetPlan, source: NoiseSource) -> Decision:
     if node.level == plan.depth:
         noise = GeometricNoise(plan.of("leaf", plan.depth))
         counts = noise.release(node.class_counts, source=source, part="leaf", level=node.level)

@@ -20,6 +20,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.contract import FitOutput, LearnerSpec
+from dpviz.training.counting.in_memory import counted
 from dpviz.training.departure import Departure
 from dpviz.training.forests.forest import (
     MOST_LEAVES,
@@ -75,7 +76,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     """Draw the trees and label their leaves."""
     shape, rule = ForestShape(params.trees, plan.depth, params.disjoint), label_rule(plan.of("leaf", plan.depth), params.smooth)
     can_be_held = mean_leaves(data.schema, plan.depth) * params.trees <= MOST_LEAVES or plan.depth == 1
-    forest = fit_packed(data, shape, rule, source) if can_be_held else fit_hashed(data, shape, rule, source)
+    forest = fit_packed(counted(data), shape, rule, source) if can_be_held else fit_hashed(data, shape, rule, source)
     return FitOutput(forest.model, forest.event)
 
 

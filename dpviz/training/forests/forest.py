@@ -22,7 +22,8 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import SecretKeys
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
-from dpviz.training.forests.random_trees import deepest_within, draw_trees, rows_to_trees
+from dpviz.training.counting.contract import CountedRows
+from dpviz.training.forests.random_trees import deepest_within, draw_trees, rows_to_trees, trees_of_rows
 from dpviz.training.params import Settings, flag
 
 #: A forest with more leaves (on average) is too large to publish, because every leaf needs a label.
@@ -79,22 +80,17 @@ class FittedForest(Generic[M]):
     counts: LeafCounts
 
 
-def fit_packed(data: EncodedDataset, shape: ForestShape, rule: LabelRule, source: NoiseSource) -> FittedForest[PackedForest]:
+def fit_packed(rows: CountedRows, shape: ForestShape, rule: LabelRule, source: NoiseSource) -> FittedForest[PackedForest]:
     """A forest of which every leaf is held and labelled."""
-    splits = draw_trees(data.schema, shape.n_trees, shape.depth, source)
-    counts = leaf_counts(data, splits, shape.disjoint, source)
+    splits = draw_trees(rows.schema, shape.n_trees, shape.depth, source)
+    counts = leaf_counts(rows, splits, shape.disjoint, source)
     labels = LabelLeaves(rule).release(counts, source=source, part="leaf", level=shape.depth)
     return FittedForest(PackedForest(splits, labels.value), shape.event(labels.event), counts)
 
 
-def leaf_counts(data: EncodedDataset, splits: PackedTrees, disjoint: bool, source: NoiseSource) -> LeafCounts:
-    """Exact class counts of every leaf that holds rows."""
-    values, n_leaves = values_of(data), len(splits.leaves)
-    if disjoint:
-        leaf = splits.leaf_of(values, splits.roots[rows_to_trees(data, splits.n_trees, source)])
-        return LeafCounts.of(leaf, data.target, n_leaves, data.n_classes)
-    leaves = [splits.leaf_of(values, np.full(data.n_rows, root)) for root in splits.roots]
-    return LeafCounts.of(np.concatenate(leaves), np.tile(data.target, splits.n_trees), n_leaves, data.n_classes)
+def leaf_counts(rows: CountedRows, splits: PackedTrees, disjoint: bool, source: NoiseSource) -> LeafCounts:
+    """Exact class counts of every leaf that holds rows: each row's own tree counts it, or every tree does."""
+    return rows.forest_counts(splits, trees_of_rows(rows.n_rows, splits.n_trees, source) if disjoint else None)
 
 
 def fit_hashed(data: EncodedDataset, shape: ForestShape, rule: LabelRule, source: NoiseSource) -> FittedForest[HashedForest]:

@@ -10,7 +10,7 @@ Source: Holohan et al. 2019 (diffprivlib); Fletcher & Islam 2017, section 4.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,8 +20,8 @@ from dpviz.errors import SchemaError
 from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformChoice, UniformPoint
-from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Feature, Schema
+from dpviz.training.counting.contract import CountedRows
 
 #: Labels a leaf: (exact class counts, level) -> (class code, event).
 LabelLeaf = Callable[[np.ndarray, int], tuple[int, Event]]
@@ -65,31 +65,56 @@ def _side(feature: Feature) -> Side:
     return Side(feature.low, feature.high, is_discrete=False)
 
 
-def grow_randomly(data: EncodedDataset, depth: int, label: LabelLeaf, source: NoiseSource) -> tuple[Node, Event]:
-    """A tree of random splits, up to `depth` levels as the box allows, and its event. Only the labels cost anything."""
-    return _Growing(data, depth, label, source).node(np.arange(data.n_rows), declared_box(data.schema), 0)
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A node of a random tree: at its end without rule and children."""
+
+    level: int
+    event: Event | None = None
+    rule: Rule | None = None
+    children: tuple[_Drawn, _Drawn] | None = None
+
+    def unlabelled(self) -> Node:
+        """The subtree, whose leaves have no label of their own yet."""
+        if self.rule is None or self.children is None:
+            return Leaf(0)
+        left, right = self.children
+        return Branch(self.rule, left.unlabelled(), right.unlabelled())
+
+    def labelled(self, counts: Iterator[np.ndarray], label: LabelLeaf) -> tuple[Node, Event]:
+        """The subtree and its event, given the class counts of its leaves from left to right."""
+        if self.rule is None or self.children is None or self.event is None:
+            code, event = label(next(counts), self.level)
+            return Leaf(code), event
+        (left, left_event), (right, right_event) = (child.labelled(counts, label) for child in self.children)
+        return Branch(self.rule, left, right), Sequential((self.event, Parallel((left_event, right_event))))
+
+
+def grow_randomly(rows: CountedRows, depth: int, label: LabelLeaf, source: NoiseSource) -> tuple[Node, Event]:
+    """A tree of random splits, up to `depth` levels as the box allows, and its event. Only the labels cost anything.
+
+    It is drawn, then counted, then labelled, so that whoever counts the rows is asked once.
+    """
+    drawn = _Drawing(rows.schema, depth, source).node(declared_box(rows.schema), 0)
+    (counts,) = rows.leaf_counts(drawn.unlabelled(), None, 1)
+    return drawn.labelled(iter(counts), label)
 
 
 @dataclass(frozen=True)
-class _Growing:
-    data: EncodedDataset
+class _Drawing:
+    schema: Schema
     depth: int
-    label: LabelLeaf
     source: NoiseSource
 
-    def node(self, rows: np.ndarray, box: Box, level: int) -> tuple[Node, Event]:
+    def node(self, box: Box, level: int) -> _Drawn:
         free = [feature for feature, side in enumerate(box) if side.can_split]
         if level == self.depth or not free:
-            code, event = self.label(np.bincount(self.data.target[rows], minlength=self.data.n_classes), level)
-            return Leaf(code), event
+            return _Drawn(level)
         chosen = UniformChoice().release(len(free), source=self.source, part="node", level=level)
         feature = free[chosen.value]
         below, above = self._cut(box[feature], level)
-        rule = _rule(self.data.schema.features[feature], feature, below)
-        goes_left = rule.goes_left(self.data.columns[feature][rows])
-        left, left_event = self.node(rows[goes_left], _with(box, feature, below), level + 1)
-        right, right_event = self.node(rows[~goes_left], _with(box, feature, above), level + 1)
-        return Branch(rule, left, right), Sequential((chosen.event, Parallel((left_event, right_event))))
+        left, right = (self.node(_with(box, feature, side), level + 1) for side in (below, above))
+        return _Drawn(level, chosen.event, _rule(self.schema.features[feature], feature, below), (left, right))
 
     def _cut(self, side: Side, level: int) -> tuple[Side, Side]:
         """What goes left and what goes right. The cut costs nothing; the event of the feature stands for both."""

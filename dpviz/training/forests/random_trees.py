@@ -94,8 +94,13 @@ def rows_to_trees(data: EncodedDataset, n_trees: int, source: NoiseSource) -> np
     Draws are assigned in `row_order`, so that a seed gives the same forest whatever the order of the rows.
     """
     trees = np.empty(data.n_rows, dtype=np.int64)
-    trees[row_order(data)] = UniformChoice().choose(np.full(data.n_rows, n_trees), source=source)
+    trees[row_order(data)] = trees_of_rows(data.n_rows, n_trees, source)
     return trees
+
+
+def trees_of_rows(n_rows: int, n_trees: int, source: NoiseSource) -> np.ndarray:
+    """The trees of the rows in `row_order`, int64 of shape (n_rows,): an independent uniform draw per row."""
+    return UniformChoice().choose(np.full(n_rows, n_trees), source=source)
 
 
 def draw_trees(

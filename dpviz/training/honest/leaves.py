@@ -14,9 +14,6 @@ Source: this project; honest trees without privacy, Athey & Imbens 2016.
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
-
 import numpy as np
 
 from dpviz.accounting.events import Event, Parallel
@@ -25,11 +22,10 @@ from dpviz.models.tree import Leaf, Node, Tree
 from dpviz.privacy.coins import Coins
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
-from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
+from dpviz.training.counting.contract import CountedRows
 from dpviz.training.growing import TreeRecipe, grow
-from dpviz.training.histograms import rows_left
-from dpviz.training.honest.number_report import NumberReport, released_test
+from dpviz.training.honest.number_report import NumberReport, released_leaf_test
 from dpviz.training.honest.numbers import LEAF_SUMS, with_values
 from dpviz.training.honest.report import TestReport
 from dpviz.training.honest.shares import with_counts
@@ -40,49 +36,38 @@ AFTER_GROWING = 0
 
 
 def grow_honestly(
-    data: EncodedDataset, plan: BudgetPlan, recipe: TreeRecipe, source: NoiseSource
+    rows: CountedRows, plan: BudgetPlan, recipe: TreeRecipe, source: NoiseSource
 ) -> tuple[Tree, Event, TestReport | NumberReport | None]:
     """The tree of `recipe`, grown, counted and tested on the rows that the plan sets aside for each."""
-    parts = Coins(tuple(aside.share for aside in plan.aside)).flip(data.n_rows, source=source)
-    root, grown = grow(rows_left(recipe.root, parts == 0), recipe.step, source)
+    parts = Coins(tuple(aside.share for aside in plan.aside)).flip(rows.n_rows, source=source)
+    root, grown = grow(recipe.root.of_part_0(parts), recipe.step, source)
     source.enter(AFTER_GROWING)
-    if isinstance(data.schema.target, NumericTarget):
-        return _of_numbers(data, plan, root, grown, parts, source)
-    tree, events, report = Tree(data.schema, root), [grown], None
-    for aside, exact in zip(plan.aside, _counted(tree, data, parts, len(plan.aside)), strict=True):
+    if isinstance(rows.schema.target, NumericTarget):
+        return _of_numbers(rows, plan, root, grown, parts, source)
+    tree, events, report = Tree(rows.schema, root), [grown], None
+    for aside, exact in zip(plan.aside, rows.leaf_counts(root, parts, len(plan.aside)), strict=True):
         noise = GeometricNoise(aside.epsilon)
         counts = noise.release(exact, source=source, part=aside.part)
         events.append(counts.event)
         if aside.part == LEAF_COUNTS:
-            tree = Tree(data.schema, with_counts(root, counts.value, noise.variance))
+            tree = Tree(rows.schema, with_counts(root, counts.value, noise.variance))
         else:
             report = _report(tree, aside, counts.value)
     return tree, Parallel(tuple(events)), report
 
 
 def _of_numbers(
-    data: EncodedDataset, plan: BudgetPlan, root: Node, grown: Event, parts: np.ndarray, source: NoiseSource
+    rows: CountedRows, plan: BudgetPlan, root: Node, grown: Event, parts: np.ndarray, source: NoiseSource
 ) -> tuple[Tree, Event, NumberReport | None]:
     """Values of the leaves, then a test of these: `plan.aside` lists the sums first, then the test if there is one."""
-    rows = [data.by_coins(parts == number, aside.share) for number, aside in enumerate(plan.aside, start=1)]
-    assert plan.aside[0].part == LEAF_SUMS
-    leaf = Tree(data.schema, root).leaf_of_rows(rows[0])
-    tree, summed, window = with_values(root, rows[0], plan.aside[0], leaf, source)
+    (summing, *testing) = plan.aside
+    assert summing.part == LEAF_SUMS
+    tree, summed, window = with_values(root, rows, parts, summing, source)
     events, report = [grown, summed], None
-    if len(rows) > 1:
-        share, epsilon = plan.aside[1].share, plan.aside[1].epsilon
-        report, tested = released_test(tree, rows[1], share, epsilon, window, source)
-        events, report = [*events, tested], replace(report, schema=data.schema)
-    return Tree(data.schema, tree.root), Parallel(tuple(events)), report
-
-
-def _counted(tree: Tree, data: EncodedDataset, parts: np.ndarray, n_parts: int) -> np.ndarray:
-    """Exact rows per part (without part 0), leaf and class: int64 of shape (n_parts, n_leaves, n_classes). Private."""
-    rows = np.flatnonzero(parts)
-    shape = n_parts, tree.n_leaves, data.n_classes
-    part = parts[rows].astype(np.int64) - 1
-    cells = (part * tree.n_leaves + tree.leaf_of_rows(data, rows)) * data.n_classes + data.target[rows]
-    return np.bincount(cells, minlength=math.prod(shape)).reshape(shape)
+    for aside in testing:
+        report, tested = released_leaf_test(tree, rows, parts, aside, window, source)
+        events.append(tested)
+    return tree, Parallel(tuple(events)), report
 
 
 def _report(tree: Tree, aside: Aside, counts: np.ndarray) -> TestReport:

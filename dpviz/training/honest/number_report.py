@@ -24,20 +24,26 @@ import numpy as np
 
 from dpviz.accounting.events import Event, Sequential
 from dpviz.accounting.guarantee import split_budget
+from dpviz.accounting.plan import Aside
 from dpviz.models.base import Model
+from dpviz.models.tree import Tree
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.selection import PermuteAndFlip
-from dpviz.privacy.source import NoiseSource
+from dpviz.privacy.source import NoiseSource, Released
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
+from dpviz.training.counting.contract import CountedRows
+from dpviz.training.counting.measures import Errors
 from dpviz.training.halving import MEDIAN, target_cuts
-from dpviz.training.honest.masses import masses, times, weights_of
+from dpviz.training.honest.masses import times, weights_of
 from dpviz.training.honest.report import CONFIDENCE, TEST, Estimate, entry, fieller
-from dpviz.training.honest.window import Window, released_window
+from dpviz.training.honest.window import Window, beyond_widths, released_window
 
 DEGREE = 4
 #: Units of one row along either side of the table.
 UNITS = 2**15
+#: The part of the rows that coins keep for the test of a tree of numbers; part 1 is summed in its leaves.
+TESTED = 2
 #: Shares of a row's epsilon where the window is not known: centre, width, table.
 PARTS = (0.1, 0.15, 0.75)
 #: R2 is told from here to 1.
@@ -157,10 +163,26 @@ def released_test(
     if window is None:
         for_centre, for_width, for_table = split_budget(epsilon, PARTS)
         window, before = _window(data, for_centre, for_width, source)
-    exact = _table(model.predict(data), data.target, window)
-    sums = GeometricNoise(for_table, l1=UNITS**2).release(exact, source=source, part=TEST)
-    table = tuple(map(tuple, sums.value.tolist()))
-    return NumberReport(data.schema, share, epsilon, for_table, window, table), Sequential((*before, sums.event))
+    off = Errors(window, (0.0,), DEGREE, UNITS)
+    exact = off.of(model.predict(data), data.target).sum(axis=0)
+    sums = _released(exact, for_table, source)
+    return NumberReport(data.schema, share, epsilon, for_table, window, sums.value), Sequential((*before, sums.event))
+
+
+def released_leaf_test(
+    tree: Tree, rows: CountedRows, parts: np.ndarray, aside: Aside, window: Window, source: NoiseSource
+) -> tuple[NumberReport, Event]:
+    """The test of a tree on the rows of part `TESTED` (private), with its event. The window was released with the tree."""
+    exact = rows.sums(Errors(window, tree.values, DEGREE, UNITS), tree.root, parts, TESTED).sum(axis=0)
+    sums = _released(exact, aside.epsilon, source)
+    return NumberReport(rows.schema, aside.share, aside.epsilon, aside.epsilon, window, sums.value), Sequential((sums.event,))
+
+
+def _released(exact: np.ndarray, epsilon: float, source: NoiseSource) -> Released[tuple[tuple[int, ...], ...]]:
+    """The table of exact sums (private), with noise."""
+    square = exact.reshape(DEGREE + 1, DEGREE + 1)
+    sums = GeometricNoise(epsilon, l1=UNITS**2).release(square, source=source, part=TEST)
+    return Released(tuple(map(tuple, sums.value.tolist())), sums.event)
 
 
 def _window(data: EncodedDataset, for_centre: float, for_width: float, source: NoiseSource) -> tuple[Window, tuple[Event, ...]]:
@@ -168,12 +190,7 @@ def _window(data: EncodedDataset, for_centre: float, for_width: float, source: N
     assert isinstance(target, NumericTarget)
     below = np.searchsorted(np.sort(data.target), cuts, side="right")
     median = PermuteAndFlip(for_centre, MEDIAN).release(-np.abs(2 * below - data.n_rows), source=source, part=TEST)
-    found = released_window(data.target, target, float(cuts[median.value]), for_width, source=source, part=TEST)
+    centre = float(cuts[median.value])
+    beyond = beyond_widths(data.target, target, centre).sum(axis=0)
+    found = released_window(beyond, target, centre, for_width, source=source, part=TEST)
     return found.value, (median.event, found.event)
-
-
-def _table(predicted: np.ndarray, actual: np.ndarray, window: Window) -> np.ndarray:
-    """Exact sums in units, int64 of shape (DEGREE + 1, DEGREE + 1). Private."""
-    by_error = masses(np.abs(Window(0.0, window.width).place(actual - predicted)), DEGREE, UNITS)
-    by_place = masses((window.place(actual) + 1) / 2, DEGREE, UNITS)
-    return by_error.T @ by_place

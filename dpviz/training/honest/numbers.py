@@ -26,13 +26,15 @@ from dpviz.accounting.plan import Aside
 from dpviz.models.tree import Branch, Node, NumberLeaf, Tree
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
-from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
-from dpviz.training.honest.masses import masses
+from dpviz.training.counting.contract import CountedRows
+from dpviz.training.counting.measures import Beyond, Masses
 from dpviz.training.honest.report import fieller
 from dpviz.training.honest.window import Window, released_window
 
 LEAF_SUMS = "leaf sums"
+#: The part of the rows that coins keep for the sums.
+SUMMED = 1
 #: Units of one row.
 UNITS = 2**20
 #: Part of such a row's epsilon that buys the window.
@@ -44,22 +46,22 @@ LEAST_VARIANCE = 0.01
 
 
 def with_values(
-    root: Node, data: EncodedDataset, aside: Aside, leaf: np.ndarray, source: NoiseSource
+    root: Node, rows: CountedRows, parts: np.ndarray, aside: Aside, source: NoiseSource
 ) -> tuple[Tree, Event, Window]:
-    """The tree with values from `data` (the rows set aside, private), whose row k is in leaf number `leaf[k]`."""
-    target = data.schema.target
+    """The tree with values from the rows of part `SUMMED` (private)."""
+    target = rows.schema.target
     assert isinstance(target, NumericTarget)
     assert isinstance(root, Branch)
     assert root.halves is not None
     for_window, for_sums = split_budget(aside.epsilon, (WINDOW_PART, 1 - WINDOW_PART))
-    window = released_window(data.target, target, root.halves.median, for_window, source=source, part=aside.part)
-    units = masses((window.value.place(data.target) + 1) / 2, 2, UNITS)
-    n_leaves = Tree(data.schema, root).n_leaves
-    exact = np.stack([np.bincount(leaf, weights=column, minlength=n_leaves) for column in units.T], axis=1).astype(np.int64)
+    centre = root.halves.median
+    beyond = rows.sums(Beyond(target, centre), root, parts, SUMMED).sum(axis=0)
+    window = released_window(beyond, target, centre, for_window, source=source, part=aside.part)
+    exact = rows.sums(Masses(window.value, 2, UNITS), root, parts, SUMMED)
     noise = GeometricNoise(for_sums, l1=UNITS)
     sums = noise.release(exact, source=source, part=aside.part)
     valued = _Valuing(window.value, target, noise.variance / UNITS**2).valued(root, sums.value / UNITS)
-    return Tree(data.schema, valued), Sequential((window.event, sums.event)), window.value
+    return Tree(rows.schema, valued), Sequential((window.event, sums.event)), window.value
 
 
 @dataclass(slots=True)

@@ -23,6 +23,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.contract import FitOutput, LearnerSpec
+from dpviz.training.counting.contract import Rows
 from dpviz.training.honest.number_report import NumberReport, released_test
 from dpviz.training.honest.report import BANDS, TEST, TestReport
 from dpviz.training.params import Settings
@@ -36,11 +37,12 @@ def plan_with_test(spec: LearnerSpec, schema: Schema, settings: Settings, params
     return replace(plan, aside=(Aside(TEST, settings.test_share, settings.epsilon),))
 
 
-def fit_with_test(spec: LearnerSpec, data: EncodedDataset, plan: BudgetPlan, params: Any, source: NoiseSource) -> FitOutput:
+def fit_with_test(spec: LearnerSpec, data: Rows, plan: BudgetPlan, params: Any, source: NoiseSource) -> FitOutput:
     """Train on the rows that no coin keeps away, and test on those it does."""
     aside = plan.set_aside(TEST)
     if aside is None or spec.tests_itself:
         return spec.fit(data, plan, params, source)
+    assert isinstance(data, EncodedDataset)
     kept = Coins((aside.share,)).flip(data.n_rows, source=source) == 1
     output = spec.fit(data.by_coins(~kept, 1 - aside.share), plan, params, source)
     report, event = _tested(output.model, data.by_coins(kept, aside.share), aside, source)

@@ -46,16 +46,23 @@ def widths(target: NumericTarget) -> np.ndarray:
     return (target.high - target.low) * 2.0 ** -np.arange(1, len(INSIDE) + 1)
 
 
-def width_utilities(numbers: np.ndarray, target: NumericTarget, centre: float) -> np.ndarray:
-    """Utility of every width for `numbers` (private): int64, widest first."""
-    beyond = np.array([np.count_nonzero(np.abs(numbers - centre) > width) for width in widths(target)])
-    return -(BEYOND * beyond + INSIDE * (len(numbers) - beyond))
+def beyond_widths(numbers: np.ndarray, target: NumericTarget, centre: float) -> np.ndarray:
+    """Per number: 0 or 1 for every width, widest first, 1 where it lies beyond; then 1. int64, (n_rows, n_widths + 1)."""
+    distance = np.abs(numbers - centre)
+    beyond = [distance > width for width in widths(target)]
+    return np.stack([*beyond, np.ones(len(numbers), dtype=bool)], axis=1).astype(np.int64)
+
+
+def width_utilities(beyond: np.ndarray) -> np.ndarray:
+    """Utility of every width for the sums of `beyond_widths` over rows (private): int64, widest first."""
+    *outside, n_rows = beyond.tolist()
+    return -(BEYOND * np.array(outside) + INSIDE * (n_rows - np.array(outside)))
 
 
 def released_window(
-    numbers: np.ndarray, target: NumericTarget, centre: float, epsilon: float, *, source: NoiseSource, part: str
+    beyond: np.ndarray, target: NumericTarget, centre: float, epsilon: float, *, source: NoiseSource, part: str
 ) -> Released[Window]:
-    """A width for `numbers` (private) around a released centre."""
-    utilities = width_utilities(numbers, target, centre)
+    """A width around a released centre, by the sums of `beyond_widths` over rows (private)."""
+    utilities = width_utilities(beyond)
     chosen = PermuteAndFlip(epsilon, WIDTH).release(utilities, source=source, part=part)
     return Released(Window(centre, float(widths(target)[chosen.value])), chosen.event)

@@ -15,6 +15,7 @@ from dpviz.privacy.coins import Coins
 from dpviz.privacy.source import Simulation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, NumericTarget, Schema
+from dpviz.training.counting.in_memory import counted
 from dpviz.training.honest.numbers import LEAF_SUMS, with_values
 from tests.contract.test_learners_of_numbers import rows, schema_of_numbers
 
@@ -90,6 +91,6 @@ def test_intervals_hold_the_mean_of_a_leaf_as_often_as_they_say(epsilon):
         x = rng.random(300)
         y = np.where(x <= 0.5, means[0], means[1]) + rng.uniform(-12, 12, len(x))
         data = EncodedDataset(schema, (x,), y)
-        tree, _, _ = with_values(root, data, aside, (x > 0.5).astype(np.int64), Simulation(seed))
+        tree, _, _ = with_values(root, counted(data), np.ones(len(x), dtype=np.uint8), aside, Simulation(seed))
         held += sum(leaf.interval[0] <= mean <= leaf.interval[1] for leaf, mean in zip(tree.leaves, means, strict=True))
     assert abs(held / (2 * draws) - 0.95) < 4 * np.sqrt(0.95 * 0.05 / (2 * draws))

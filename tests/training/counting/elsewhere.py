@@ -1,0 +1,101 @@
+"""A counter that knows only the contract: it asks the rows one by one, in plain Python, whatever is asked."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpviz.models.tree import Branch, Node
+from dpviz.privacy.leaf_labels import LeafCounts
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import ClassTarget
+from dpviz.training.counting.contract import CountedRows
+from dpviz.training.counting.levels import LevelNode, level_root
+
+
+class OneByOne(CountedRows):
+    """The rows of `data`, told apart by nothing but their cells."""
+
+    def __init__(self, data: EncodedDataset, bands: np.ndarray | None = None) -> None:
+        self.data, self.bands, self.schema, self.levels = data, bands, data.schema, 0
+        self.classes = data.target.tolist() if bands is None else [sum(y > cut for cut in bands) for y in data.target]
+        of_target = len(data.schema.classes) if isinstance(data.schema.target, ClassTarget) else 0
+        self.n_classes = of_target if bands is None else len(bands) + 1
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.classes)
+
+    @property
+    def identity(self) -> str:
+        return self.data.identity
+
+    def class_counts(self) -> np.ndarray:
+        return np.array([self.classes.count(code) for code in range(self.n_classes)], dtype=np.int64)
+
+    def root(self, grid) -> LevelNode:
+        return level_root(self, grid, self.n_classes)
+
+    def count_level(self, grid, parts, divisions, places) -> np.ndarray:
+        self.levels += 1
+        found = np.zeros((len(places), grid.n_bins, self.n_classes), dtype=np.int64)
+        for row in range(self.n_rows):
+            if parts is not None and parts[row] != 0:
+                continue
+            bins = [self._bin(grid, feature, row) for feature in range(len(grid.features))]
+            place = 1
+            while place in divisions:
+                feature, left_bins = divisions[place]
+                place = 2 * place + (not left_bins[bins[feature]])
+            if place in places:
+                for feature, code in enumerate(bins):
+                    found[list(places).index(place), grid.offsets[feature] + code, self.classes[row]] += 1
+        return found
+
+    def _bin(self, grid, feature: int, row: int) -> int:
+        value, thresholds = self.data.columns[feature][row], grid.features[feature].thresholds
+        return int(value) if thresholds is None else sum(value > cut for cut in thresholds)
+
+    def leaf_counts(self, root, parts, n_parts) -> np.ndarray:
+        leaf = self._leaves(root)
+        found = np.zeros((n_parts, _n_leaves(root), self.n_classes), dtype=np.int64)
+        for row, code in enumerate(self.classes):
+            part = 1 if parts is None else int(parts[row])
+            if part:
+                found[part - 1, leaf[row], code] += 1
+        return found
+
+    def _leaves(self, root: Node) -> list[int]:
+        return [_leaf(root, [column[row] for column in self.data.columns], 0) for row in range(self.n_rows)]
+
+    def forest_counts(self, trees, tree_of) -> LeafCounts:
+        cells = [[*(float(column[row]) for column in self.data.columns), self.classes[row]] for row in range(self.n_rows)]
+        order = sorted(range(self.n_rows), key=lambda row: [*reversed(cells[row][:-1]), cells[row][-1]])
+        leaves, classes = [], []
+        for place, row in enumerate(order):
+            for tree in range(trees.n_trees) if tree_of is None else [tree_of[place]]:
+                values = np.array([cells[row][:-1]])
+                leaves.append(int(trees.leaf_of(values, trees.roots[[tree]])[0]))
+                classes.append(self.classes[row])
+        return LeafCounts.of(np.array(leaves, dtype=int), np.array(classes, dtype=int), len(trees.leaves), self.n_classes)
+
+    def banded(self, cuts) -> OneByOne:
+        return OneByOne(self.data, cuts)
+
+    def sums(self, measure, root, parts, part) -> np.ndarray:
+        leaf, found = self._leaves(root), np.zeros((_n_leaves(root), measure.width), dtype=np.int64)
+        for row in range(self.n_rows):
+            if parts is None or parts[row] == part:
+                found[leaf[row]] += measure(self.data.target[[row]], np.array([leaf[row]]))[0]
+        return found
+
+
+def _n_leaves(node: Node) -> int:
+    return _n_leaves(node.left) + _n_leaves(node.right) if isinstance(node, Branch) else 1
+
+
+def _leaf(node: Node, cells, first: int) -> int:
+    if not isinstance(node, Branch):
+        return first
+    if node.rule.goes_left(np.array([cells[node.rule.feature]]))[0]:
+        return _leaf(node.left, cells, first)
+    return _leaf(node.right, cells, first + _n_leaves(node.left))

@@ -1,0 +1,78 @@
+"""Whoever counts: the same seed gives the same model, to the last bit, and a learner that cannot be served says so."""
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.errors import CannotCount
+from dpviz.learners import registry
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericTarget, Schema
+from tests.contract.fits import FEW
+from tests.contract.tables import schema_of, table
+from tests.training.counting.elsewhere import OneByOne
+
+COUNTING = [name for name, spec in registry().items() if spec.counts_only]
+CASES = [
+    ("pf-tree", 2, {}),
+    ("pf-tree", 2, {"leaves": "labels", "depth": 3}),
+    ("pf-tree", 7, {"depth": 3}),
+    ("pf-tree", 0, {"depth": 2}),
+    ("majority", 3, {}),
+    ("dp-mean", 0, {"count_rows": True}),
+    ("diffprivlib-tree", 3, {}),
+    ("pf-forest", 2, {}),
+    ("pf-forest", 2, {"disjoint": False}),
+]
+
+
+def rows(n_classes: int, n_rows: int) -> EncodedDataset:
+    """Without classes: the target is a number."""
+    data = table(schema_of("mixed", n_classes or 2), n_rows)
+    if n_classes:
+        return data
+    schema = Schema(data.schema.features, NumericTarget("y", -3, 9), n_public=200)
+    return EncodedDataset(schema, data.columns, np.round(data.columns[0] + data.target, 2))
+
+
+def test_these_learners_need_only_counts():
+    assert set(COUNTING) == {"pf-tree", "majority", "dp-mean", "diffprivlib-tree", "pf-forest"}
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 60])
+@pytest.mark.parametrize(("name", "n_classes", "given"), CASES)
+def test_whoever_counts_the_model_is_the_same_to_the_last_bit(name, n_classes, given, n_rows):
+    data = rows(n_classes, n_rows)
+    asked = {"epsilon": 1.0, "max_depth": 3, "seed": 7} | FEW.get(name, {}) | given
+    here, there = dpviz.fit(name, data, **asked), dpviz.fit(name, OneByOne(data), **asked)
+    assert here.to_json() == there.to_json()
+
+
+def test_a_level_is_one_question():
+    data = OneByOne(rows(2, 40))
+    dpviz.fit("pf-tree", data, epsilon=1.0, depth=3, seed=1)
+    assert data.levels == 3
+
+
+@pytest.mark.parametrize("name", [name for name in registry() if name not in COUNTING])
+def test_a_learner_that_needs_more_says_so_before_anything_is_asked(name):
+    data = rows(0 if registry()[name].task == "number" else 2, 3)
+
+    class Silent(OneByOne):
+        n_rows = property(lambda self: pytest.fail("a row was asked for"))
+        root = class_counts = count_level = leaf_counts = forest_counts = banded = sums = n_rows
+
+    with pytest.raises(CannotCount, match=rf"{name}.*needs only counts \(.*pf-tree"):
+        dpviz.fit(name, Silent(data), epsilon=1.0, seed=1)
+
+
+def test_a_test_of_a_learner_that_has_none_of_its_own_is_refused():
+    with pytest.raises(CannotCount, match="A test of the learner 'majority'"):
+        dpviz.fit("majority", OneByOne(rows(2, 3)), epsilon=1.0, seed=1, test_share=0.2)
+
+
+def test_rows_that_are_not_row_wise_are_not_released():
+    data = OneByOne(rows(2, 3))
+    data.not_row_wise = "its reader let cells span lines"
+    with pytest.raises(dpviz.errors.NotRowWise):
+        dpviz.fit("majority", data, epsilon=1.0)
