@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from benchmarks.mutants.changes import accounting, audit, learners, noise, owners, privacy, release, rows, training
+from benchmarks.mutants.changes import accounting, audit, counting, learners, noise, owners, privacy, release, rows, training
 
 MUTANTS = tuple(
-    mutant for room in (rows, privacy, noise, accounting, training, learners, audit, release, owners) for mutant in room.MUTANTS
+    mutant
+    for room in (rows, privacy, noise, accounting, training, counting, learners, audit, release, owners)
+    for mutant in room.MUTANTS
 )

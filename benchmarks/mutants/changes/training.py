@@ -295,18 +295,4 @@ MUTANTS = (
         "noisy = GeometricNoise(epsilon, l1=0.5).release",
         ("tests/contract/test_neighbours.py::test_one_row_changes_what_the_ledger_says[majority, with a test]",),
     ),
-    Mutant(
-        "rows that coins set aside are counted while a level is counted",
-        "dpviz/training/counting/levels.py",
-        "return level_root(self.growth.counter, self.grid, self.n_classes, parts)",
-        "return self",
-        ("tests/training/counting/test_contract.py::test_whoever_counts_the_model_is_the_same_to_the_last_bit",),
-    ),
-    Mutant(
-        "a learner that needs the rows is let loose on counts",
-        "dpviz/learners/__init__.py",
-        "if not spec.counts_only:",
-        "if False:",
-        ("tests/training/counting/test_contract.py::test_a_learner_that_needs_more_says_so_before_anything_is_asked",),
-    ),
 )
