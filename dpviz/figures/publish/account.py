@@ -137,15 +137,15 @@ def _section(found: Account, until: str) -> Iterator[str]:
         yield f"<h3>Explored, covered by no guarantee: {fits}</h3>{table_html(look_rows(found.looks), '')}"
 
 
-def table_html(rows: Sequence[dict[str, object]] | Rows, none: str) -> str:
-    """Records as a table of HTML; a sentence where there are none."""
+def table_html(rows: Sequence[dict[str, object]] | Rows, none: str, kind: str = "") -> str:
+    """Records as a table of HTML; a sentence where there are none. `kind`: a class of the style sheet, for widths."""
     if not rows:
         return f'<p class="note">{text(none)}</p>'
     head = "".join(f"<th>{text(name)}</th>" for name in rows[0])
     body = "".join(
         "<tr>" + "".join(f"<td>{text(str(cell)) if cell != '' else ''}</td>" for cell in row.values()) + "</tr>" for row in rows
     )
-    return f'<div class="table"><table><tr>{head}</tr>{body}</table></div>'
+    return f'<div class="table"><table class="{kind}"><tr>{head}</tr>{body}</table></div>'
 
 
 def _picture(found: Account, until: str) -> str:

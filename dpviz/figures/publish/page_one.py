@@ -61,28 +61,30 @@ def how_sure(given: Exportable) -> list[str]:
     return result_sentences(report)[:MOST_SENTENCES]
 
 
-def may_be_concluded(found: Verdict) -> list[str]:
+def may_be_concluded(found: Verdict, given: Exportable) -> Iterator[str]:
     """What somebody who sees page one may take away."""
-    private = "Whoever sees it learns little about whether any one row was used." if found.kind == "released" else ""
-    return [*filter(None, [private]), "How the model decides, question by question.", "How often it is right on rows like these."]
+    if found.kind == "released":
+        yield "Whoever sees it learns little about whether any one row was used."
+    yield "How the model decides, question by question." if as_tree(given.model) else "Which columns the model may use."
+    if test_result_of(given.document, given.schema) is not None:
+        yield "How good it is on rows like these."
 
 
-def may_not_be_concluded(found: Verdict) -> list[str]:
+def may_not_be_concluded(found: Verdict, given: Exportable) -> Iterator[str]:
     """What it does not say."""
-    open_ = [] if found.kind == "released" else [f"{found.headline}."]
-    return [
-        *open_,
-        "That a question near the top is a cause: it only predicts.",
-        "That the model is right about one person, or fair to a group.",
-        "That another tree could not predict as well: noise chooses among nearly equal questions.",
-    ]
+    if found.kind != "released":
+        yield f"{found.headline}."
+    first, other = ("a question near the top", "tree") if as_tree(given.model) else ("a column it uses", "model")
+    yield f"That {first} is a cause: it only predicts."
+    yield "That the model is right about one person, or fair to a group."
+    yield f"That no other {other} predicts as well: noise chooses among those that are nearly as good."
 
 
-def columns(found: Verdict) -> str:
+def columns(found: Verdict, given: Exportable) -> str:
     """What may, and what may not be concluded, side by side."""
     return (
-        f'<div class="columns"><section><h2>What may be concluded</h2>{bullets(may_be_concluded(found))}</section>'
-        f"<section><h2>What may not</h2>{bullets(may_not_be_concluded(found))}</section></div>"
+        f'<div class="columns"><section><h2>What may be concluded</h2>{bullets(may_be_concluded(found, given))}</section>'
+        f"<section><h2>What may not</h2>{bullets(may_not_be_concluded(found, given))}</section></div>"
     )
 
 

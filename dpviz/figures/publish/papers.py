@@ -47,8 +47,13 @@ def _entry_html(facts: Facts, answers: Answers) -> str:
     lead = "A draft for the public Differential Privacy Deployments Registry. Nothing was sent; whoever publishes sends it."
     parts = [f"<h1>{text(answers.name)}</h1><p class=lead>{text(lead)}</p>"]
     for name, fields in entry["deployment"].items():
-        parts.append(f"<h2>{text(name.replace('_', ' ').capitalize())}</h2>{table_html(_field_rows(fields), '')}")
+        parts.append(f"<h2>{text(_title(name))}</h2>{table_html(_field_rows(fields), '', 'fields')}")
     return page_html(f"{TITLES[ENTRY]}: {answers.name}", "\n".join(parts))
+
+
+def _title(name: str) -> str:
+    words = name.replace("_", " ")
+    return f"DP{words[2:]}" if words.startswith("dp ") else words.capitalize()
 
 
 def _field_rows(fields: dict[str, Any]) -> list[dict[str, str]]:
@@ -69,10 +74,10 @@ def _assessment_html(facts: Facts, answers: Answers) -> str:
     items = self_assessment(facts, answers)
     for topic in dict.fromkeys(item.topic for item in items):
         rows = [
-            {"stands": str(item.standing), "statement": item.statement, "evidence": item.evidence}
+            {"standing": str(item.standing), "statement": item.statement, "evidence": item.evidence}
             for item in items
             if item.topic == topic
         ]
-        parts.append(f"<h2>{text(topic)}</h2>{table_html(rows, '')}")
+        parts.append(f"<h2>{text(topic)}</h2>{table_html(rows, '', 'statements')}")
     parts.append(f"<footer>Filled in by {text(answers.authors)}. File: SHA-256 <code>{text(facts.sha256)}</code></footer>")
     return page_html(f"{TITLES[ASSESSMENT]}: {answers.name}", "\n".join(parts))

@@ -17,6 +17,7 @@ from dpviz.figures.publish.page_one import MOST_SENTENCES, Signed, columns, find
 from dpviz.figures.publish.report_parts import (
     budget_table,
     bullets,
+    mechanism_list,
     not_promised,
     odds_curve,
     page_html,
@@ -27,8 +28,9 @@ from dpviz.figures.publish.report_parts import (
 )
 from dpviz.figures.publish.test_result import result_sentences
 from dpviz.figures.tree.labels import text_width
+from dpviz.figures.tree.sizes import layout_within
 from dpviz.figures.tree.svg import tree_svg
-from dpviz.figures.wording import percent
+from dpviz.figures.wording import counted, percent
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.exports.rules import Rule, rule_from, rule_sentence, rules_of, share_words
 from dpviz.io.exports.spelling import spelled
@@ -39,10 +41,12 @@ from dpviz.models.tree import Tree
 from dpviz.table.schema import Schema
 
 MOST_DRAWN, MOST_TOLD = 64, 256
+#: Pixels of a drawing on A4: it is made 0.81 times as large, and its smallest letters are 7 points high.
+PAPER_WIDTH, PAPER_HEIGHT = 828.0, 470.0
 _INSIDE = re.compile(r'<script type="application/json" id="document">(.*?)</script>', re.S)
 _RULE = re.compile(r"<li class=rule>(.*?)</li>")
 _CODE = re.compile(r"<code>(.*?)</code>")
-_DRAWN = re.compile(r'(<text class="(name|rule)"[^>]*)>([^<]+)<')
+_DRAWN = re.compile(r'(<text class="(name|rule)"[^>]*)>([^<]+)(<tspan class="rule">([^<]*))?<')
 _SQUEEZED = 'lengthAdjust="spacingAndGlyphs"'
 _ODDS = re.compile(r'<data value="([-+.e0-9 ]+)">')
 
@@ -65,9 +69,9 @@ def report_html(given: Exportable, signed: Signed | None = None) -> str:
             f"<p>{text(found.odds)}</p></div>",
             *_model(given),
             f"<h2>How sure it is</h2>{bullets(how_sure(given))}",
-            columns(found),
+            columns(found, given),
             *signature(signed or Signed()),
-            f'<h1 class="annex">Annexes</h1><p class=lead>{text(found.because)}</p>',
+            '<h1 class="annex">Annexes</h1>',
             *_tested(given),
             '<div class="columns"><section><h2>What is promised</h2>',
             bullets(promised(found)),
@@ -77,7 +81,8 @@ def report_html(given: Exportable, signed: Signed | None = None) -> str:
             budget_table(statement),
             "</section><section><h2>What the loss means</h2>",
             odds_curve(found.proven),
-            "</section></div><h2>What was taken as public</h2>",
+            f"</section></div><h2>How the rows are protected</h2>{mechanism_list(statement)}<p>{text(found.because)}</p>",
+            "<h2>What was taken as public</h2>",
             public_table(given.schema),
             *_rules(given),
             f"<footer>{text(_foot(given))}</footer>",
@@ -109,23 +114,34 @@ def _model(given: Exportable) -> Iterator[str]:
     tree = drawn_tree(given)
     if tree is None:
         count = len(getattr(given.model, "trees", ())) or getattr(getattr(given.model, "splits", None), "n_trees", 0)
-        yield f"<p>{f'{count:,} trees that vote or add up' if count else 'This model is no tree'}; it is not drawn.</p>"
-    elif tree.n_leaves > MOST_DRAWN:
-        yield f"<p>A tree of {tree.n_leaves:,} leaves, depth {tree.depth}; more than {MOST_DRAWN} are not drawn.</p>"
+        yield f"<p>{f'The model is {count:,} trees' if count else 'The model is no tree'}; it is not drawn.</p>"
     else:
-        title = f"Tree of {given.schema.target.name}, depth {tree.depth}, {tree.n_leaves} leaves"
-        wide, narrow = (tree_svg(tree, widths=None, selected=None, narrow=small, title=title) for small in (False, True))
-        yield f"<figure>{at_measured_width(wide)}{at_measured_width(narrow)}"
-        yield "<figcaption>Yes goes left. Names that do not fit are cut; the rules below have them in full.</figcaption></figure>"
+        yield from _drawings(tree, f"Tree of {given.schema.target.name}, depth {tree.depth}, {tree.n_leaves:,} leaves")
+
+
+def _drawings(tree: Tree, title: str) -> Iterator[str]:
+    """The tree for a wide screen, for a telephone and for paper; of a large one only what paper has room for."""
+    draw = partial(tree_svg, tree, widths=None, selected=None, title=title)
+    layout = layout_within(tree, PAPER_WIDTH, PAPER_HEIGHT)
+    kept, paper = max(len(placed.path) for placed in layout.nodes), at_measured_width(draw(layout=layout))
+    large, left_out = tree.n_leaves > MOST_DRAWN, f" Only the first {counted(kept, 'level')} of {tree.depth} are drawn here."
+    if not large:
+        yield f"<figure class=screen>{at_measured_width(draw())}{at_measured_width(draw(narrow=True))}{_caption()}</figure>"
+    yield f'<figure class="{"" if large else "paper"}">{paper}{_caption(left_out if kept < tree.depth else "")}</figure>'
+
+
+def _caption(more: str = "") -> str:
+    return f"<figcaption>Yes goes left. Names that do not fit are cut; the rules below have them in full.{more}</figcaption>"
 
 
 def at_measured_width(svg: str) -> str:
     """Texts of a drawing take the width they were fitted to their boxes with, whatever font a reader has."""
-    return _DRAWN.sub(lambda found: f'{found[1]} textLength="{_width(*found.group(2, 3)):.1f}" {_SQUEEZED}>{found[3]}<', svg)
+    return _DRAWN.sub(_stretched, svg)
 
 
-def _width(kind: str, words: str) -> float:
-    return text_width(unescape(words), 13, bold=kind == "name")
+def _stretched(found: re.Match[str]) -> str:
+    width = text_width(unescape(found[3]), 13, bold=found[2] == "name") + text_width(unescape(found[5] or ""), 13)
+    return f'{found[1]} textLength="{width:.1f}" {_SQUEEZED}>{found[3]}{found[4] or ""}<'
 
 
 def _tested(given: Exportable) -> Iterator[str]:
@@ -138,10 +154,11 @@ def _rules(given: Exportable) -> Iterator[str]:
     tree = drawn_tree(given)
     if tree is None or tree.n_leaves > MOST_TOLD:
         return
-    yield "<h2>The rules in full</h2><ol>"
+    yield "<h2>The rules in full</h2>"
+    yield '<p class="note">Exactly one applies to any row. Each says whether a missing cell will do.</p><ol>'
     for rule in rules_of(given.function):
         yield f"<li class=rule>{rule_sentence(rule, _code, _strong, partial(_odds, given.schema))}</li>"
-    yield '</ol><p class="note">Exactly one rule applies to any row. Each says whether a missing cell will do.</p>'
+    yield "</ol>"
 
 
 def _strong(words: str) -> str:

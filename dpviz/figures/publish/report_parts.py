@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -22,6 +23,20 @@ _WIDTH, _HEIGHT = 420, 200
 _LEFT, _RIGHT, _TOP, _BOTTOM = 40, 12, 14, 34
 _LARGEST_EPSILON = 10.0
 _MOST_NAMES = 12
+_ALLOWED = "default-src 'none'; style-src 'unsafe-inline'; font-src data:"
+_FAR = "numbers far from 0 are ever less likely"
+#: What a mechanism does, by its name in a ledger.
+MECHANISMS = {
+    "permute-and-flip": "chooses one of several options. They come up in random order, and a coin decides whether to take one: "
+    "the further it is behind the best, the less likely.",
+    "exponential mechanism": "chooses one of several options at random: the further behind the best, the less likely.",
+    "exponential mechanism on the majority": "chooses a class at random: the most frequent one is the most likely.",
+    "joint exponential quantiles": "chooses cut points of a column at random: those that part the rows evenly are most likely.",
+    "geometric": f"adds a random whole number to a count; {_FAR}.",
+    "Laplace": f"adds a random number to a count; {_FAR}.",
+    "Gaussian": f"adds a random number, drawn from a bell curve, to a sum to which every row gives only a little; {_FAR}.",
+    "objective perturbation": "adds a random slope to what training minimises, so that one row more hardly moves the result.",
+}
 
 
 def text(words: str) -> str:
@@ -35,7 +50,7 @@ def page_html(title: str, body: str, after: str = "") -> str:
         (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">""",
+            f'<meta http-equiv="Content-Security-Policy" content="{_ALLOWED}">',
             f"<title>{text(title)}</title><style>{_css()}</style></head><body><main>",
             f"{body}</main>{after}</body></html>",
         )
@@ -44,7 +59,16 @@ def page_html(title: str, body: str, after: str = "") -> str:
 
 @cache
 def _css() -> str:
-    return Path(__file__).with_name("report.css").read_text(encoding="utf-8")
+    """The style sheet, with the letters themselves: what is printed looks alike everywhere."""
+    folder = Path(__file__).parent
+    faces = (_face(folder / "fonts" / f"{name}.woff2", weight) for name, weight in (("regular", 400), ("bold", 700)))
+    return "".join(faces) + (folder / "report.css").read_text(encoding="utf-8")
+
+
+def _face(font: Path, weight: int) -> str:
+    letters = base64.b64encode(font.read_bytes()).decode("ascii")
+    source = f'src:url(data:font/woff2;base64,{letters}) format("woff2")'
+    return f'@font-face{{font-family:"dpviz Sans";font-weight:{weight};{source}}}\n'
 
 
 def bullets(lines: Iterable[str]) -> str:
@@ -111,10 +135,18 @@ def budget_table(statement: Statement) -> str:
     return f'<div class="table"><table><tr>{head}</tr>{rows}</table></div><p class="note">{note}</p>'
 
 
+def mechanism_list(statement: Statement) -> str:
+    """What each mechanism of the ledger does, for people who have not met it; nothing about those of other packages."""
+    names = dict.fromkeys(step.mechanism for step in statement.ledger if step.mechanism in MECHANISMS)
+    lines = "".join(f"<li><strong>{text(name.capitalize())}</strong>: {text(MECHANISMS[name])}</li>" for name in names)
+    return f"<ul>{lines}</ul>"
+
+
 def _budget_row(part: str, level: int | None, how: str, costs: list[float], largest: float) -> str:
     most = max(costs)
     width = 100 * most / largest if largest and math.isfinite(most) else 0.0
-    bar = f'<svg width="100" height="10" aria-hidden="true"><rect class="bar" width="{width:.1f}" height="10" rx="2"/></svg>'
+    size = 'width="100" height="10" viewBox="0 0 100 10" preserveAspectRatio="none"'
+    bar = f'<svg {size} aria-hidden="true"><rect class="bar" width="{width:.1f}" height="10" rx="2"/></svg>'
     cells = f"<td>{text(part)}</td><td>{'' if level is None else level}</td><td>{text(how)}</td>"
     numbers = f"<td class=number>{len(costs):,}</td><td class=number>{number_text(most)}</td>"
     return f"<tr>{cells}{numbers}<td class=bar-cell>{bar}</td></tr>"
@@ -153,7 +185,7 @@ def _axes() -> Iterator[str]:
         yield f'<text x="{_LEFT - 6}" y="{_y(guesses) + 4:.1f}" text-anchor="end">{guesses}</text>'
     for epsilon in (0, 2, 4, 6, 8, 10):
         yield f'<text x="{_x(epsilon):.1f}" y="{_HEIGHT - 16}" text-anchor="middle">{epsilon}</text>'
-    yield f'<text x="{_WIDTH - _RIGHT}" y="{_HEIGHT - 2}" text-anchor="end">ε</text>'
+    yield f'<text x="{(_LEFT + _WIDTH - _RIGHT) / 2}" y="{_HEIGHT - 2}" text-anchor="middle">ε</text>'
 
 
 def _mark(loss: PrivacyLoss) -> Iterator[str]:

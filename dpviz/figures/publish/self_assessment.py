@@ -21,7 +21,7 @@ from dpviz.figures.wording import counted
 WHAT_IT_IS = (
     "A self-assessment along the topics of NIST SP 800-226. NIST certifies no product and no release, and has not seen this one. "
     "Proved: it follows from a proof that can be read. Measured: it was measured, with the stated interval. Declared by you: "
-    "whoever signs vouches for it. Not covered: nothing here says so."
+    "whoever signs vouches for it. Not covered: nothing here vouches for it."
 )
 
 
@@ -116,8 +116,8 @@ def _utility(facts: Facts) -> Iterator[Item]:
     if facts.report is None:
         yield Item(topic, Standing.NOT_COVERED, "How good the model is: this release holds no private test result.")
     else:
-        for sentence in result_sentences(facts.report):
-            yield Item(topic, Standing.MEASURED, sentence, "the private test result in the released file")
+        where = "the private test result in the released file"
+        yield Item(topic, Standing.MEASURED, " ".join(result_sentences(facts.report)), where)
     yield Item(topic, Standing.NOT_COVERED, "Fairness between groups. Noise weighs more on small groups.")
 
 
@@ -133,8 +133,10 @@ def _trust() -> Iterator[Item]:
 def _security(answers: Answers) -> Iterator[Item]:
     topic = "Security and access control"
     yield Item(topic, Standing.DECLARED, answers.access)
-    words = "Entries of the register are a chain of hashes; a changed, removed or reordered one is found."
-    yield Item(topic, Standing.PROVED, words, "SECURITY.md, with what cannot be found")
+    words = (
+        "Entries of the register are a chain of hashes: against a head noted elsewhere, a changed, removed or reordered one is "
+    )
+    yield Item(topic, Standing.PROVED, f"{words}found.", "SECURITY.md, with what cannot be found")
     yield Item(topic, Standing.NOT_COVERED, "Whoever can read the rows, or runs this software with them.")
 
 

@@ -68,9 +68,14 @@ def fitted(text: str, width: float, size: float, *, bold: bool = False) -> str:
     return kept.rstrip() + ELLIPSIS
 
 
-def fitted_pair(name: str, rest: str, width: float, size: float, *, keep: float) -> tuple[str, str]:
-    """A bold name and the text behind it on one line; a long name is cut first, until the rest has its share `keep` of it."""
-    space = text_width(" ", size)
+def fitted_pair(name: str, rest: str, width: float, size: float, *, is_number: bool) -> tuple[str, str]:
+    """A bold name and the condition behind it on one line; a long name is cut first, until the condition has its share.
+
+    A number has a larger share than a list, for half a number misleads, and where it is long its unit goes before the name.
+    """
+    space, keep = text_width(" ", size), 0.75 if is_number else 0.5
+    if is_number and text_width(name, size, bold=True) + space + text_width(rest, size) > width:
+        rest = " ".join(rest.split()[:2])
     wanted = text_width(rest, size)
     room_for_name = width - space - min(wanted, max(width * keep, width - space - text_width(name, size, bold=True)))
     name = fitted(name, room_for_name, size, bold=True)

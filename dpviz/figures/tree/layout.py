@@ -22,6 +22,8 @@ PAGE_WIDTH, WIDEST = 960.0, 1150.0
 NARROW_WIDTH = 340.0
 #: Stands in the drawing for a branch that never comes back.
 NOISE = Leaf(0)
+#: Stands for a branch below which nothing is drawn for want of room.
+MORE = Leaf(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +80,17 @@ class Layout:
         return {placed.path: placed for placed in self.nodes}
 
 
-def tree_layout(tree: Tree, *, narrow: bool = False, least: Least = NO_TEXT) -> Layout:
+def tree_layout(tree: Tree, *, narrow: bool = False, least: Least = NO_TEXT, widest: float = WIDEST) -> Layout:
     """Boxes for every node: a fan with hanging outlines, or with `narrow` one outline 340 px wide.
 
-    Cards and rows are as wide as `least` says, or wider, where the page has room.
+    The fan is no wider than `widest`. Cards and rows are as wide as `least` says, or wider, where the page has room.
     """
     if narrow:
         return outline(tree, least=least)
-    levels = _fan_levels(tree, least)
-    card = max(least.card, min(WIDEST_CARD, _spare_card(tree, levels, least)))
+    levels = _fan_levels(tree, least, widest)
+    card = max(least.card, min(WIDEST_CARD, _spare_card(tree, levels, least, min(PAGE_WIDTH, widest))))
     roomy = Least(card, least.row, INDENT)
-    fits = roomy if _fan_width(tree.root, levels, roomy) <= WIDEST else Least(card, least.row)
+    fits = roomy if _fan_width(tree.root, levels, roomy) <= widest else Least(card, least.row)
     nodes, _ = _fan(tree.root, "", MARGIN, MARGIN, levels, fits)
     return _laid_out(nodes, max(placed.x + placed.width for placed in nodes))
 
@@ -115,16 +117,16 @@ def _laid_out(nodes: Sequence[Placed], right: float) -> Layout:
     return Layout(ordered, right + MARGIN, max(placed.bottom for placed in ordered) + MARGIN)
 
 
-def _fan_levels(tree: Tree, least: Least) -> int:
-    """The most levels that fan out without the drawing growing wider than WIDEST."""
-    fits = (levels for levels in range(tree.depth, 0, -1) if _fan_width(tree.root, levels, least) <= WIDEST)
+def _fan_levels(tree: Tree, least: Least, widest: float) -> int:
+    """The most levels that fan out without growing wider than `widest`."""
+    fits = (levels for levels in range(tree.depth, 0, -1) if _fan_width(tree.root, levels, least) <= widest)
     return next(fits, 0)
 
 
-def _spare_card(tree: Tree, levels: int, least: Least) -> float:
-    """The card width at which the fan fills a page."""
+def _spare_card(tree: Tree, levels: int, least: Least, page: float) -> float:
+    """The card width at which the fan fills a page of this width."""
     narrowest = _fan_width(tree.root, levels, least)
-    return least.card + (PAGE_WIDTH - narrowest) // len(_columns(tree.root, levels))
+    return least.card + (page - narrowest) // len(_columns(tree.root, levels))
 
 
 def _columns(node: Node, levels: int) -> list[Node]:
@@ -186,6 +188,18 @@ def _hang(node: Node, path: str, x: float, y: float, width: float, least_row: fl
 def _children(node: Node, path: str) -> list[tuple[str, Node]]:
     """Right first, so that a stack hands out the left one first."""
     return [(path + "R", node.right), (path + "L", node.left)] if isinstance(node, Branch) else []
+
+
+def is_stub(node: Node) -> bool:
+    """Whether a node stands for a branch that is not drawn."""
+    return node is NOISE or node is MORE
+
+
+def cut(node: Node, levels: int) -> Node:
+    """The subtree with a stub in place of every branch below so many levels of questions."""
+    if not isinstance(node, Branch) or not levels:
+        return MORE if isinstance(node, Branch) else node
+    return replace(node, left=cut(node.left, levels - 1), right=cut(node.right, levels - 1))
 
 
 def without_noise(node: Node, came_back: Mapping[str, int], path: str = "") -> Node:

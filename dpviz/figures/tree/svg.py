@@ -13,13 +13,13 @@ from xml.sax.saxutils import escape, quoteattr
 
 from dpviz.figures.theme import DIFFERENCES, N_COLOURS, class_letter, place_of, step_of
 from dpviz.figures.tree.labels import fitted, fitted_pair, rule_parts, text_width, visible
-from dpviz.figures.tree.layout import NOISE, Layout, Placed, tree_layout, without_noise
+from dpviz.figures.tree.layout import MORE, NOISE, Layout, Placed, is_stub, tree_layout, without_noise
 from dpviz.figures.tree.levels import STRIP, strip_lines
 from dpviz.figures.tree.shapes import coordinate as _n
 from dpviz.figures.tree.shapes import rect, text
 from dpviz.figures.tree.sizes import PADDING, SIDE_WIDTH, SMALL, SWATCH, TEXT, least_widths
 from dpviz.figures.tree.style import tree_css
-from dpviz.figures.tree.text import node_in_words
+from dpviz.figures.tree.text import SIDES, leaves_below, node_in_words
 from dpviz.models.tree import Branch, End, Leaf, NumberLeaf, Rule, ThresholdRule, Tree, leaf_in_words
 from dpviz.table.schema import Schema
 
@@ -27,7 +27,6 @@ THINNEST, THICKEST, THICKEST_ROW = 1.25, 12.0, 6.0
 #: Nodes that come back in a smaller share of the draws are drawn dashed.
 FAINT = 1 / 3
 LEFT_TO_RIGHT = "\u200e"
-_SIDES = {"L": "yes", "R": "no"}
 
 
 @dataclass(frozen=True)
@@ -130,8 +129,7 @@ def tree_svg(
 
 def _thin_last(drawing: _Drawing) -> list[Placed]:
     """Thick edges lie below thin ones, so that none is hidden."""
-    children = [placed for placed in drawing.layout.nodes if placed.path]
-    return sorted(children, key=lambda placed: -_thickness(drawing, placed))
+    return sorted((placed for placed in drawing.layout.nodes if placed.path), key=lambda placed: -_thickness(drawing, placed))
 
 
 def _thickness(drawing: _Drawing, placed: Placed) -> float:
@@ -160,13 +158,15 @@ def _side(drawing: _Drawing, placed: Placed) -> Iterator[str]:
         away = _thickness(drawing, placed) / 2 + 5
         left = placed.path.endswith("L")
         x = placed.middle - away if left else placed.middle + away
-        yield text("side end" if left else "side", x, placed.y - 9, _SIDES[placed.path[-1]], to=placed.id)
+        yield text("side end" if left else "side", x, placed.y - 9, SIDES[placed.path[-1]], to=placed.id)
 
 
 def _node(drawing: _Drawing, placed: Placed) -> Iterator[str]:
     mark = _mark(drawing, placed)
     words = node_in_words(drawing.tree, placed.path)
-    if placed.path in drawing.bars and placed.node is not NOISE:
+    if placed.node is MORE:
+        words += f" {leaves_below(drawing.tree, placed.path)} below it are not drawn."
+    if placed.path in drawing.bars and not is_stub(placed.node):
         share, low, high = drawing.bars[placed.path]
         words += f" Probability {share:.0%}, between {low:.0%} and {high:.0%}."
     if placed.path in drawing.came_back:
@@ -201,7 +201,7 @@ def _ink(drawing: _Drawing, path: str) -> float:
 
 def _attributes(drawing: _Drawing, placed: Placed) -> str:
     node, chosen = placed.node, placed.id == drawing.selected
-    kind = "branch" if isinstance(node, Branch) else "noise" if node is NOISE else f"leaf {_colour(drawing, node)}"
+    kind = "branch" if isinstance(node, Branch) else "noise" if is_stub(node) else f"leaf {_colour(drawing, node)}"
     kind += (" faint" if _ink(drawing, placed.path) < FAINT else "") + (" row" if placed.hangs else "")
     kind += f" {mark}" if (mark := _mark(drawing, placed)) in DIFFERENCES else ""
     stop = 0 if placed.path == drawing.first_stop else -1
@@ -232,10 +232,10 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
         yield text("mark", right, middle + (4 if one_line else -4.5 if beside_name else 13), shown)
         right -= 0 if beside_name else text_width(shown, SMALL) + 6
     if placed.hangs:
-        yield text("side", left, middle + 4, _SIDES[placed.path[-1]])
+        yield text("side", left, middle + 4, SIDES[placed.path[-1]])
         left += SIDE_WIDTH
-    if placed.node is NOISE:
-        yield text("rule", left, middle + 4.5, "noise")
+    if is_stub(placed.node):
+        yield text("rule", left, middle + 4.5, leaves_below(drawing.tree, placed.path) if placed.node is MORE else "noise")
     elif isinstance(placed.node, Branch):
         yield from _rule(drawing.tree.schema, placed.node.rule, left, right, middle, placed)
     else:
@@ -288,10 +288,10 @@ def _said(
 
 
 def _rule(schema: Schema, rule: Rule, left: float, right: float, middle: float, placed: Placed) -> Iterator[str]:
-    """The question: one line in an outline, two in a card. A threshold keeps more room than a list: half a number misleads."""
+    """The question: one line in an outline, two in a card."""
     name, asked = rule_parts(schema, rule)
     if placed.hangs:
-        name, asked = fitted_pair(name, asked, right - left, TEXT, keep=0.75 if isinstance(rule, ThresholdRule) else 0.5)
+        name, asked = fitted_pair(name, asked, right - left, TEXT, is_number=isinstance(rule, ThresholdRule))
         # A left-to-right mark: behind a Hebrew or Arabic name, "≤ 5" would otherwise be set as "5 ≥", on the wrong side.
         line = f'{escape(name)}{"" if name.isascii() else LEFT_TO_RIGHT} <tspan class="rule">{escape(asked)}</tspan>'
         yield f'<text class="name" x="{_n(left)}" y="{_n(middle + 4.5)}">{line}</text>'

@@ -27,7 +27,7 @@ from dpviz.models.tree import (
 )
 from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature
 
-_SIDES = {"L": "yes", "R": "no"}
+SIDES = {"L": "yes", "R": "no"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,11 @@ def node_in_short(tree: Tree, node: Node) -> str:
     return visible(words)
 
 
+def leaves_below(tree: Tree, path: str) -> str:
+    """How many leaves the branch at `path` leads to."""
+    return f"{sum(not isinstance(placed.node, Branch) for placed in tree.nodes() if placed.path.startswith(path)):,} leaves"
+
+
 def node_in_words(tree: Tree, path: str) -> str:
     """What a screen reader says of a node: what it asks or predicts, how it is reached. Raises KeyError for an unknown path."""
     node = tree.node(path)
@@ -86,7 +91,7 @@ def node_in_words(tree: Tree, path: str) -> str:
         what = f"Predicts {leaf_in_words(tree.schema, node)}{between}"
     else:
         what = f"Asks: {' '.join(rule_parts(tree.schema, node.rule))}?"
-    reached = f"reached by {_SIDES[path[-1]]}" if path else "the root"
+    reached = f"reached by {SIDES[path[-1]]}" if path else "the root"
     return f"{what}{'' if what.endswith('?') else '.'} Depth {len(path)}, {reached}."
 
 

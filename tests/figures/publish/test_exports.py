@@ -7,11 +7,20 @@ from xml.etree import ElementTree
 import pytest
 
 from dpviz.errors import NotExported, UnknownName
+from dpviz.figures.publish import report
 from dpviz.figures.publish.exports import REPORT, SVG, export_as, targets
 from dpviz.figures.publish.page_one import Signed
 from dpviz.figures.publish.report import report_document, report_html, report_rules
+from dpviz.figures.publish.report_parts import MECHANISMS
 from dpviz.io.exports.contract import Exportable, export
 from dpviz.learners import fit
+from dpviz.privacy.gaussian import GaussianNoise
+from dpviz.privacy.geometric import GeometricNoise
+from dpviz.privacy.laplace import LaplaceNoise
+from dpviz.privacy.leaf_labels import GlobalMajority
+from dpviz.privacy.objective_perturbation import ObjectivePerturbation
+from dpviz.privacy.quantiles import JointQuantiles
+from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from tests.io.exports_models import exportable, hostile_tree, number_schema, rows_of, schema_with_stand_ins
 
 
@@ -75,7 +84,7 @@ def test_the_svg_is_xml_that_fetches_nothing(given):
 def test_the_report_fetches_nothing_and_runs_nothing(given):
     content = report_html(given)
     assert "default-src 'none'" in content
-    assert not re.search(r"(\bhref|\bsrc=|url\(|@import|<link|<img|\bon\w+=)", content)
+    assert not re.search(r"(\bhref|\bsrc=|url\((?!data:font/woff2;base64,)|@import|<link|<img|\bon\w+=)", content)
     assert re.findall(r"<script[^>]*>", content) == ['<script type="application/json" id="document">']
     assert "@media print" in content
 
@@ -147,3 +156,33 @@ def test_names_in_a_printed_tree_take_the_width_they_were_fitted_with():
     names = re.findall(r'<text class="(?:name|rule)"([^>]*)>', content)
     assert names
     assert all('lengthAdjust="spacingAndGlyphs"' in name for name in names)
+
+
+def test_every_mechanism_that_a_report_can_name_is_explained(given):
+    choices = (PermuteAndFlip, ExponentialMechanism, GlobalMajority, JointQuantiles)
+    noise = (GeometricNoise, LaplaceNoise, GaussianNoise, ObjectivePerturbation)
+    assert {mechanism.title for mechanism in (*choices, *noise)} == set(MECHANISMS)
+    content = report_html(given)
+    assert "<strong>Permute-and-flip</strong>: chooses one of several options." in content
+    assert "permute-and-flip" not in content.split("Annexes")[0].lower()
+
+
+def test_page_one_of_a_forest_says_nothing_about_questions_or_a_test_it_has_not():
+    first = report_html(exportable("pf-forest", schema_with_stand_ins())).split("Annexes")[0]
+    assert "trees; it is not drawn" in first
+    for words in ("question", "How good it is on rows like these"):
+        assert words not in first
+
+
+def test_of_a_large_tree_the_first_levels_are_drawn(monkeypatch):
+    monkeypatch.setattr(report, "MOST_DRAWN", 32)
+    given = Exportable(fit("cart", rows_of(schema_with_stand_ins()), epsilon=1.0, max_depth=12, seed=1).to_json())
+    content, tree = report_html(given), report.drawn_tree(given)
+    leaves, depth = tree.n_leaves, tree.depth
+    assert leaves > report.MOST_DRAWN
+    assert "<figure class=screen>" not in content
+    drawn, levels = map(int, re.search(r"Only the first (\d+) levels of (\d+) are drawn here", content).groups())
+    assert drawn < levels == depth
+    below = [int(count) for count in re.findall(r'aria-label="[^"]* (\d+) leaves below it are not drawn', content)]
+    shown = len(re.findall(r'class="node leaf', content))
+    assert shown + sum(below) == leaves

@@ -60,14 +60,18 @@ def test_wide_characters_count_as_wide() -> None:
 
 
 def test_a_pair_cuts_the_long_name_before_the_threshold() -> None:
-    name, asked = fitted_pair("a very long feature name", "≤ 12,345.6", 120, 13, keep=0.75)
+    name, asked = fitted_pair("a very long feature name", "≤ 12,345.6 per year", 120, 13, is_number=True)
     assert asked == "≤ 12,345.6"
     assert name.endswith(ELLIPSIS)
 
 
-@given(ANY_TEXT, ANY_TEXT, st.floats(80, 300), st.floats(0.3, 0.8))
-def test_a_pair_fits(name: str, rest: str, width: float, keep: float) -> None:
-    name, rest = fitted_pair(visible(name), visible(rest), width, 13, keep=keep)
+def test_a_pair_with_room_keeps_its_unit() -> None:
+    assert fitted_pair("age", "≤ 37.5 years", 120, 13, is_number=True) == ("age", "≤ 37.5 years")
+
+
+@given(ANY_TEXT, ANY_TEXT, st.floats(80, 300), st.booleans())
+def test_a_pair_fits(name: str, rest: str, width: float, is_number: bool) -> None:
+    name, rest = fitted_pair(visible(name), visible(rest), width, 13, is_number=is_number)
     assert text_width(name, 13, bold=True) + text_width(" ", 13) + text_width(rest, 13) <= width + 1e-9
 
 

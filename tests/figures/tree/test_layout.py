@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from dpviz.figures.tree.layout import NARROW_WIDTH, NOISE, WIDEST, Layout, Least, Placed, tree_layout, without_noise
+from dpviz.figures.tree.layout import MORE, NARROW_WIDTH, NOISE, WIDEST, Layout, Least, Placed, tree_layout, without_noise
+from dpviz.figures.tree.sizes import layout_within
 from dpviz.models.tree import Branch, Leaf, NumberLeaf, ThresholdRule, Tree
 
 SHAPES = [("complete", depth) for depth in range(9)] + [("chain", 1), ("chain", 8), ("chain", 30)]
@@ -107,3 +108,22 @@ def test_a_tree_of_numbers_is_never_folded_into_noise() -> None:
     classes = Branch(ThresholdRule(0, 1.0), Leaf(0), Leaf(1))
     assert without_noise(numbers, {"": 0, "L": 0, "R": 0}) is numbers
     assert without_noise(classes, {"": 0, "L": 0, "R": 0}) is NOISE
+
+
+def test_on_paper_whole_levels_are_left_out_until_the_rest_fits(tree: Tree) -> None:
+    layout = layout_within(tree, 828, 470)
+    assert layout.width <= 828
+    assert layout.height <= 470
+    kept = max(len(placed.path) for placed in layout.nodes)
+    assert [placed.path for placed in layout.nodes] == [placed.path for placed in tree.nodes() if len(placed.path) <= kept]
+    stubs = [placed.path for placed in layout.nodes if placed.node is MORE]
+    assert stubs == [placed.path for placed in tree.nodes() if len(placed.path) == kept and isinstance(placed.node, Branch)]
+    assert not any(itertools.starmap(overlap, itertools.combinations(layout.nodes, 2)))
+
+
+def test_a_page_has_room_for_four_levels(complete: Callable[[int], Tree]) -> None:
+    assert [max(len(placed.path) for placed in layout_within(complete(depth), 828, 470).nodes) for depth in (3, 4, 7)] == [
+        3,
+        4,
+        4,
+    ]
