@@ -1,12 +1,11 @@
 """Measure dpviz on this machine: `python -m benchmarks TOPIC`.
 
 `speed` compares times and memory of fits with scikit-learn's tree of the same depth, in one process and one run. `tables`
-shows measured accuracy next to the papers' tables; `poisoning`, `forests` and `boosting` do so for poisoning guarantees, random
-forests and boosted trees, `probabilities` measures pf-tree's leaves and its private test; `load` lets twenty people into
-the dashboard and measures what they wait for a tree. `differences` measures nothing: it writes the page of what learners declare
-to do otherwise than their papers. The exit code is 0 whether or not a
-target is met. Targets hold for 10,000 rows and more. `mutants` makes changes that would break privacy and exits with 1 if the
-tests do not notice one.
+shows measured accuracy next to the papers' tables; `poisoning`, `backdoor`, `forests` and `boosting` do so for poisoning
+guarantees, a backdoor, random forests and boosted trees, `probabilities` measures pf-tree's leaves and its private test; `load`
+lets twenty people into the dashboard and measures what they wait for a tree. `differences` measures nothing: it writes the page
+of what learners declare to do otherwise than their papers. The exit code is 0 whether or not a target is met. Targets hold for
+10,000 rows and more. `mutants` makes changes that would break privacy and exits with 1 if the tests do not notice one.
 """
 
 from __future__ import annotations
@@ -29,6 +28,7 @@ from benchmarks.load import measure as bench_load
 from benchmarks.load import page as load_page
 from benchmarks.mutants import page as mutants_page
 from benchmarks.page import tables_page
+from benchmarks.poisoning import backdoor as bench_backdoor
 from benchmarks.poisoning import measure as bench_poisoning
 from benchmarks.poisoning.run import run_poisoning
 from benchmarks.speed import DEPTH, EPSILON, Line, measure
@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parser() -> ArgumentParser:
-    """The parser of all topics: speed, tables, poisoning, forests, boosting, probabilities, load, differences and mutants."""
+    """The parser of all topics."""
     top = Parser(prog="python -m benchmarks", description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     topics = top.add_subparsers(metavar="TOPIC", required=True, title="topics")
     speed = topics.add_parser("speed", help="time and memory of fits", description=bench_speed.__doc__)
@@ -77,6 +77,8 @@ def parser() -> ArgumentParser:
         "--out", type=Path, metavar="MD", help="also write the page as Markdown, and the figures' data beside it"
     )
     poisoning.set_defaults(run=run_poisoning)
+    backdoor = topics.add_parser("backdoor", help="a backdoor on two digits", description=bench_backdoor.__doc__)
+    bench_backdoor.add_arguments(backdoor)
     forests = topics.add_parser("forests", help="random forests beside their paper", description=bench_forests.__doc__)
     forests_page.add_arguments(forests)
     boosting = topics.add_parser("boosting", help="boosted trees beside their paper", description=bench_boosting.__doc__)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from datetime import date
+from time import process_time
 
 from benchmarks.tables import DEPTH, EPSILONS, FOLDS, Cell, lead, without_repeats
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.audit.planned import typical
 from dpviz.learners import DEFAULT, get_learner
+from dpviz.version import VERSION
 
 Table = list[list[str]]
 
@@ -136,6 +139,11 @@ def _times(seconds: Mapping[tuple[str, str], float]) -> str:
         "second for ordinary trees and DiffPrivLib, one to six seconds for PrivaTree on large data, and minutes for BDPT there."
     )
     return head + "\n\n" + markdown_table(["data", *(get_learner(name).title for name in names)], rows)
+
+
+def made_now() -> str:
+    """When, with which version, and in how much processor time of this process a page was made."""
+    return f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION}, in {process_time() / 60:.0f} processor minutes of one process."
 
 
 def markdown_table(head: Sequence[str], rows: Table) -> str:

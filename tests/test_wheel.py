@@ -81,7 +81,7 @@ def test_the_wheel_holds_the_package_and_what_the_dashboard_needs_and_nothing_el
     package = {name for name in names if name.startswith("dpviz/")}
     beside = {name for name in names if name.startswith(("pages/", ".streamlit/")) or name == "app.py"}
     samples = {name for name in names if name.startswith("data/") and name.count("/") == 1 and not name.endswith(".py")}
-    results = {"data/benchmarks/verdicts.json", "data/benchmarks/poisoning_figure_4.csv"}
+    results = {"data/benchmarks/verdicts.json", "data/benchmarks/backdoor.csv"}
     results |= {"data/reference/dp_deployments.csv", "data/reference/dp_deployments_LICENSE"}
     expected = package | {f"dpviz/_bundled/{name}" for name in beside | samples | results}
     with zipfile.ZipFile(wheel) as archive:

@@ -1,8 +1,9 @@
 """The figures of the S-GBDT paper as data, and what its text states.
 
 The paper's figures state no numbers; its text and the results that its authors released later (code `sbdt`, same folds and delta)
-state some. Where an epsilon of the text is not measured here, the next smaller one is. The text on static noise for adult has its
-two numbers swapped (its figure does not); they are set right here. How the paper cut its streams it does not say.
+state some. A number for S-GBDT is the paper's best of many settings, so the best at each epsilon stands beside it. Where an
+epsilon of the text is not measured here, the next smaller one is. The text on static noise for adult has its two numbers swapped
+(its figure does not); they are set right here. How the paper cut its streams it does not say.
 """
 
 from __future__ import annotations
@@ -12,24 +13,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchmarks.boosting.measure import (
+from benchmarks.boosting.entrants import (
     CONSTANT,
     EBM,
-    FILTERED,
     LINE,
-    NO_EXTRA,
+    NO_FILTER,
     ONE_TREE,
     OURS,
+    PUBLISHED,
+    PUBLISHED_BEST,
     RIVAL,
     RIVAL_BEST,
     RIVAL_FILTERED,
     STATIC,
-    STREAM_TITLES,
-    Mean,
-    Scored,
-    Streamed,
-    mean_of,
 )
+from benchmarks.boosting.measure import STREAM_TITLES, Mean, Scored, Streamed, mean_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,27 +53,28 @@ class Stated:
 
 
 STATED = (
-    Stated("1, 4a", "Abalone", OURS, R2, 0.15, 0.15, 0.39),
-    Stated("4a", "Abalone", OURS, R2, 0.17, 0.15, 0.44),
-    Stated("1, 4a", "Abalone", OURS, R2, 0.54, 0.54, 0.47),
-    Stated("sbdt", "Abalone", OURS, R2, 0.1, 0.1, 0.27, RELEASED),
-    Stated("sbdt", "Abalone", OURS, R2, 0.3, 0.3, 0.34, RELEASED),
-    Stated("sbdt", "Abalone", OURS, R2, 0.5, 0.5, 0.36, RELEASED),
+    Stated("1, 4a", "Abalone", PUBLISHED_BEST, R2, 0.15, 0.15, 0.39),
+    Stated("4a", "Abalone", PUBLISHED_BEST, R2, 0.17, 0.15, 0.44),
+    Stated("1, 4a", "Abalone", PUBLISHED_BEST, R2, 0.54, 0.54, 0.47),
+    Stated("sbdt", "Abalone", PUBLISHED_BEST, R2, 0.1, 0.1, 0.27, RELEASED),
+    Stated("sbdt", "Abalone", PUBLISHED_BEST, R2, 0.3, 0.3, 0.34, RELEASED),
+    Stated("sbdt", "Abalone", PUBLISHED_BEST, R2, 0.5, 0.5, 0.36, RELEASED),
     Stated("1, 4a", "Abalone", RIVAL_BEST, R2, 0.1, 0.1, 0.25),
     Stated("1, 4a", "Abalone", RIVAL_BEST, R2, 10.0, 10.0, 0.39),
     Stated("1, 4a", "Abalone", LINE, R2, math.inf, math.inf, 0.55),
-    Stated("4b", "Adult", OURS, ERROR, 0.07, 0.07, 0.187),
-    Stated("4b", "Adult", OURS, ERROR, 0.15, 0.15, 0.181),
-    Stated("4b", "Adult", OURS, ERROR, 0.54, 0.54, 0.171),
-    Stated("sbdt", "Adult", OURS, AUC, 0.1, 0.1, 0.876, RELEASED),
-    Stated("sbdt", "Adult", OURS, AUC, 0.5, 0.5, 0.893, RELEASED),
+    Stated("4b", "Adult", PUBLISHED_BEST, ERROR, 0.07, 0.07, 0.187),
+    Stated("4b", "Adult", PUBLISHED_BEST, ERROR, 0.15, 0.15, 0.181),
+    Stated("4b", "Adult", PUBLISHED_BEST, ERROR, 0.54, 0.54, 0.171),
+    Stated("sbdt", "Adult", PUBLISHED_BEST, AUC, 0.1, 0.1, 0.876, RELEASED),
+    Stated("sbdt", "Adult", PUBLISHED_BEST, AUC, 0.5, 0.5, 0.893, RELEASED),
     Stated("4b", "Adult", RIVAL_BEST, ERROR, 0.12, 0.1, 0.247),
     Stated("4b", "Adult", RIVAL_BEST, ERROR, 1.0, 1.0, 0.187),
     Stated("4b", "Adult", LINE, ERROR, math.inf, math.inf, 0.137),
-    Stated("5a", "Abalone", OURS, R2, 0.53, 0.5, 0.457),
+    Stated("5a", "Abalone", PUBLISHED_BEST, R2, 0.53, 0.5, 0.457),
     Stated("5a", "Abalone", STATIC, R2, 0.53, 0.5, 0.41),
     Stated("5b", "Adult", STATIC, ERROR, 0.55, 0.54, 0.194),
-    Stated("6", "Abalone", FILTERED, R2, 0.54, 0.54, 0.479),
+    Stated("6", "Abalone", PUBLISHED_BEST, R2, 0.54, 0.54, 0.479),
+    Stated("6", "Abalone", NO_FILTER, R2, 0.54, 0.54, 0.457),
 )
 #: Figure 7, by the title of a stream.
 STATED_STREAMS = (
@@ -87,13 +86,13 @@ STATED_STREAMS = (
 
 #: figure -> (table, metric, titles); epsilon runs over all measured ones.
 FIGURES = {
-    "1": ("Abalone", R2, (LINE, OURS, RIVAL_BEST)),
-    "4a": ("Abalone", R2, (LINE, OURS, RIVAL, RIVAL_BEST, CONSTANT, ONE_TREE)),
-    "4b": ("Adult", ERROR, (LINE, OURS, RIVAL, RIVAL_BEST, CONSTANT, EBM, ONE_TREE)),
-    "4b AUC": ("Adult", AUC, (LINE, OURS, RIVAL, RIVAL_BEST, EBM)),
-    "5a": ("Abalone", R2, (LINE, OURS, STATIC)),
-    "5b": ("Adult", ERROR, (LINE, OURS, STATIC, CONSTANT)),
-    "6": ("Abalone", R2, (LINE, FILTERED, NO_EXTRA, OURS)),
+    "1": ("Abalone", R2, (LINE, PUBLISHED_BEST, OURS, RIVAL_BEST)),
+    "4a": ("Abalone", R2, (LINE, PUBLISHED, PUBLISHED_BEST, OURS, RIVAL, RIVAL_BEST, CONSTANT, ONE_TREE)),
+    "4b": ("Adult", ERROR, (LINE, PUBLISHED, PUBLISHED_BEST, OURS, RIVAL, RIVAL_BEST, CONSTANT, EBM, ONE_TREE)),
+    "4b AUC": ("Adult", AUC, (LINE, PUBLISHED, PUBLISHED_BEST, OURS, RIVAL, RIVAL_BEST, EBM)),
+    "5a": ("Abalone", R2, (LINE, PUBLISHED, STATIC)),
+    "5b": ("Adult", ERROR, (LINE, PUBLISHED, STATIC, CONSTANT)),
+    "6": ("Abalone", R2, (LINE, PUBLISHED, NO_FILTER)),
     "8": ("Abalone", R2, (LINE, CONSTANT, RIVAL, RIVAL_FILTERED)),
 }
 STREAM_FIGURES = {"7a": "Abalone", "7b": "Adult"}

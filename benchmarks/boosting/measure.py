@@ -1,15 +1,15 @@
 """Boosted trees beside their paper: abalone (a number) and adult (two classes), epsilon .07 to 10, delta 5e-8, cross-validated.
 
 Ranges, target range and row counts are declared below, rounded, from public knowledge of these tables; categories are those the
-tables' documentation lists. Settings are the learners' defaults, the same at every epsilon, except where a title says so; the
-paper shows its best of many settings. Comparators are drawn on the same folds.
+tables' documentation lists. Settings are the learners' defaults, the same at every epsilon, except where a title says so: the
+paper shows its best of many settings, so its two learners stand here with their best of a few as well. All on the same folds.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from time import process_time
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.boosting.entrants import MAX_DEPTH, OTHERS, RIVAL, Entrant, entrants_for, settings_of
 from benchmarks.data import benchmark_schema, manifest
 from dpviz.errors import DpvizError
 from dpviz.evaluation.compare.metrics import metrics
@@ -29,12 +30,11 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.schema import NumericTarget, Schema
 
-EPSILONS = (0.07, 0.1, 0.15, 0.3, 0.5, 0.54, 1.0, 3.0, 10.0)
+EPSILONS = (0.07, 0.1, 0.15, 0.3, 0.5, 0.54, 1.0, 10.0)
 STREAM_EPSILONS = (0.3, 0.54, 3.0)
 DELTA = 5e-8
 #: After the regular rounds of a stream, as in the paper's Figure 3.
 EXTRA_ROUNDS = 100
-MAX_DEPTH = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,41 +80,6 @@ TABLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Entrant:
-    """A learner with parameters under the title it is shown by."""
-
-    title: str
-    learner: str
-    params: dict[str, Any] = field(default_factory=dict)
-    max_depth: int = MAX_DEPTH
-
-
-OURS, STATIC = "S-GBDT", "S-GBDT, static noise"
-FILTERED, NO_EXTRA = "S-GBDT, filter", "S-GBDT, filter, no extra rounds"
-RIVAL, RIVAL_FILTERED, RIVAL_BEST, EBM = "DPBoost", "DPBoost, filter by gradient", "DPBoost, best of 5 at each epsilon", "DP-EBM"
-CONSTANT, LINE, ONE_TREE = "constant", "boosted, not private", "one tree, not private"
-ENTRANTS = (
-    Entrant(OURS, "s-gbdt"),
-    Entrant(FILTERED, "s-gbdt", {"filter": True}),
-    Entrant(NO_EXTRA, "s-gbdt", {"filter": True, "extra_rounds": 0}),
-    Entrant(STATIC, "s-gbdt", {"static_noise": True}),
-    Entrant(RIVAL, "dpboost", max_depth=5),
-    Entrant(RIVAL_FILTERED, "dpboost", {"filter": True}, max_depth=5),
-    Entrant(EBM, "dp-ebm"),
-    Entrant(CONSTANT, "dp-mean"),
-    Entrant(CONSTANT, "majority"),
-    Entrant(LINE, "gbdt"),
-    Entrant(ONE_TREE, "cart-regression"),
-    Entrant(ONE_TREE, "cart"),
-)
-#: Other settings of DPBoost: the paper shows its best of many at each epsilon.
-RIVALS = tuple(
-    Entrant(f"{RIVAL} {place}", "dpboost", dict(zip(("trees", "learning_rate", "ridge"), given, strict=True)), depth)
-    for place, (depth, *given) in enumerate(((5, 10, 1.0, 100.0), (5, 20, 1.0, 20.0), (5, 20, 1.0, 5.0), (4, 5, 1.0, 20.0)))
-)
-#: What is shown, in this order.
-TITLES = (OURS, FILTERED, NO_EXTRA, STATIC, RIVAL, RIVAL_BEST, RIVAL_FILTERED, EBM, CONSTANT, LINE, ONE_TREE)
 #: Of a stream, by the title it is shown with; DPBoost has the old rows.
 STREAM_TITLES = {"stop": "no filter", "new rows alone": "new rows alone", "filter": "filter", "from the start": "from the start"}
 
@@ -157,7 +122,7 @@ class Plan:
     """How much to measure."""
 
     folds: int = 5
-    repeats: int = 4
+    repeats: int = 2
     epsilons: tuple[float, ...] = EPSILONS
     stream_epsilons: tuple[float, ...] = STREAM_EPSILONS
     workers: int = 1
@@ -184,12 +149,6 @@ def declared(schema: Schema, table: Table) -> Schema:
     return schema
 
 
-def entrants_for(schema: Schema) -> list[Entrant]:
-    """Those of ENTRANTS and RIVALS that are installed and predict this kind of target."""
-    able = learners_for(schema)
-    return [entrant for entrant in (*ENTRANTS, *RIVALS) if entrant.learner in able]
-
-
 @dataclass(frozen=True, slots=True)
 class _Fit:
     entrant: Entrant
@@ -199,27 +158,31 @@ class _Fit:
 
 
 def measure(name: str, data: EncodedDataset, plan: Plan) -> list[Scored]:
-    """Every entrant at every epsilon, and DPBoost's best; those without privacy once per fold, at epsilon infinite."""
+    """Every entrant at every epsilon, and the best settings of the paper's learners.
+
+    Those without privacy are fitted once per fold, at epsilon infinite.
+    """
     asked = []
-    for entrant in entrants_for(data.schema):
+    for entrant in entrants_for(name, data.schema):
         private = get_learner(entrant.learner).spends_epsilon
         repeats = range(plan.repeats if private else 1)
         for epsilon in plan.epsilons if private else (math.inf,):
             asked += [_Fit(entrant, epsilon, fold, repeat) for fold in range(plan.folds) for repeat in repeats]
     found = list(spread(partial(_score, name, light(data), plan.folds), asked, plan.workers))
-    return [*found, *best_rivals(found)]
+    return [*found, *best_settings(found)]
 
 
-def best_rivals(found: Sequence[Scored]) -> list[Scored]:
-    """At each epsilon the fits of DPBoost's best setting by mean R² or accuracy, chosen on the very rows they are tested on."""
-    settings = {RIVAL, *(entrant.title for entrant in RIVALS)}
-    best = []
+def best_settings(found: Sequence[Scored]) -> list[Scored]:
+    """At each epsilon the fits of a learner's best setting by mean R² or accuracy, chosen on the very rows they are tested on."""
+    return [row for best in OTHERS for row in _best(found, best, settings_of(best))]
+
+
+def _best(found: Sequence[Scored], best: str, settings: set[str]) -> Iterator[Scored]:
     for epsilon in sorted({row.epsilon for row in found if row.title in settings}):
         here = [row for row in found if row.title in settings and row.epsilon == epsilon]
         means = {title: float(np.mean([r.score for r in here if r.title == title])) for title in {row.title for row in here}}
         chosen = max(sorted(means), key=lambda title: means[title])
-        best += [replace(row, title=RIVAL_BEST) for row in here if row.title == chosen]
-    return best
+        yield from (replace(row, title=best) for row in here if row.title == chosen)
 
 
 def _score(name: str, data: EncodedDataset, folds: int, asked: _Fit) -> Scored:

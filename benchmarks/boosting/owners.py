@@ -8,7 +8,8 @@ from time import perf_counter
 
 import numpy as np
 
-from benchmarks.boosting.measure import DELTA, MAX_DEPTH, Mean, Plan, mean_of
+from benchmarks.boosting.entrants import MAX_DEPTH
+from benchmarks.boosting.measure import DELTA, Mean, Plan, mean_of
 from benchmarks.page import markdown_table
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.compare.metrics import metrics

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from benchmarks.page import markdown_table
 from benchmarks.poisoning.measure import OTHER, PUBLISHED_SPLITS, SHARES, PublishedRow, Repeated, rows_at
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.robustness.poisoning import PoisoningTable
 from dpviz.learners import DEFAULT, get_learner
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -31,14 +27,12 @@ class Line:
     votes: PoisoningTable
 
 
-def poisoning_page(lines: Sequence[Line], backdoor: pd.DataFrame | None, *, splits: int, draws: int, made: str) -> str:
+def poisoning_page(lines: Sequence[Line], *, splits: int, draws: int, made: str) -> str:
     """The whole page; `made` says when and with which versions."""
     parts = [_head(splits, draws, made)]
     for epsilon in dict.fromkeys(line.epsilon for line in lines):
         parts.append(_table([line for line in lines if line.epsilon == epsilon], epsilon))
     parts += [_repeats(lines), _protected(lines)]
-    if backdoor is not None:
-        parts.append(_backdoor(backdoor))
     return "\n\n".join(parts) + "\n"
 
 
@@ -132,23 +126,3 @@ def _protected(lines: Sequence[Line]) -> str:
         + "Its mean accuracy provably stays above the majority class, with 95 % confidence:\n\n"
         + markdown_table(head, rows)
     )
-
-
-def _backdoor(frame: pd.DataFrame) -> str:
-    head = ["learner", "epsilon", "poisoned rows", "attack success", "Corollary 3", "tight (95 %)", "clean accuracy"]
-    rows = [_backdoor_cells(row) for row in frame.to_dict("records")]
-    text = (
-        "## A backdoor on the digits 0 and 1 (MNIST)\n\n"
-        f"{len(frame) and frame.n_draws.max()} trees per line at most. Copies of zeros with a trigger in the bottom right corner "
-        "are added as ones. Attack success is the share of zeros with the trigger that are taken for ones; the bounds are upper "
-        "ones. Those of PrivaTree suppose its claim, which is violated."
-    )
-    return f"{text}\n\n" + markdown_table(head, rows)
-
-
-def _backdoor_cells(row: Mapping[str, float | str]) -> list[str]:
-    spec = get_learner(str(row["learner"]))
-    tight = "-" if math.isnan(float(row["tight"])) else f"{_short(float(row['tight']))} ({_short(float(row['tight_high']))})"
-    epsilon = f"{row['epsilon']:g}" if spec.spends_epsilon else "-"
-    measured = [_short(float(row[column])) for column in ("success", "published")]
-    return [spec.title, epsilon, str(row["poisoned_rows"]), *measured, tight, _short(float(row["accuracy"]))]

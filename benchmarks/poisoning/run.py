@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import Namespace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.data import bench_data, manifest
 from benchmarks.poisoning import measure as bench
@@ -18,9 +17,6 @@ from dpviz.learners import DEFAULT
 from dpviz.table.dataset import EncodedDataset
 from dpviz.version import VERSION
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 def run_poisoning(args: Namespace) -> int:
     """`poisoning`: measure, print, and write where --out says."""
@@ -32,12 +28,11 @@ def run_poisoning(args: Namespace) -> int:
         for name, data in (bench_data(args.data, list(about)) if about else ())
         for line in _lines(args, name, data, about[name])
     ]
-    backdoor = _backdoor(args) if set(bench.MNIST) <= set(names) else None
     made = f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION}."
-    page = poisoning_page(lines, backdoor, splits=args.splits, draws=100 * args.hundreds, made=made)
+    page = poisoning_page(lines, splits=args.splits, draws=100 * args.hundreds, made=made)
     print(page)
     if args.out is not None:
-        _write(args.out, page, lines, backdoor)
+        _write(args.out, page, lines)
     return 0
 
 
@@ -58,22 +53,13 @@ def _lines(args: Namespace, name: str, data: EncodedDataset, published: list[ben
     return lines
 
 
-def _backdoor(args: Namespace) -> pd.DataFrame:
-    console.doing("Trying the backdoor")
-    return bench.figure_4(args.data, runs=5, draws=4, bound_draws=10 * args.hundreds, workers=args.workers)
-
-
-def _write(out: Path, page: str, lines: list[Line], backdoor: pd.DataFrame | None) -> None:
+def _write(out: Path, page: str, lines: list[Line]) -> None:
     tables: dict[tuple[str, float, str], PoisoningTable] = {}
+    again: dict[tuple[str, float], bench.Repeated] = {}
     for line in lines:
         tables[line.data, line.epsilon, line.ours.learner] = line.ours
         tables[line.data, line.epsilon, line.votes.learner] = line.votes
+        again[line.data, line.epsilon] = line.same
     write_whole(out, page, force=True)
     if tables:
-        write_whole(_beside(out, 3), bench.figure_3(tables).to_csv(index=False), force=True)
-    if backdoor is not None:
-        write_whole(_beside(out, 4), backdoor.to_csv(index=False), force=True)
-
-
-def _beside(out: Path, figure: int) -> Path:
-    return out.with_name(f"{out.stem}_figure_{figure}.csv")
+        write_whole(out.with_name(f"{out.stem}_figure_3.csv"), bench.figure_3(tables, again).to_csv(index=False), force=True)

@@ -7,13 +7,16 @@ import gzip
 import math
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from benchmarks.__main__ import main
-from benchmarks.poisoning.measure import PublishedRow, Repeated, covered, figure_4, mnist, read_published, rows_at
+from benchmarks.poisoning.backdoor import ATTACKS, CURVES, EPSILON, VARIANTS, Attacked, _candidates, attacked, mnist
+from benchmarks.poisoning.measure import PublishedRow, Repeated, covered, read_published, rows_at
 from dpviz.errors import DpvizError
+from dpviz.learners import DEFAULT, get_learner
+from dpviz.learners.ours import pf_tree
 from dpviz.randomness import generator
+from dpviz.table.candidates import multiscale_grid
 
 HEAD = "version,table,dataset,method,epsilon,accuracy,guarantee_0_1pct,guarantee_0_5pct,guarantee_1pct"
 PUBLISHED = f"""{HEAD}
@@ -118,22 +121,47 @@ def test_the_page_holds_published_measured_and_proved_guarantees(
     assert "not* proved" in page
     with (out.parent / "page_figure_3.csv").open() as file:
         curve = list(csv.DictReader(file))
-    assert {entry["learner"] for entry in curve} == {"pf-tree", "dpa"}
+    assert {entry["learner"] for entry in curve} == {"pf-tree", "privatree", "dpa"}
+    rows = [entry for entry in curve if entry["learner"] == "privatree" and entry["epsilon"] == "0.1"]
+    fallen = [float(entry["published"]) / float(entry["accuracy"]) for entry in rows]
+    assert fallen == pytest.approx([math.exp(-0.1 * int(entry["poisoned_rows"])) for entry in rows], abs=1e-3)
     assert {entry["poisoned_rows"] for entry in curve} == {"0", "1", "2", "3"}
-    assert not (out.parent / "page_figure_4.csv").exists()
+
+
+def test_a_learner_without_noise_needs_few_attacks_and_nothing_proved() -> None:
+    by_learner = {(curve.learner, curve.epsilon): curve for curve in CURVES}
+    assert len(by_learner) == len(CURVES)
+    assert all(curve.attacks == ATTACKS for curve in CURVES if get_learner(curve.learner).spends_epsilon)
+    assert (DEFAULT, EPSILON) in by_learner
 
 
 @pytest.mark.slow
-def test_the_backdoor_is_tried_on_declared_pixels(folder: Path) -> None:
-    train = mnist(folder, "mnist01_train")
-    assert (train.n_rows, train.schema.features[0].high, train.schema.classes) == (60, 255, ("0", "1"))
-    frame = figure_4(folder, runs=1, draws=2, bound_draws=20, workers=1)
-    assert list(dict.fromkeys(zip(frame.learner, frame.epsilon, strict=True))) == [
-        ("cart", 1.0),
-        ("pf-tree", 0.1),
-        ("privatree", 0.1),
-        ("pf-tree", 0.01),
-        ("privatree", 0.01),
-    ]
-    assert np.isnan(frame[frame.learner == "privatree"].tight).all()
-    assert frame[frame.learner == "pf-tree"].tight.notna().all()
+def test_the_backdoor_is_tried_on_declared_pixels(folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    pictures = mnist(folder)
+    assert (pictures.train.n_rows, pictures.train.schema.features[0].high, pictures.train.schema.classes) == (60, 255, ("0", "1"))
+    assert main(["backdoor", "--data", str(folder), "--quick", "--out", str(tmp_path / "page.md")]) == 0
+    page = (tmp_path / "page.md").read_text()
+    assert page.strip() == capsys.readouterr().out.strip()
+    with (tmp_path / "page.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert {(line["learner"], line["epsilon"]) for line in lines} == {(DEFAULT, "0.1"), (DEFAULT, "0.03"), (DEFAULT, "0.01")}
+    assert all(line["n_draws"] == "2" and line["tight"] for line in lines)
+    assert all(f"| {title} |" in page for title in VARIANTS)
+
+
+def test_the_candidates_are_put_back_and_a_tree_that_asks_for_the_trigger_is_noticed(folder: Path) -> None:
+    pictures = mnist(folder)
+    found = attacked(pictures, "the middle only", 2)
+    assert pf_tree.multiscale_grid is multiscale_grid
+    assert found.n == 2
+    assert 0 <= found.asked <= 2
+    grid = VARIANTS["quarters of the range"][0](pictures.train.schema)
+    assert grid.features[0].thresholds.tolist() == [63.5, 127.5, 191.5]
+
+
+def test_variants_that_differ_are_named_on_the_page() -> None:
+    near, far = (Attacked(title, (mean, 0.05), (0.99, 0.001), 3, 50) for title, mean in (("near", 0.65), ("far", 0.3)))
+    first = Attacked("as it is", (0.6, 0.05), (0.99, 0.001), 30, 50)
+    assert "No variant differs from the first" in _candidates([first, near])
+    assert "Of the variants, far differ from the first" in _candidates([first, near, far])
+    assert "| as it is | 30 of 50 | .600 ± .050 | .990 ± .001 |" in _candidates([first])

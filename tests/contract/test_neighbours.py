@@ -114,6 +114,12 @@ CASES = {
         TWO | {"trees": 2, "ridge": 0},
         "numbers",
     ),
+    "dpboost, categories": Case(
+        "dpboost",
+        {"geometric": 1.0, "Laplace": 1.0, "exponential mechanism, 0.75": 0.3342},
+        TWO | {"trees": 2, "ridge": 0},
+        "categories",
+    ),
     "dpboost, a number": Case(
         "dpboost",
         {"geometric": 1.0, "Laplace": 1.0, "exponential mechanism, 0.27": 0.4709},
@@ -132,6 +138,9 @@ CASES = {
         {"geometric": 1.0, GAUSSIAN: 1.0},
         TWO | {"rounds": 3, "extra_rounds": 1, "sampling": 1.0},
         n_classes=0,
+    ),
+    "s-gbdt-published, static noise": Case(
+        "s-gbdt-published", {GAUSSIAN: 1.0}, TWO | {"rounds": 3, "static_noise": True, "sampling": 1.0}
     ),
     "s-gbdt, static noise": Case("s-gbdt", {"geometric": 1.0, GAUSSIAN: 1.0}, TWO | {"rounds": 3, "static_noise": True}),
 }

@@ -27,7 +27,7 @@ from dpviz.io.csv_text import frame_csv
 from dpviz.learners import DEFAULT, get_learner, learner_names, require_task
 
 DRAWS = 300
-STORED = "data/benchmarks/poisoning_figure_4.csv"
+STORED = "data/benchmarks/backdoor.csv"
 
 
 def backdoor() -> None:

@@ -76,7 +76,22 @@ def backdoor_weaker(curves: pd.DataFrame) -> str:
     gap = widest_gap(curves, "success")
     if gap is None:
         return ""
-    return _sentence(gap, "", f"lets the trigger work on {gap.ours_value:.1%}, {{other}} on {gap.other_value:.1%}")
+    said = _sentence(gap, "", f"lets the trigger work on {gap.ours_value:.1%}, {{other}} on {gap.other_value:.1%}")
+    return f"{said}{_as_accurate(curves, gap)}"
+
+
+def _as_accurate(curves: pd.DataFrame, gap: Gap) -> str:
+    """The default learner at its least epsilon, below the gap's, that is as accurate on clean rows; empty if there is none."""
+    here = curves[curves.poisoned_rows == gap.rows]
+    other = here[(here.learner == gap.other) & (here.epsilon == gap.epsilon)].accuracy.iloc[0]
+    able = here[(here.learner == DEFAULT) & (here.epsilon < gap.epsilon) & (here.accuracy >= other)].sort_values("epsilon")
+    if not len(able):
+        return ""
+    least, compared = able.iloc[0], f"{get_learner(gap.other).title} at ε = {number_text(gap.epsilon)}: {other:.1%}"
+    return (
+        f" A smaller budget resists: at ε = {number_text(least.epsilon)} its accuracy on clean rows is "
+        f"{least.accuracy:.1%} ({compared}), and the trigger works on {least.success:.1%}."
+    )
 
 
 def _sentence(gap: Gap, under: str, compared: str) -> str:

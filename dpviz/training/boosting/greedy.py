@@ -1,8 +1,8 @@
 """DPBoost's trees: every split is chosen by the exponential mechanism over *all* thresholds of the declared ranges at once.
 
 All thresholds between two neighbouring values of a node's rows have the same gain, so the mechanism over a whole range chooses an
-interval, weighted by its width, and then a uniform point in it. Categories are split at a place in their declared order. Nodes
-without rows are split by width alone, so every tree is complete.
+interval, weighted by its width, and then a uniform point in it. One category is split from the rest. Nodes without rows are split
+by width alone, so every tree is complete.
 
 Source: Kirschte et al. 2023, Algorithms 2 and 3 (gridless); Li, Wu, Wen & He 2020, Theorem 1 (the gain's sensitivity).
 """
@@ -20,7 +20,7 @@ from dpviz.privacy.sensitivity import Sensitivity
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformPoint
 from dpviz.table.schema import CategoricalFeature, Feature, Schema
-from dpviz.training.boosting.trees import Nested
+from dpviz.training.boosting.trees import Nested, two_sided
 from dpviz.training.forests.random_boxes import declared_box
 
 
@@ -31,29 +31,30 @@ class Places:
     Attributes
     ----------
     low, high : ndarray of shape (n_places,)
-        Thresholds in [low, high) send the same rows left; of categories: codes before and after a place.
+        Thresholds in [low, high) send the same rows left; of categories: the code of the one that goes left, and the next code.
     share : ndarray of shape (n_places,)
         Share of the feature's weight; adds up to 1.
-    n_left : ndarray of shape (n_places,), int64
-        Rows that go left, in sorted order. Private.
+    first, end : ndarray of shape (n_places,), int64
+        Rows first .. end - 1 in sorted order go left. Private.
     """
 
     low: np.ndarray
     high: np.ndarray
     share: np.ndarray
-    n_left: np.ndarray
+    first: np.ndarray
+    end: np.ndarray
 
 
 def places(feature: Feature, ordered: np.ndarray) -> Places:
     """Cuts of a feature whose values at the node are `ordered` (increasing)."""
     if isinstance(feature, CategoricalFeature):
-        low = np.arange(len(feature.categories) - 1, dtype=np.float64)
-        share = np.full(len(low), 1 / max(1, len(low)))
-        return Places(low, low + 1, share, np.searchsorted(ordered, low, side="right"))
+        codes = np.arange(len(feature.categories))
+        first, end = (np.searchsorted(ordered, codes, side=side) for side in ("left", "right"))  # type: ignore[call-overload]
+        return Places(codes.astype(np.float64), codes + 1.0, np.full(len(codes), 1 / len(codes)), first, end)
     bounds = np.concatenate([[feature.low], ordered, [feature.high]]).astype(np.float64)
     width = np.diff(bounds / 2) / (feature.high / 2 - feature.low / 2)  # halves: a range may be as wide as numbers go
     wide = np.flatnonzero(width > 0)
-    return Places(bounds[wide], bounds[wide + 1], width[wide], wide)
+    return Places(bounds[wide], bounds[wide + 1], width[wide], np.zeros_like(wide), wide)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,12 +112,14 @@ class GreedyTree:
         if level == len(self.epsilons):
             leaves.append(rows)
             return len(leaves) - 1
-        feature, threshold = self._split(rows, level)
-        left = self.columns[feature][rows] <= threshold
-        below = [self._node(part, level + 1, leaves) for part in (rows[left], rows[~left])]
-        return feature, threshold, below
+        feature, cut = self._split(rows, level)
+        declared, values = self.schema.features[feature], self.columns[feature][rows]
+        left = values == cut if isinstance(declared, CategoricalFeature) else values <= cut
+        inside, outside = (self._node(part, level + 1, leaves) for part in (rows[left], rows[~left]))
+        return two_sided(declared, feature, cut, inside, outside)
 
     def _split(self, rows: np.ndarray, level: int) -> tuple[int, float]:
+        """(feature, threshold or the code of a category)."""
         offer = self._offer(rows) if len(rows) else self._offer_to_nobody
         mechanism = self._mechanism(level, offer.log_weights)
         chosen = mechanism.release(offer.gains, source=self.source, part="node", level=level).value
@@ -133,7 +136,7 @@ class GreedyTree:
         for feature in self._free:
             order = rows[np.argsort(self.columns[feature][rows], kind="stable")]
             found.append(places(self.schema.features[feature], self.columns[feature][order]))
-            gains.append(self._gains(self.gradients[order], found[-1].n_left))
+            gains.append(self._gains(self.gradients[order], found[-1]))
         weights = np.log(np.concatenate([cuts.share for cuts in found]))
         return _Offer(tuple(found), np.concatenate(gains), weights, np.cumsum([len(gain) for gain in gains]))
 
@@ -142,16 +145,17 @@ class GreedyTree:
         """The offer of a node without rows, which is the same for all of them."""
         return self._offer(np.arange(0))
 
-    def _gains(self, gradients: np.ndarray, n_left: np.ndarray) -> np.ndarray:
+    def _gains(self, gradients: np.ndarray, cuts: Places) -> np.ndarray:
         """(sum left)^2 / (rows left + ridge) + the same on the right; 0 for a side without rows."""
-        sums, n_right = np.concatenate([[0.0], np.cumsum(gradients)]), len(gradients) - n_left
-        left, right = sums[n_left], sums[-1] - sums[n_left]
+        sums, n_left = np.concatenate([[0.0], np.cumsum(gradients)]), cuts.end - cuts.first
+        left, n_right = sums[cuts.end] - sums[cuts.first], len(gradients) - n_left
+        right = sums[-1] - left
         return left**2 / np.maximum(n_left + self.ridge, 1e-12) + right**2 / np.maximum(n_right + self.ridge, 1e-12)
 
     def _point(self, feature: int, cuts: Places, number: int, level: int) -> float:
         declared, low, high = self.schema.features[feature], float(cuts.low[number]), float(cuts.high[number])
         if isinstance(declared, CategoricalFeature):
-            return low + 0.5
+            return low
         point = UniformPoint().release((low, high), source=self.source, part="node", level=level).value
         inside = min(point, float(np.nextafter(high, low)))
         return float(np.floor(inside)) + 0.5 if declared.whole else inside

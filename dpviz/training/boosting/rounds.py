@@ -57,7 +57,8 @@ class Recipe:
     least_support : float
         Rows added to every leaf's weight.
     bounded : bool
-        Instead of added rows and smoothing, a leaf's noisy weight is raised to `least_support`, as published.
+        Instead of added rows and smoothing, a leaf's noisy weight is raised to `least_support`, as published; with static noise
+        `least_support` rows are added.
     filter : FilterTerms or None
     static_noise : bool
         Instead, noise on the leaf's exact value, scaled to the worst case however many rows the leaf holds (an ablation).
@@ -93,6 +94,8 @@ class Recipe:
     def smoothing(self) -> float:
         """What is added to the curvature of a leaf. Extra rounds of a filter take steps of the same size."""
         step = self.learning_rate * math.sqrt(self.filter.rounds if self.filter else self.rounds)
+        if self.static_noise and self.bounded:
+            return self.least_support
         if self.static_noise:
             return max(self.least_support, self.clip * self.noise_multiplier * step / self.spread)
         return self.grid.scales[GRADIENTS] * step / self.spread

@@ -1,10 +1,10 @@
 """Random trees for boosting: their splits depend on the schema alone, and no row is looked at.
 
 Three shapes. *One feature*: every tree uses a single feature; all features take turns in random order (as in explainable
-boosting). *Two features*: random pairs. *Random*: every node draws a feature and a point of its range (for categories a place in
-their list), as in the paper. In the first two, cuts lie at uniform points of the declared range or, in a share `multiscale` of
-the trees, on the public multi-scale grid, which follows long tails. Every category has a child of its own; in pairs, random
-groups of categories share a cell.
+boosting). *Two features*: random pairs. *Random*: every node of a complete tree draws a feature and a point of its declared
+range, or one category against the rest, as in the paper. In the first two, cuts lie at uniform points of the declared range or,
+in a share `multiscale` of the trees, on the public multi-scale grid, which follows long tails. Every category has a child of its
+own; in pairs, random groups of categories share a cell.
 
 Source: Kirschte et al. 2023, Algorithm 5; Nori et al. 2021 (features in turn); this project (pairs, grid, groups).
 """
@@ -14,19 +14,20 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from dpviz.models.packed_forest import LEAF, PackedTrees
 from dpviz.privacy.source import NoiseSource
-from dpviz.privacy.uniform import UniformPoint
+from dpviz.privacy.uniform import UniformChoice, UniformPoint
 from dpviz.table.candidates import FeatureCandidates, multiscale_grid
-from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
-from dpviz.training.forests.random_boxes import declared_box
-from dpviz.training.forests.random_trees import draw_trees
+from dpviz.table.schema import CategoricalFeature, Feature, Schema
+from dpviz.training.forests.random_boxes import Side, declared_box
 
+#: (feature, threshold or NaN, children), or the cell of a leaf.
+Nested = tuple[int, float, "list[Nested]"] | int
 #: Which features a tree uses.
 SHAPES = ("one feature", "two features", "random")
 
@@ -71,8 +72,7 @@ def draw_boosting_trees(
     """
     features = [place for place, side in enumerate(declared_box(schema)) if side.can_split]
     if shape == "random":
-        splits = replace(draw_trees(_in_order(schema), count, depth, source, _weights(schema, numeric_weight)), schema=schema)
-        return BoostingTrees(splits, _numbered(splits))
+        return packed(schema, _complete_trees(schema, features, count, depth, numeric_weight, source))
     both = shape == "two features" and depth > 1 and len(features) > 1
     order = _in_turn(features, count, both, source)
     drawing = _Drawing(schema, multiscale, source)
@@ -81,23 +81,44 @@ def draw_boosting_trees(
     return packed(schema, [_grown(of_tree) for of_tree in parts])
 
 
-def _weights(schema: Schema, numeric_weight: float) -> list[int]:
-    """Hundredths of a category's weight."""
-    number = max(1, round(100 * numeric_weight))
-    return [100 if isinstance(feature, CategoricalFeature) else number for feature in schema.features]
+def _complete_trees(
+    schema: Schema, features: list[int], count: int, depth: int, numeric_weight: float, source: NoiseSource
+) -> list[Nested]:
+    """`count` trees with 2^depth cells, numbered from left to right."""
+    is_category = np.array([isinstance(schema.features[place], CategoricalFeature) for place in features])
+    weights = np.where(is_category, 100, max(1, round(100 * numeric_weight))).cumsum()  # in hundredths of a category's
+    n_nodes = 2**depth - 1
+    drawn = UniformChoice().choose(np.full(count * n_nodes, weights[-1]), source=source)
+    asked = np.array(features)[np.searchsorted(weights, drawn, side="right")]
+    cuts = _cuts(schema, asked, source)
+    trees = zip(asked.reshape(count, n_nodes), cuts.reshape(count, n_nodes), strict=True)
+    return [_complete(schema, of_tree.tolist(), at.tolist()) for of_tree, at in trees]
 
 
-def _in_order(schema: Schema) -> Schema:
-    """Categories as whole numbers, their places in the list, so that every node has two children."""
-    named = (f for f in schema.features if isinstance(f, CategoricalFeature) and len(f.categories) > 1)
-    numbers = {f.name: NumericFeature(f.name, 0, len(f.categories) - 1, whole=True) for f in named}
-    return replace(schema, features=tuple(numbers.get(f.name, f) for f in schema.features))
+def _cuts(schema: Schema, asked: np.ndarray, source: NoiseSource) -> np.ndarray:
+    """For every feature asked for, a threshold in its declared range, or the code of a category; float64 of the same shape."""
+    cuts, box = np.empty(len(asked)), declared_box(schema)
+    for place in np.unique(asked).tolist():
+        here, side = asked == place, box[place]
+        is_category = isinstance(schema.features[place], CategoricalFeature)
+        cuts[here] = _points(side, is_category, int(here.sum()), source)
+    return cuts
 
 
-def _numbered(splits: PackedTrees) -> np.ndarray:
-    """Every leaf a cell of its own."""
-    of_tree = splits.tree[splits.leaves]
-    return np.arange(len(of_tree)) - np.searchsorted(of_tree, of_tree)
+def _points(side: Side, is_category: bool, count: int, source: NoiseSource) -> np.ndarray:
+    if not side.is_discrete:
+        return UniformPoint().choose(np.full(count, side.low), np.full(count, side.high), source=source)
+    n_choices = int(side.high - side.low) + is_category
+    chosen = UniformChoice().choose(np.full(count, n_choices), source=source)
+    return chosen.astype(np.float64) if is_category else side.low + 0.5 + chosen
+
+
+def _complete(schema: Schema, asked: list[int], cuts: list[float], node: int = 0) -> Nested:
+    """The part of a tree below a node; the children of node n are 2n + 1 and 2n + 2."""
+    if node >= len(asked):
+        return node - len(asked)
+    inside, outside = (_complete(schema, asked, cuts, 2 * node + step) for step in (1, 2))
+    return two_sided(schema.features[asked[node]], asked[node], cuts[node], inside, outside)
 
 
 def _in_turn(features: list[int], count: int, both: bool, source: NoiseSource) -> list[list[int]]:
@@ -159,10 +180,6 @@ class _Drawing:
         return Part(feature, n_cells, groups=tuple((order % n_cells).tolist()))
 
 
-#: (feature, threshold or NaN, children), or the cell of a leaf.
-Nested = tuple[int, float, "list[Nested]"] | int
-
-
 def _grown(parts: Sequence[Part], cell: int = 0) -> Nested:
     """Nested nodes: the cells of the first part, each cut by the next part."""
     if not parts:
@@ -180,6 +197,17 @@ def _balanced(feature: int, cuts: Sequence[float], below: list[Nested]) -> Neste
     middle = len(cuts) // 2
     left, right = (cuts[:middle], below[: middle + 1]), (cuts[middle + 1 :], below[middle + 1 :])
     return feature, cuts[middle], [_balanced(feature, *left), _balanced(feature, *right)]
+
+
+def two_sided(declared: Feature, place: int, cut: float, inside: Nested, outside: Nested) -> Nested:
+    """A node about the feature at `place`: numbers up to `cut`, or the one category with the code `cut`, go inside.
+
+    Packed trees hold thresholds, so two of them cut a category out of its list, and the cells of `outside` stand on both sides.
+    """
+    if not isinstance(declared, CategoricalFeature):
+        return place, cut, [inside, outside]
+    upwards: Nested = inside if cut == len(declared.categories) - 1 else (place, cut + 0.5, [inside, outside])
+    return upwards if cut == 0 else (place, cut - 0.5, [outside, upwards])
 
 
 def packed(schema: Schema, trees: Sequence[Nested]) -> BoostingTrees:

@@ -8,13 +8,12 @@ Source: Fletcher & Islam 2017, Algorithm 2 and Theorem 2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import accumulate
 from math import comb
 
 import numpy as np
 
-from dpviz.models.hashed_forest import is_cut_between, starting_box
+from dpviz.models.hashed_forest import is_cut_between, nth_free, starting_box
 from dpviz.models.packed_forest import LEAF, PackedTrees
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformChoice, UniformPoint
@@ -103,15 +102,12 @@ def trees_of_rows(n_rows: int, n_trees: int, source: NoiseSource) -> np.ndarray:
     return UniformChoice().choose(np.full(n_rows, n_trees), source=source)
 
 
-def draw_trees(
-    schema: Schema, n_trees: int, depth: int, source: NoiseSource, weights: Sequence[int] | None = None
-) -> PackedTrees:
-    """`n_trees` random trees; features are drawn in proportion to `weights` (whole numbers from 1; None: equal)."""
-    weighing = np.ones(schema.n_features, dtype=np.int64) if weights is None else np.array(weights, dtype=np.int64)
+def draw_trees(schema: Schema, n_trees: int, depth: int, source: NoiseSource) -> PackedTrees:
+    """`n_trees` random trees."""
     boxes = mean_leaves(schema, max(0, depth - 1)) * schema.n_features
     at_once = int(max(1, min(n_trees, _CELLS_AT_ONCE // max(boxes, 1))))
     starts = range(0, n_trees, at_once)
-    return _joined(schema, [_Drawing(schema, min(at_once, n_trees - s), depth, source, weighing).trees() for s in starts])
+    return _joined(schema, [_Drawing(schema, min(at_once, n_trees - s), depth, source).trees() for s in starts])
 
 
 def _joined(schema: Schema, parts: list[PackedTrees]) -> PackedTrees:
@@ -133,8 +129,8 @@ def _joined(schema: Schema, parts: list[PackedTrees]) -> PackedTrees:
 class _Drawing:
     """Draws trees level by level."""
 
-    def __init__(self, schema: Schema, n_trees: int, depth: int, source: NoiseSource, weights: np.ndarray) -> None:
-        self.schema, self.n_trees, self.depth, self.source, self.weights = schema, n_trees, depth, source, weights
+    def __init__(self, schema: Schema, n_trees: int, depth: int, source: NoiseSource) -> None:
+        self.schema, self.n_trees, self.depth, self.source = schema, n_trees, depth, source
         self.sizes = np.array([len(f.categories) if isinstance(f, CategoricalFeature) else 0 for f in schema.features])
         self.whole = np.array([is_cut_between(feature) for feature in schema.features])
         self.feature: list[np.ndarray] = []
@@ -158,11 +154,11 @@ class _Drawing:
 
     def _split(self, free: np.ndarray, low: np.ndarray, high: np.ndarray, met: int) -> tuple[np.ndarray, np.ndarray]:
         """Draw the splits of a level; returns (parent, place among its children) of every node of the next level."""
-        weight = free @ self.weights
-        nodes = np.flatnonzero(weight)
+        n_free = free.sum(axis=1)
+        nodes = np.flatnonzero(n_free)
         feature = np.full(len(free), LEAF, dtype=np.int16)
-        chosen = UniformChoice().choose(weight[nodes], source=self.source)
-        feature[nodes] = ((free[nodes] * self.weights).cumsum(axis=1) > chosen[:, None]).argmax(axis=1)
+        chosen = UniformChoice().choose(n_free[nodes], source=self.source)
+        feature[nodes] = nth_free(free[nodes], chosen)
         threshold = np.full(len(free), np.nan)
         threshold[nodes] = self._cuts(feature[nodes], low[nodes, feature[nodes]], high[nodes, feature[nodes]])
         n_children = np.where(feature == LEAF, 0, np.where(np.isnan(threshold), self.sizes[feature], 2))

@@ -14,7 +14,7 @@ def curves(ours: float, other: float, *, learner: str = SECOND, epsilon: float =
     rows = [(DEFAULT, 0.1, ours, 0.9), (learner, epsilon, other, np.nan)]
     frame = pd.DataFrame(rows, columns=["learner", "epsilon", "success", "tight_high"])
     about = {"success_low": frame.success - width, "success_high": frame.success + width, "poisoned_rows": 12, "n_draws": 20}
-    return frame.assign(**about)
+    return frame.assign(accuracy=[0.99, 0.98], **about)
 
 
 def test_a_better_private_learner_is_named_with_both_numbers() -> None:
@@ -24,6 +24,15 @@ def test_a_better_private_learner_is_named_with_both_numbers() -> None:
     assert "on 0.8%" in said
     assert "the 95 % limits do not overlap. Nothing is proved about" in said
     assert "from 20 draws each, and the 95 % limits overlap" in backdoor_weaker(curves(0.73, 0.008, width=0.5))
+
+
+def test_a_smaller_budget_as_accurate_as_the_other_is_named_where_there_is_one() -> None:
+    found, less = curves(0.73, 0.008), curves(0.05, 0.008).iloc[:1]
+    assert "A smaller budget" not in backdoor_weaker(found)
+    at = [less.assign(epsilon=epsilon, accuracy=accuracy) for epsilon, accuracy in ((0.05, 0.985), (0.03, 0.981), (0.01, 0.97))]
+    said = backdoor_weaker(pd.concat([found, *at]))
+    assert "at ε = 0.03 its accuracy on clean rows is 98.1%" in said
+    assert said.endswith("at ε = 0.1: 98.0%), and the trigger works on 5.0%.")
 
 
 @pytest.mark.parametrize(
@@ -41,7 +50,7 @@ def test_nothing_is_said_where_it_is_not_weaker(found: pd.DataFrame) -> None:
 
 
 def test_the_stored_run_is_told_as_it_is() -> None:
-    stored = pd.read_csv(bundled("data/benchmarks/poisoning_figure_4.csv"))
+    stored = pd.read_csv(bundled("data/benchmarks/backdoor.csv"))
     gap = widest_gap(stored, "success")
     assert gap is not None
     here = stored[(stored.epsilon == gap.epsilon) & (stored.poisoned_rows == gap.rows)].set_index("learner").success

@@ -11,6 +11,7 @@ from scipy.stats import chisquare
 from dpviz.privacy.source import Simulation
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.boosting.greedy import GreedyTree, places
+from dpviz.training.boosting.trees import packed
 from tests.examples import examples
 
 X = NumericFeature("x", 0, 10)
@@ -31,11 +32,11 @@ def test_places_cover_the_range_once_and_know_who_goes_left():
     found = places(X, np.array([0.0, 2.5, 2.5, 9.0]))
     assert found.low.tolist() == [0.0, 2.5, 9.0]
     assert found.high.tolist() == [2.5, 9.0, 10.0]
-    assert found.n_left.tolist() == [1, 3, 4]
+    assert (found.first.tolist(), found.end.tolist()) == ([0, 0, 0], [1, 3, 4])
     np.testing.assert_allclose(found.share, [0.25, 0.65, 0.1])
     of_colour = places(COLOUR, np.array([0, 0, 2], dtype=np.uint8))
-    assert of_colour.n_left.tolist() == [2, 2]
-    assert of_colour.share.tolist() == [0.5, 0.5]
+    assert (of_colour.first.tolist(), of_colour.end.tolist()) == ([0, 2, 2], [2, 2, 3])
+    np.testing.assert_allclose(of_colour.share, [1 / 3] * 3)
     assert places(X, np.array([])).share.tolist() == [1.0]
 
 
@@ -53,6 +54,29 @@ def test_a_threshold_follows_the_distribution_over_the_whole_range():
     assert chisquare(counts, distribution / distribution.sum() * 3000).pvalue > 1e-4
     wrong = np.array([np.exp(3 * epsilon * gain(gradients, x <= point) / 6) for point in middles])
     assert chisquare(counts, wrong / wrong.sum() * 3000).pvalue < 1e-4
+
+
+def test_a_category_against_the_rest_follows_the_distribution():
+    codes, gradients = np.array([0, 1, 1, 2], dtype=np.uint8), np.array([0.2, 1.0, 1.0, -0.5])
+    epsilon, n, drawn = 6.0, 1500, []
+    for seed in range(n):
+        _, (inside, _) = growth([COLOUR], [codes], gradients, [epsilon], seed).tree()
+        (code,) = set(codes[inside].tolist())
+        drawn.append(code)
+    counts = np.bincount(drawn, minlength=3)
+    for factor, fits in ((1, True), (2, False)):
+        weights = np.array([np.exp(factor * epsilon * gain(gradients, codes == code) / 6) for code in range(3)])
+        assert (chisquare(counts, weights / weights.sum() * n).pvalue > 1e-4) == fits
+
+
+@pytest.mark.parametrize("code", [0, 1, 2])
+def test_the_packed_split_of_a_category_sends_it_alone_to_the_left(code):
+    codes = np.repeat(np.arange(3, dtype=np.uint8), 30)
+    nested, leaves = growth([COLOUR], [codes], np.where(codes == code, 1.0, -1.0), [60.0]).tree()
+    assert set(codes[leaves[0]]) == {code}
+    schema = Schema((COLOUR,), ClassTarget("y", ("n", "p")))
+    cells = packed(schema, [nested]).cells_of(np.arange(3.0)[:, None], 0)
+    assert cells.tolist() == [0 if each == code else 1 for each in range(3)]
 
 
 @given(

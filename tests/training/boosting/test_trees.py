@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import chisquare, kstest
 
 from dpviz.errors import SchemaError
 from dpviz.models.packed_forest import LEAF, values_of
@@ -109,3 +110,23 @@ def test_numbers_are_asked_for_by_their_weight(weight, share):
     trees = draw_boosting_trees(schema, "random", 4000, 1, 0.0, numeric_weight=weight, source=Simulation(3))
     asked = trees.splits.feature[trees.splits.roots]
     assert abs(np.mean(asked == 0) - share) < 4.5 * np.sqrt(share * (1 - share) / 4000)
+
+
+def test_random_trees_are_complete_and_set_one_category_apart():
+    schema = Schema((CategoricalFeature("c", ("a", "b", "c", "d")),), ClassTarget("y", ("n", "p")))
+    trees = draw_boosting_trees(schema, "random", 2000, 1, 0.0, source=Simulation(3))
+    assert set(trees.n_cells.tolist()) == {2}
+    cells = np.array([trees.cells_of(np.arange(4.0)[:, None], tree) for tree in range(2000)])
+    assert (cells == 0).sum(axis=1).tolist() == [1] * 2000
+    assert (np.abs((cells == 0).sum(axis=0) - 500) < 4.5 * np.sqrt(2000 * 0.25 * 0.75)).all()
+    assert set(draw("random", 20, 4).n_cells.tolist()) == {16}
+
+
+def test_random_cuts_are_uniform_in_the_declared_range_at_every_level():
+    schema = Schema((NumericFeature("x", 0, 8), NumericFeature("k", 0, 4, whole=True)), ClassTarget("y", ("n", "p")))
+    splits = draw_boosting_trees(schema, "random", 800, 3, 0.0, source=Simulation(4)).splits
+    x, k = (splits.threshold[splits.feature == feature] for feature in (0, 1))
+    assert kstest(x, "uniform", (0, 8)).pvalue > 1e-4
+    assert kstest(x, "uniform", (0, 7)).pvalue < 1e-4
+    assert chisquare([np.sum(k == place) for place in (0.5, 1.5, 2.5, 3.5)]).pvalue > 1e-4
+    assert set(k) == {0.5, 1.5, 2.5, 3.5}

@@ -26,7 +26,7 @@ from dpviz.training.boosting.trees import draw_boosting_trees
 from dpviz.training.contract import FitOutput, LearnerSpec, after, always_claims, n_public_of
 from dpviz.training.departure import Departure
 from dpviz.training.forests.random_boxes import declared_box
-from dpviz.training.params import Settings, number, whole
+from dpviz.training.params import Settings, flag, number, whole
 
 NAME = "s-gbdt-published"
 #: Used where none is asked for: that of the results which the paper's authors released later. The paper names none.
@@ -59,6 +59,10 @@ class Params:
     initial_share: float = number(
         0.1, "Share for the start", "Share of epsilon for the first score of a number.", low=0, high=0.9
     )
+    filter: bool = flag(True, "Individual filter", "Each row keeps its own account of loss. Off: no extra rounds either.")
+    static_noise: bool = flag(
+        False, "Static noise", "For comparison: noise of one size on every leaf's value, and no filter (the paper's ablation)."
+    )
 
 
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
@@ -71,7 +75,7 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     first = (Share(_INITIAL, None, start, set_by="initial_share"),) if share else ()
     delta = settings.delta or DELTA
     notes = [f"Delta = {delta:g}" + ("." if settings.delta else ", the default; none was asked for.")]
-    if not filter_orders(trees, delta):
+    if params.filter and not filter_orders(trees, delta):
         notes.append("No individual filter and no extra rounds: epsilon is too small for an account of Renyi loss.")
     shares = (*first, Share(_TREES, None, trees, set_by="what is left"))
     return BudgetPlan(settings.epsilon, settings.fixed_or_max_depth, shares, tuple(notes), delta)
@@ -80,7 +84,8 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
 def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """Draw the trees, then fill them round by round. Raises ParameterError, DpvizError where no noise gives the budget."""
     schema = data.schema
-    epsilon, filtered = plan.of(_TREES), bool(filter_orders(plan.of(_TREES), plan.delta))
+    epsilon = plan.of(_TREES)
+    filtered = params.filter and not params.static_noise and bool(filter_orders(epsilon, plan.delta))
     event = priced_rounds(epsilon, plan.delta, sampling=params.sampling, rounds=params.rounds, filtered=filtered, part=_TREES)
     loss, total = loss_of(schema, newton=False), params.rounds + (params.extra_rounds if filtered else 0)
     initial, before = initial_score(loss, data.target, schema.n_public or 1, plan.of(_INITIAL), source)
@@ -95,6 +100,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
         spread=loss.spread,
         least_support=params.least_support,
         filter=_terms(event),
+        static_noise=params.static_noise,
         bounded=True,
     )
     return FitOutput(Rounds(data, trees, loss, initial, recipe, source).run_all(), after(before, event))
@@ -122,11 +128,6 @@ LEARNER = LearnerSpec(
             "The initial score and the trees are composed as Renyi divergences.",
             "Their epsilons are added.",
             "The score's noise is pure epsilon-DP, sampled exactly.",
-        ),
-        Departure(
-            "A random split of a category takes one category from the rest.",
-            "It cuts the declared list at a random place.",
-            "Not built yet: the trees of a forest hold thresholds.",
         ),
         Departure(
             "Every row has an individual filter.",

@@ -1,0 +1,78 @@
+"""Who is ahead of whom in `boosting`, fold by fold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from benchmarks.boosting.entrants import (
+    CONSTANT,
+    EBM,
+    NO_FILTER,
+    OURS,
+    PUBLISHED,
+    PUBLISHED_BEST,
+    RIVAL,
+    RIVAL_BEST,
+    RIVAL_FILTERED,
+    STATIC,
+)
+from benchmarks.boosting.measure import Mean, Scored, mean_of
+
+#: What is compared in words: (question, one title, the other).
+CONTESTS = (
+    ("S-GBDT as published against DPBoost, the best of each", PUBLISHED_BEST, RIVAL_BEST),
+    ("the redesign against S-GBDT as published, best at each epsilon", OURS, PUBLISHED_BEST),
+    ("the redesign against DPBoost, best at each epsilon", OURS, RIVAL_BEST),
+    ("the redesign against DP-EBM", OURS, EBM),
+    ("the redesign against a constant", OURS, CONSTANT),
+    ("as published, noise by what a leaf holds against static noise (Figure 5)", PUBLISHED, STATIC),
+    ("as published, the individual filter and its extra rounds against none (Figure 6)", PUBLISHED, NO_FILTER),
+    ("DPBoost with gradients cut against filtered (Figure 8)", RIVAL, RIVAL_FILTERED),
+)
+
+
+def contests_part(found: Sequence[Scored]) -> str:
+    """The part of the page with every contest."""
+    lines = [line for contest in CONTESTS for line in _contest(found, *contest)]
+    words = (
+        "By more than two standard errors of the difference over folds. The filter needs more noise in every round, because its "
+        "accounts are kept at one Renyi order."
+    )
+    return f"## Who is ahead\n\n{words}\n\n" + "\n".join(lines)
+
+
+def _contest(found: Sequence[Scored], words: str, one: str, other: str) -> Iterator[str]:
+    for data in dict.fromkeys(row.data for row in found):
+        won: list[str] = []
+        lost: list[str] = []
+        total = 0
+        for epsilon in epsilons_of(found):
+            gap = paired(found, data, epsilon, one, other)
+            if gap is None:
+                continue
+            total += 1
+            doubt = 0.0 if math.isnan(gap.error) else 2 * gap.error
+            (won if gap.mean > doubt else lost if gap.mean < -doubt else []).append(f"{epsilon:g}")
+        if total:
+            yield f"- {data}, {words}: ahead at {_list(won)}, behind at {_list(lost)}, of {total} epsilons."
+
+
+def _list(epsilons: Sequence[str]) -> str:
+    return f"{len(epsilons)} ({', '.join(epsilons)})" if epsilons else "none"
+
+
+def paired(found: Sequence[Scored], data: str, epsilon: float, one: str, other: str) -> Mean | None:
+    """By how much the R² or accuracy of one title exceeds another's, fold by fold; None where one is missing."""
+    rows = [row for row in found if (row.data, row.epsilon) == (data, epsilon)]
+    ours, theirs = ([(row.fold, row.score) for row in rows if row.title == title] for title in (one, other))
+    if not ours or not theirs:
+        return None
+    folds = sorted({fold for fold, _ in ours})
+    gaps = [(f, mean_of([v for v in ours if v[0] == f]).mean - mean_of([v for v in theirs if v[0] == f]).mean) for f in folds]
+    return mean_of(gaps)
+
+
+def epsilons_of(found: Sequence[Scored]) -> list[float]:
+    """The finite ones, increasing."""
+    return sorted({row.epsilon for row in found if math.isfinite(row.epsilon)})

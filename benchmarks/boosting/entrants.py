@@ -1,0 +1,129 @@
+"""Who takes part in `boosting`: learners, their settings, and the titles they are shown by.
+
+The paper shows its two learners at their best of many settings at each epsilon, so a few others stand beside the defaults. They
+come from a random search on these tables (other folds, one to four fits each), as the paper's must have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpviz.learners import learners_for
+from dpviz.table.schema import Schema
+
+MAX_DEPTH = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """A learner with parameters under the title it is shown by."""
+
+    title: str
+    learner: str
+    params: dict[str, Any] = field(default_factory=dict)
+    max_depth: int = MAX_DEPTH
+
+
+OURS = "S-GBDT, redesigned"
+PUBLISHED, PUBLISHED_BEST = "S-GBDT as published", "S-GBDT as published, best at each epsilon"
+NO_FILTER, STATIC = "S-GBDT as published, no filter", "S-GBDT as published, static noise"
+RIVAL, RIVAL_FILTERED, RIVAL_BEST, EBM = "DPBoost", "DPBoost, filter by gradient", "DPBoost, best at each epsilon", "DP-EBM"
+CONSTANT, LINE, ONE_TREE = "constant", "boosted, not private", "one tree, not private"
+ENTRANTS = (
+    Entrant(PUBLISHED, "s-gbdt-published"),
+    Entrant(NO_FILTER, "s-gbdt-published", {"filter": False}),
+    Entrant(STATIC, "s-gbdt-published", {"static_noise": True}),
+    Entrant(OURS, "s-gbdt"),
+    Entrant(RIVAL, "dpboost", max_depth=5),
+    Entrant(RIVAL_FILTERED, "dpboost", {"filter": True}, max_depth=5),
+    Entrant(EBM, "dp-ebm"),
+    Entrant(CONSTANT, "dp-mean"),
+    Entrant(CONSTANT, "majority"),
+    Entrant(LINE, "gbdt"),
+    Entrant(ONE_TREE, "cart-regression"),
+    Entrant(ONE_TREE, "cart"),
+)
+
+
+def _others(title: str, learner: str, settings: Mapping[str, Sequence[dict[str, Any]]]) -> dict[str, tuple[Entrant, ...]]:
+    """By table; a setting has the depth, and parameters."""
+    return {
+        data: tuple(
+            Entrant(
+                f"{title} {place}", learner, {name: value for name, value in given.items() if name != "depth"}, given["depth"]
+            )
+            for place, given in enumerate(of_data)
+        )
+        for data, of_data in settings.items()
+    }
+
+
+#: Title of the best -> table -> settings beside the defaults.
+OTHERS = {
+    PUBLISHED_BEST: _others(
+        PUBLISHED,
+        "s-gbdt-published",
+        {
+            "Abalone": (
+                {"depth": 4, "rounds": 200, "least_support": 500, "learning_rate": 0.1, "extra_rounds": 0},
+                {"depth": 7, "rounds": 200, "least_support": 100, "numeric_weight": 2.0, "support_share": 0.1, "extra_rounds": 0},
+                {
+                    "depth": 8,
+                    "rounds": 200,
+                    "least_support": 200,
+                    "learning_rate": 1.0,
+                    "clip": 0.15,
+                    "sampling": 0.3,
+                    "numeric_weight": 2.0,
+                    "extra_rounds": 0,
+                },
+            ),
+            "Adult": (
+                {
+                    "depth": 8,
+                    "rounds": 200,
+                    "learning_rate": 0.4,
+                    "numeric_weight": 2.0,
+                    "support_share": 0.1,
+                    "extra_rounds": 0,
+                },
+                {"depth": 8, "rounds": 50, "least_support": 500, "learning_rate": 0.7, "clip": 1.0, "support_share": 0.3},
+            ),
+        },
+    ),
+    RIVAL_BEST: _others(
+        RIVAL,
+        "dpboost",
+        {
+            "Abalone": (
+                {"depth": 5, "trees": 5, "ensembles": 5, "learning_rate": 0.1},
+                {"depth": 6, "ridge": 100.0, "clip": 1.0, "initial_share": 0.05},
+            ),
+            "Adult": (
+                {"depth": 5, "trees": 10, "ensembles": 2, "ridge": 20.0, "clip": 0.5, "initial_share": 0.05},
+                {"depth": 3, "trees": 2, "ensembles": 5, "learning_rate": 0.6, "ridge": 5.0, "initial_share": 0.05},
+            ),
+        },
+    ),
+}
+#: Title of the best -> title of the defaults.
+_DEFAULTS = {PUBLISHED_BEST: PUBLISHED, RIVAL_BEST: RIVAL}
+#: What is shown, in this order.
+TITLES = (
+    *(PUBLISHED, PUBLISHED_BEST, NO_FILTER, STATIC, OURS),
+    *(RIVAL, RIVAL_BEST, RIVAL_FILTERED, EBM, CONSTANT, LINE, ONE_TREE),
+)
+
+
+def settings_of(best: str) -> set[str]:
+    """The titles of all settings that one of OTHERS is the best of."""
+    return {_DEFAULTS[best], *(entrant.title for entrants in OTHERS[best].values() for entrant in entrants)}
+
+
+def entrants_for(data: str, schema: Schema) -> list[Entrant]:
+    """Those of ENTRANTS and OTHERS that are installed and predict this kind of target."""
+    able = learners_for(schema)
+    others = (entrant for of_data in OTHERS.values() for entrant in of_data.get(data, ()))
+    return [entrant for entrant in (*ENTRANTS, *others) if entrant.learner in able]
