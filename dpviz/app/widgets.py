@@ -17,6 +17,14 @@ def chart(figure: Any, words: str, *, key: str) -> None:
     st.plotly_chart(figure, config=_QUIET, key=key, alt=words)
 
 
+def on_demand(label: str, *, icon: str, opened: bool = False) -> Any:
+    """A closed box whose contents are made when it is opened: whoever fills it asks its `.open` first.
+
+    What nobody looks at would be made, sent and kept at every run of the page.
+    """
+    return st.expander(label, opened, icon=icon, key=f"open {label}", on_change="rerun")
+
+
 def table(rows: Any, words: str) -> None:
     """The numbers of a chart, folded away."""
     with st.expander("As a table", icon=":material/table_rows:"):

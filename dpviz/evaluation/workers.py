@@ -10,7 +10,7 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from functools import cache
@@ -28,6 +28,8 @@ R = TypeVar("R")
 
 #: Arrays above this many bytes go to the workers once, through shared memory.
 _SHARED_ABOVE = "100K"
+_MOST_KEPT = 2
+_KEPT: dict[Hashable, EncodedDataset] = {}
 
 
 def spread(work: Callable[[T], R], tasks: Iterable[T], workers: int = 1, *, in_order: bool = True) -> Iterator[R]:
@@ -136,6 +138,19 @@ def light(data: EncodedDataset) -> EncodedDataset:
     lean = replace(data, report=None, _binnings={})
     lean.__dict__["fingerprint"] = data.fingerprint
     return lean
+
+
+def kept_here(data: EncodedDataset) -> EncodedDataset:
+    """The copy of these rows that this process keeps: fits share its counts from one task to the next.
+
+    The last two tables stay in memory until the process ends, so this is for simulated and public rows only.
+    """
+    key = data.fingerprint, data.identity, data.not_row_wise, data.rows_per_person
+    kept = _KEPT.pop(key, None) or data.with_cached_counts()
+    _KEPT[key] = kept
+    for oldest in list(_KEPT)[:-_MOST_KEPT]:
+        _KEPT.pop(oldest, None)
+    return kept
 
 
 def _run_away(home: int, work: Callable[[T], R], task: T) -> R:

@@ -3,11 +3,14 @@
 import os
 import signal
 import stat
+from dataclasses import replace
 
 import pytest
 
 from dpviz.errors import WorkersEnded
 from dpviz.evaluation import workers
+from dpviz.io.samples import load_sample
+from dpviz.table.encode import encode
 
 
 def test_rows_shared_with_workers_lie_where_only_this_user_may_look(monkeypatch, tmp_path):
@@ -22,6 +25,22 @@ def test_rows_shared_with_workers_lie_where_only_this_user_may_look(monkeypatch,
     remove(*arguments, **how)
     assert not more
     assert not os.path.exists(folder)
+
+
+def test_the_last_two_tables_stay_with_their_counts(monkeypatch):
+    monkeypatch.setattr(workers, "_KEPT", {})
+    data = clinic()
+    kept = workers.kept_here(data)
+    assert kept.caches_counts
+    assert workers.kept_here(workers.light(data)) is kept
+    assert workers.kept_here(replace(data, not_row_wise="chosen")) is not kept  # same rows, another claim
+    workers.kept_here(data.take(slice(0, 50), share=0.5))
+    assert len(workers._KEPT) == 2
+    assert workers.kept_here(data) is not kept
+
+
+def clinic():
+    return encode(*load_sample("clinic"))
 
 
 def doubled(number):

@@ -24,6 +24,8 @@ from tests.contract.fits import FEW
 
 #: Learners that predict classes, as the targets of these samples are; `test_numbers.py` opens the others.
 OF_CLASSES = tuple(name for name in learner_names() if "classes" in get_learner(name).tasks)
+#: Boxes that are filled when they are opened.
+ON_DEMAND = ("Try one person", "The same tree as text", "Every measure on the held-out rows")
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 #: Role -> a small sample to show in it. Private: the clinic's rows as if they were real.
 SAMPLE_OF = {DataRole.SIMULATED: "clinic", DataRole.PUBLIC: "wine", DataRole.PRIVATE: "clinic"}
@@ -82,7 +84,14 @@ def opened(
         test.session_state[AGREED] = now.data.identity
     for name, value in url.items():
         test.query_params[name] = value
-    return test.run()
+    return unfolded(test).run()
+
+
+def unfolded(test: AppTest) -> AppTest:
+    """With every box open whose contents are made when somebody opens it."""
+    for label in ON_DEMAND:
+        test.session_state[f"open {label}"] = True
+    return test
 
 
 def texts(test: AppTest) -> str:

@@ -18,7 +18,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
 from tests.contract.fits import FEW
-from tests.pages.opened import PAGES, after_work, opened, texts, tree_on_screen
+from tests.pages.opened import PAGES, after_work, opened, texts, tree_on_screen, unfolded
 
 NUMBERS = learners_for(load_sample("rents")[1])
 every_learner = pytest.mark.parametrize("name", NUMBERS)
@@ -36,7 +36,7 @@ def page(name: str, role: DataRole = DataRole.SIMULATED, **url: str) -> AppTest:
     test.session_state[AGREED] = rents().identity
     for key, value in url.items():
         test.query_params[key] = value
-    return test.run()
+    return unfolded(test).run()
 
 
 def of_numbers(name: str) -> dict[str, str]:

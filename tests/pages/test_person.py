@@ -6,7 +6,7 @@ from dpviz.app.tree.screen import SELECTED
 from dpviz.figures.tree.person import answer_sentence, leaf_reached
 from dpviz.models.tree import Branch
 from dpviz.table.role import DataRole
-from tests.pages.opened import opened, texts, tree_on_screen, with_few_trees
+from tests.pages.opened import PAGES, in_use, opened, texts, tree_on_screen, unfolded, with_few_trees
 
 
 def show(test):
@@ -49,7 +49,7 @@ def test_another_tree_has_not_answered_yet():
 
 
 def test_a_missing_value_can_be_said_where_the_schema_has_a_rule_for_it():
-    test = AppTest.from_function(_partly_known).run()
+    test = unfolded(AppTest.from_function(_partly_known)).run()
     assert [box.label for box in test.checkbox] == ["age is missing"]
     show(test)
     assert "outcome is predicted to be ill" in texts(test).replace("\\", "")
@@ -73,7 +73,7 @@ def _partly_known():
 
 
 def test_a_date_is_asked_for_as_it_is_written():
-    test = AppTest.from_function(_dates).run()
+    test = unfolded(AppTest.from_function(_dates)).run()
     assert test.text_input[0].value == "01.03.2024"
     show(test)
     assert "outcome is predicted to be ill" in texts(test).replace("\\", "")
@@ -91,3 +91,11 @@ def _dates():
     tree = Tree(Schema(features, ClassTarget("outcome", ("well", "ill"))), Branch(ThresholdRule(0, 2020), Leaf(0), Leaf(1)))
     kept = st.session_state.setdefault("tree", tree)
     person_screen(kept, kept)
+
+
+def test_nothing_is_asked_before_the_form_is_opened():
+    test = AppTest.from_file(str(PAGES / "tree.py"), default_timeout=60)
+    test.session_state["loaded"] = in_use(DataRole.SIMULATED)
+    test.run()
+    assert "Try one person" in [box.label for box in test.expander]
+    assert not [found for found in test.button if found.label == "Show the answer"]

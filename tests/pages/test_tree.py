@@ -25,6 +25,7 @@ from tests.pages.opened import (
     said_in_boxes,
     texts,
     tree_on_screen,
+    unfolded,
     values_in,
     with_few_trees,
 )
@@ -157,7 +158,7 @@ def test_accuracy_never_leads_where_a_class_is_rare():
     known = {"accuracy": 0.97, "balanced_accuracy": 0.5, "auc": 0.61, "majority": 0.97}
     between = {name: (value - 0.01, value + 0.01) for name, value in known.items()}
     found = HeldOut(known, between, "no", np.diag([97, 3]), None)
-    test = AppTest.from_function(_measured)
+    test = unfolded(AppTest.from_function(_measured))
     test.session_state["found"] = found
     test.run()
     assert list(table_with(test, "95 %").measure) == ["Balanced accuracy", "Accuracy", "AUC"]

@@ -9,6 +9,7 @@ from typing import Any
 
 from dpviz.errors import DpvizError
 from dpviz.evaluation.tree.ladder import references, rung
+from dpviz.evaluation.workers import kept_here
 from dpviz.figures.tree.ladder import Step, step
 from dpviz.models.constant import as_tree
 from dpviz.table.dataset import EncodedDataset
@@ -37,7 +38,7 @@ class Climb:
 
     def steps(self, wanted: Sequence[tuple[float, Mapping[str, Any]]]) -> list[Step | DpvizError]:
         """One step, or why the learner refuses it, per (value, settings); the fits share their counts."""
-        train, rows = self.train.with_cached_counts(), self.train if self.counts_rows else None
+        train, rows = kept_here(self.train), self.train if self.counts_rows else None
         lines = cache(lambda depth: references(self.train, self.test, max_depth=depth))
 
         def made(value: float, settings: Mapping[str, Any]) -> Step | DpvizError:

@@ -10,6 +10,7 @@ from dpviz.app.controls import Asked
 from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.state import Loaded
 from dpviz.app.trees import canonical_key
+from dpviz.app.work import tasks
 from dpviz.app.work.pool import Lane
 from dpviz.app.work.session import begin_unasked
 from dpviz.app.work.tasks import Task, in_one
@@ -30,7 +31,7 @@ SHORT = 0.25
 def redraws_task(asked: Asked, loaded: Loaded) -> Task:
     """These settings with fresh noise, again and again. The draws do not depend on the draw on screen."""
     given, draws = {**asked.settings, **asked.params}, draws_of(asked.settings)
-    make = partial(redraws, asked.learner, rows_of_the_tree(loaded), draws=draws, seed=0, **given)
+    make = partial(redraws, asked.learner, rows_of_the_tree(loaded), draws=draws, seed=0, workers=tasks.WORKERS, **given)
     return in_one(SLOT, canonical_key(loaded, asked, draws=draws), make, lane=Lane.SHORT, keep=KEPT, is_shared=True)
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpviz.app.held_out import HeldOut, HeldOutNumber, Ranked, private_test
 from dpviz.app.parts import literal
+from dpviz.app.widgets import on_demand
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
 from dpviz.evaluation.intervals import wilson
 from dpviz.evaluation.measures import RARE, CalibrationBin, recalls
@@ -58,21 +59,22 @@ def measured_screen(
 ) -> None:
     """Every measure on held-out rows, none for private rows; and the private test result `report`."""
     if isinstance(found, HeldOut):
-        _every(found, schema)
+        with on_demand("Every measure on the held-out rows", icon=":material/table_rows:") as box:
+            if box.open:
+                _every(found, schema)
     if report is not None:
         exact = None if found is None else (found.measures, found.intervals)
         private_test(report, exact, "held-out rows", "A release carries the private one; these rows may show both.")
 
 
 def _every(found: HeldOut, schema: Schema) -> None:
-    with st.expander("Every measure on the held-out rows", icon=":material/table_rows:"):
-        words = "Measures on held-out rows."
-        order = metrics_for(schema, found.measures["majority"])
-        st.dataframe([_line(found, name) for name in order if name in found.measures], hide_index=True, alt=words)
-        st.caption("Rows of each class, and as what they are predicted.")
-        st.dataframe(confusion_rows(found, schema), hide_index=True, alt="Confusion matrix with the error of each class.")
-        if found.ranked is not None:
-            _probabilities(found.ranked, schema)
+    words = "Measures on held-out rows."
+    order = metrics_for(schema, found.measures["majority"])
+    st.dataframe([_line(found, name) for name in order if name in found.measures], hide_index=True, alt=words)
+    st.caption("Rows of each class, and as what they are predicted.")
+    st.dataframe(confusion_rows(found, schema), hide_index=True, alt="Confusion matrix with the error of each class.")
+    if found.ranked is not None:
+        _probabilities(found.ranked, schema)
 
 
 def _line(found: HeldOut, name: str) -> dict[str, str]:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpviz.app.parts import plain
 from dpviz.app.tree.screen import SELECTED
+from dpviz.app.widgets import on_demand
 from dpviz.figures.tree.person import Cells, answer_sentence, leaf_reached
 from dpviz.figures.tree.text import path_in_words
 from dpviz.models.base import Model
@@ -31,18 +32,23 @@ def person_screen(model: Model, tree: Tree | None) -> None:
     if len(asked) > _MOST_ASKED:
         return
     tried = st.session_state.get(_TRIED) is model
-    with st.expander("Try one person", icon=":material/person_search:", expanded=tried):
-        with st.form("person", border=False):
-            for start in range(0, len(asked), 3):
-                for place, feature in zip(st.columns(3), asked[start : start + 3], strict=False):
-                    with place:
-                        _ask(feature)
-                        if feature.missing_as is not None:
-                            st.checkbox(plain(f"{feature.name} is missing"), key=_missing_key(feature))
-            st.form_submit_button("Show the answer", icon=":material/arrow_forward:", on_click=_light, args=(model, tree))
-        if tried:
-            _answer(model, tree)
-        st.caption("What is typed here is kept nowhere, and the answer follows from the model alone: it costs no ε.")
+    with on_demand("Try one person", icon=":material/person_search:", opened=tried) as box:
+        if box.open:
+            _form(asked, model, tree)
+            if tried:
+                _answer(model, tree)
+            st.caption("What is typed here is kept nowhere, and the answer follows from the model alone: it costs no ε.")
+
+
+def _form(asked: tuple[Feature, ...], model: Model, tree: Tree | None) -> None:
+    with st.form("person", border=False):
+        for start in range(0, len(asked), 3):
+            for place, feature in zip(st.columns(3), asked[start : start + 3], strict=False):
+                with place:
+                    _ask(feature)
+                    if feature.missing_as is not None:
+                        st.checkbox(plain(f"{feature.name} is missing"), key=_missing_key(feature))
+        st.form_submit_button("Show the answer", icon=":material/arrow_forward:", on_click=_light, args=(model, tree))
 
 
 def _asked(model: Model, tree: Tree | None) -> tuple[Feature, ...]:

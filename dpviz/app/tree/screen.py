@@ -21,6 +21,7 @@ from dpviz.app.tree.node_card import node_card
 from dpviz.app.tree.pinned import beside, key_of, named, pair_words, pin_bar, pinned_now
 from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.app.trees import Trained
+from dpviz.app.widgets import on_demand
 from dpviz.app.work.watch import watch, watch_missing
 from dpviz.evaluation.tree.redraws import Redraws
 from dpviz.figures.tree.levels import level_epsilons, levels_in_words
@@ -147,5 +148,6 @@ def _title(trained: Trained, shown: Tree) -> str:
 
 def _text_twin(shown: Tree) -> None:
     """Rules one by one."""
-    with st.expander("The same tree as text", icon=":material/notes:"):
-        st.markdown("\n".join(f"{number}. {plain(line.text)}" for number, line in enumerate(rule_list(shown), start=1)))
+    with on_demand("The same tree as text", icon=":material/notes:") as box:
+        if box.open:
+            st.markdown("\n".join(f"{number}. {plain(line.text)}" for number, line in enumerate(rule_list(shown), start=1)))

@@ -16,8 +16,8 @@ from dpviz.app.work.pool import Lane, Work
 from dpviz.errors import Cancelled, DpvizError, WorkersEnded
 from dpviz.progress import Progress, Stop, is_stopped
 
-#: Worker processes for one task. Two at least, so that work leaves the server's own process; not all of a large machine.
-WORKERS = max(2, min(8, os.cpu_count() or 2))
+#: Worker processes for one task. Two at least, so that work leaves the server's own process, which keeps a processor to itself.
+WORKERS = max(2, min(8, (os.cpu_count() or 2) - 1))
 #: Called with `progress` and `stop`.
 Make = Callable[..., Any]
 #: progress, stop -> values, each sharper than the one before

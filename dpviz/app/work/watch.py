@@ -16,8 +16,11 @@ from dpviz.app.work.pool import Lane
 from dpviz.app.work.session import Status, begin, cancel, poll
 from dpviz.app.work.tasks import Task
 
-#: Seconds between two polls: of a tree somebody waits for, of other work, and where each poll draws.
-_EVERY_TREE, _EVERY, _EVERY_DRAWING = 0.4, 1.0, 2.0
+#: Seconds between two polls: of a tree somebody waits for, of other work, and where each poll draws: the longer the work, the
+#: longer the pause.
+_EVERY_TREE, _EVERY, _EVERY_DRAWING, _SELDOM = 0.4, 1.0, 2.0, 6.0
+#: Missing parts that add a second to the pause.
+_PARTS = 250
 _STALE = "Settings have changed since: what is shown is stale."
 
 
@@ -39,7 +42,7 @@ def watch(task: Task, words: str, *, unit: str = "", draw: Callable[[Status], No
     if before.job is None:
         return
 
-    @st.fragment(run_every=_EVERY_DRAWING if draw else _EVERY_TREE if task.lane is Lane.TREE else _EVERY)
+    @st.fragment(run_every=_pause(task, before, draws=draw is not None))
     def again() -> None:
         status = poll(task)
         if status.job is None or (draw is None and status.n_missing < before.n_missing):
@@ -55,6 +58,12 @@ def watch(task: Task, words: str, *, unit: str = "", draw: Callable[[Status], No
 
     with place:
         again()
+
+
+def _pause(task: Task, status: Status, *, draws: bool) -> float:
+    if draws:
+        return min(_SELDOM, _EVERY_DRAWING + status.n_missing / _PARTS)
+    return _EVERY_TREE if task.lane is Lane.TREE else _EVERY
 
 
 def live(draw: Callable[[], None]) -> None:

@@ -5,17 +5,21 @@ Many trees on private rows spend epsilon many times: for simulated and public ro
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import Any
 
 from dpviz.evaluation.checks import require_count
+from dpviz.evaluation.workers import in_chunks, kept_here, light
 from dpviz.learners import fit
 from dpviz.models.base import Model
 from dpviz.models.constant import as_tree
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Rule, ThresholdRule, Tree
-from dpviz.progress import Progress, Stop, steps
+from dpviz.progress import Progress, Stop
 from dpviz.randomness import child_seeds
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Feature, NumericFeature
@@ -117,6 +121,7 @@ def redraws(
     *,
     draws: int = 100,
     seed: int,
+    workers: int = 1,
     progress: Progress | None = None,
     stop: Stop | None = None,
     **asked: Any,
@@ -131,11 +136,24 @@ def redraws(
         At least 1.
     seed : int
         Repeatable; the k-th draw does not depend on `draws`.
+    workers : int
+        Processes, each of which takes one share of the draws.
     progress : callable, optional
-        Called with the share that is done, in (0, 1], after each draw.
+        Called with the share that is done, in (0, 1], after each draw, or each share of them.
     stop : callable or threading.Event, optional
-        Asked before each draw. After a stop the draws done so far are returned.
+        Asked before each draw, or each share. After a stop the draws done so far are returned.
     """
     require_count("redraws", "draws", draws)
-    models = (fit(name, data, seed=child, **asked).model for child in steps(child_seeds(seed, draws), progress, stop))
-    return Redraws(tuple(models), draws)
+    together, fits = 1, partial(_fits, name, data, asked)
+    if workers > 1:
+        together, fits = math.ceil(draws / workers), partial(_fits_away, name, light(data), asked)
+    found = in_chunks(fits, child_seeds(seed, draws), together, workers=workers, progress=progress, stop=stop)
+    return Redraws(tuple(chain.from_iterable(found)), draws)
+
+
+def _fits(name: str, data: EncodedDataset, asked: dict[str, Any], seeds: Sequence[int]) -> list[Model]:
+    return [fit(name, data, seed=seed, **asked).model for seed in seeds]
+
+
+def _fits_away(name: str, data: EncodedDataset, asked: dict[str, Any], seeds: Sequence[int]) -> list[Model]:
+    return _fits(name, kept_here(data), asked, seeds)

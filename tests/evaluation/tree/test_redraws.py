@@ -94,6 +94,14 @@ def test_the_same_seed_gives_the_same_draws_and_more_draws_only_add():
     assert [m.root for m in other.models] != [m.root for m in few.models]
 
 
+def test_workers_share_the_draws_and_change_none_of_them(workers_run_in):
+    asked = {"draws": 5, "seed": 7, "epsilon": 0.5, "depth": 2}
+    told: list[float] = []
+    spread = redraws("pf-tree", rows(), workers=2, progress=told.append, **asked)
+    assert [m.root for m in spread.models] == [m.root for m in redraws("pf-tree", rows(), **asked).models]
+    assert told == [0.6, 1.0]
+
+
 def test_progress_ends_at_one_and_never_goes_back():
     told: list[float] = []
     redraws("pf-tree", rows(), draws=4, seed=0, epsilon=1.0, depth=1, progress=told.append)
