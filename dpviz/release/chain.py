@@ -72,6 +72,16 @@ def holds(connection: sqlite3.Connection, known: str) -> bool:
     return found is not None or known in _given_up(connection)
 
 
+def may_be_old(connection: sqlite3.Connection, kept: str) -> bool:
+    """Whether the kept head is not among the entries, or there is none though there are entries to lose.
+
+    A register without any but its first entry is new: whoever made it may have been killed before a head was kept.
+    """
+    if kept:
+        return not holds(connection, kept)
+    return bool(connection.execute("SELECT count(*) > 1 FROM entry").fetchone()[0])
+
+
 def _given_up(connection: sqlite3.Connection) -> set[str]:
     lost = connection.execute("SELECT lost FROM restoration").fetchall()
     return {head for (text,) in lost for head in json.loads(text)}

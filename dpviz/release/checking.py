@@ -22,6 +22,8 @@ from dpviz.table.strict_json import parse_json, read
 
 #: Stands for the learner of what was booked because nobody knows what was released.
 UNKNOWN = "unknown"
+_BEHIND = "The latest entry is missing: the register was truncated, or is an old copy."
+_HEADLESS = "The file with the latest head is missing: nothing here tells whether the register is an old copy."
 
 
 def findings(register: ReleaseRegister, *, heads: Iterable[str] = (), files: Iterable[Path] = ()) -> tuple[str, ...]:
@@ -32,22 +34,28 @@ def findings(register: ReleaseRegister, *, heads: Iterable[str] = (), files: Ite
     heads : iterable of str
         Heads that were noted elsewhere.
     files : iterable of Path
-        Released files elsewhere; those in the register's folder are always looked at.
+        Released files elsewhere; those in the register's folder are always looked at. Other registers may have theirs in that
+        folder, but each of these must be of this one.
     """
-    kept = beside.read_head(register.path)
+    kept, files = beside.read_head(register.path), tuple(files)
     released = {path: seal_in(path) for path in (*sorted(register.folder.glob("*.json")), *files)}
     with register.store.reading() as connection:
         found = list(chain.faults(connection))
         own = chain.identity(connection)
-        if kept and not chain.holds(connection, kept):
-            found.append("The latest entry is missing: the register was truncated, or is an old copy.")
+        if chain.may_be_old(connection, kept):
+            found.append(_BEHIND if kept else _HEADLESS)
         missing = [head for head in heads if not chain.holds(connection, head.strip().lower())]
         found += [f"The head {head:.12}... is not in the register." for head in missing]
         for path, seal in released.items():
             if seal is not None and seal.of == own and not chain.holds(connection, seal.head):
                 found.append(f"The release {path.name} is not in the register: it was truncated, or is an old copy.")
+    found += [f"The release {path.name} is of another register." for path in files if _is_of_another(released[path], own)]
     found += list(_changed_files(register, released))
     return tuple(found)
+
+
+def _is_of_another(seal: Seal | None, own: str) -> bool:
+    return seal is not None and seal.of != own
 
 
 def _changed_files(register: ReleaseRegister, released: Iterable[Path]) -> Iterator[str]:
@@ -89,7 +97,7 @@ def restored(register: ReleaseRegister, *, reason: str, made_by: str) -> None:
         lost = sorted({head for head in known if head and not chain.holds(connection, head)})
         if next(chain.faults(connection), None) is not None:
             raise RefusedRelease("This copy was changed besides.", remedy="Put back a copy that `dpviz register check` accepts.")
-        if not lost:
+        if not lost and not chain.may_be_old(connection, kept):
             raise RefusedRelease("This register is no old copy: it holds its latest entry.", remedy="There is nothing to do.")
         for data_set in queries.data_sets(connection):
             left = queries.balance(connection, data_set).left

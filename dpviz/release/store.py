@@ -2,7 +2,7 @@
 
 Every operation opens the file and closes it again, so that threads and processes share no connection. The file holds keyed
 fingerprints of private rows; only its owner may read it. Beside it stand the key and the head (`dpviz.release.beside`). What is
-written on a register whose kept head is not in its chain is refused: it is an old copy, or another register.
+written on a register whose kept head is missing or not in its chain is refused: it is an old copy, or another register.
 """
 
 from __future__ import annotations
@@ -57,6 +57,10 @@ _WORDS = {
         "The release register does not hold its latest entry: it was truncated, or is an old copy.",
         "Put back the latest copy. Where there is none, `dpviz register restored` books all that was left as spent.",
     ),
+    "headless": (
+        "The file with the latest head of the release register is missing: the register may be an old copy.",
+        "Put back the file that ends in .head. Where it is lost, `dpviz register restored` books all that was left as spent.",
+    ),
     "changed": (
         "The release register was changed outside dpviz.",
         "`dpviz register check` says where. Put back a copy; what was spent stays spent.",
@@ -99,14 +103,16 @@ class Store:
     def writing(self, *, on_old_copy: bool = False) -> Iterator[sqlite3.Connection]:
         """The only writer: its changes are committed and synced together, or not at all; then the head is kept.
 
-        A kill in between leaves the kept head behind, never ahead. Refuses a register whose kept head is not in its chain, but
-        for `on_old_copy`.
+        A kill in between leaves the kept head behind, never ahead. Refuses a register whose kept head is not in its chain or is
+        missing, but for `on_old_copy`.
         """
         with self._opened() as connection:
             with _immediately(connection):
                 known = self._beside(lambda: beside.read_head(self.path))
-                if known and not on_old_copy and not chain.holds(connection, known):
-                    raise refusal("behind", self.path)
+                if not on_old_copy and chain.may_be_old(connection, known):
+                    raise refusal("behind" if known else "headless", self.path)
+                if not known:
+                    self._beside(lambda: beside.keep_head(self.path, chain.head(connection)))
                 yield connection
                 head = chain.head(connection)
             self._beside(lambda: beside.keep_head(self.path, head))
@@ -160,6 +166,9 @@ class Store:
                 _run(connection, script)
                 connection.execute(f"PRAGMA user_version = {number}")
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            head = chain.head(connection)
+        if version < len(MIGRATIONS) and not self._beside(lambda: beside.read_head(self.path)):
+            self._beside(lambda: beside.keep_head(self.path, head))
         with suppress(sqlite3.OperationalError):  # somebody reads: then it is done when they have ended
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

@@ -152,6 +152,93 @@ def test_an_old_copy_refunds_nothing(register, tmp_path):
     assert start(register, "again", 0.5).loss.epsilon == 0.5
 
 
+def rechained(register: ReleaseRegister) -> None:
+    """What somebody does who knows how the chain is made: every entry is computed anew, from the rows there are."""
+    with closing(sqlite3.connect(register.path)) as other:
+        rows = {}
+        for table, (key, columns) in chain.CHAINED.items():
+            for row in other.execute(f"SELECT {', '.join(columns)} FROM {table}").fetchall():
+                named = dict(zip(columns, row, strict=True))
+                rows[table, chain.digest(*(named[name] for name in key))] = chain.digest(*row)
+        before = ""
+        for number, kind, item, content in other.execute(
+            "SELECT number, kind, item, content FROM entry ORDER BY number"
+        ).fetchall():
+            content = rows.get((kind, item), content)
+            before = chain.digest(before, number, kind, item, content)
+            other.execute("UPDATE entry SET content = ?, head = ? WHERE number = ?", (content, before, number))
+        other.commit()
+
+
+def test_a_register_that_was_changed_and_chained_anew_is_found_by_its_kept_head_its_releases_and_a_noted_head(register):
+    noted, (entry,) = current_head(register), register.releases()
+    changed(register, "UPDATE release SET epsilon = 0.01")
+    rechained(register)
+    missing = f"The head {noted:.12}... is not in the register."
+    name = Path(entry.file).name
+    of_release = f"The release {name} is not in the register: it was truncated, or is an old copy."
+    assert findings(register) == ("The latest entry is missing: the register was truncated, or is an old copy.", of_release)
+    with pytest.raises(RegisterError) as problem:
+        start(register, "more")
+    assert problem.value.code == "behind"
+    beside.keep_head(register.path, current_head(register))
+    assert findings(register) == (of_release,)
+    shutil.move(entry.file, register.path.with_name("elsewhere.json"))
+    assert findings(register) == ()  # nothing here tells
+    assert findings(register, heads=[noted]) == (missing,)
+    assert len(findings(register, files=[register.path.with_name("elsewhere.json")])) == 1
+
+
+def test_last_entries_removed_together_with_the_file_with_the_head_are_found(register):
+    noted = current_head(register)
+    changed(register, "DELETE FROM exploration", "DELETE FROM entry WHERE kind = 'exploration'")
+    beside.head_path(register.path).unlink()
+    assert findings(register) == (
+        "The file with the latest head is missing: nothing here tells whether the register is an old copy.",
+    )
+    with pytest.raises(RegisterError) as problem:
+        start(register, "more")
+    assert problem.value.code == "headless"
+    beside.keep_head(register.path, noted)  # as SECURITY.md says: the one that was noted last
+    with pytest.raises(RegisterError) as problem:
+        start(register, "more")
+    assert problem.value.code == "behind"
+
+
+def test_a_register_whose_head_is_lost_goes_on_with_nothing_left(register):
+    beside.head_path(register.path).unlink()
+    restored(register, **DECIDED)
+    assert findings(register) == ()
+    assert register.balance("rows").left.epsilon == 0.0
+
+
+def test_a_new_register_is_never_without_a_head(tmp_path):
+    new = ReleaseRegister(tmp_path / "new.db")
+    assert new.data_sets() == ()
+    assert beside.read_head(new.path) == current_head(new)
+    beside.head_path(new.path).unlink()  # as after a kill before it was kept
+    new.declare("rows", epsilon_cap=1.0)
+    assert findings(new) == ()
+
+
+@pytest.mark.parametrize("with_key", [False, True])
+def test_one_register_in_the_place_of_another_is_found(register, tmp_path, with_key):
+    other = ReleaseRegister(tmp_path / "elsewhere" / "releases.db")
+    other.declare("rows", epsilon_cap=9.0)
+    put_back(copied(other, tmp_path), register)
+    if with_key:
+        shutil.copyfile(beside.key_path(other.path), beside.key_path(register.path))
+        assert findings(register)[0].startswith("The latest entry is missing")
+        beside.keep_head(register.path, current_head(register))
+        assert findings(register) == ()  # it stands in the other's place with all that belongs to it: a released file tells
+        (released,) = register.folder.glob("*.json")
+        assert findings(register, files=[released]) == (f"The release {released.name} is of another register.",)
+    else:
+        with pytest.raises(RegisterError) as problem:
+            start(register, "more")
+        assert problem.value.code == "key"
+
+
 def test_a_register_that_was_deleted_does_not_begin_anew(register):
     register.path.unlink()
     with pytest.raises(RegisterError) as problem:

@@ -210,9 +210,16 @@ MUTANTS = (
     Mutant(
         "an old copy of the register is spent from",
         "dpviz/release/store.py",
-        "if known and not on_old_copy and not chain.holds(connection, known):",
+        "if not on_old_copy and chain.may_be_old(connection, known):",
         "if False:",
         ("tests/release/test_checking.py::test_an_old_copy_refunds_nothing",),
+    ),
+    Mutant(
+        "a register is spent from without its head",
+        "dpviz/release/chain.py",
+        "SELECT count(*) > 1 FROM entry",
+        "SELECT 0 FROM entry",
+        ("tests/release/test_checking.py::test_last_entries_removed_together_with_the_file_with_the_head_are_found",),
     ),
     Mutant(
         "a changed register is spent from",
