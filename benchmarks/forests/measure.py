@@ -17,6 +17,7 @@ from sklearn.metrics import f1_score
 
 from benchmarks.data import bench_data
 from benchmarks.forests.synthetic import TABLE_1, synthetic
+from benchmarks.forests.trace import forest_trace
 from dpviz.evaluation.audit.smooth_leaf import flip_probability
 from dpviz.evaluation.compare.metrics import metrics
 from dpviz.learners import fit
@@ -25,7 +26,6 @@ from dpviz.privacy.source import Simulation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.forests.forest import ForestShape
 from dpviz.training.forests.random_trees import theorem_2_depth
-from dpviz.training.forests.trace import forest_trace
 
 EPSILON = 1.0
 MAX_DEPTH = 12

@@ -149,11 +149,6 @@ def at_least_text(bound: float) -> str:
     return f"≥ {number_text(math.floor(bound / unit * (1 + SLACK)) * unit)}"
 
 
-def found_epsilon(result: AuditResult) -> float:
-    """The largest log ratio found; 0 where cutting off noise left nothing certified."""
-    return max(0.0, result.log_ratio)
-
-
 def times(epsilon: float) -> float:
     """exp(epsilon): how many times as likely an output may become."""
     return math.exp(epsilon) if epsilon < _LARGEST_EXPONENT else math.inf

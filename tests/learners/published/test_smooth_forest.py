@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dpviz
+from benchmarks.forests.trace import forest_trace
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verify import verify_each
@@ -18,7 +19,6 @@ from dpviz.privacy.source import Simulation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
 from dpviz.training.forests.forest import ForestShape
-from dpviz.training.forests.trace import forest_trace
 from tests.contract.tables import schema_of, table
 
 UNIVERSE = Universe((2,), depth=1, max_rows=4)

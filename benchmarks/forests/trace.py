@@ -1,6 +1,6 @@
 """Exact facts about the leaves of a forest: how many hold no rows, and how many labels the noise flipped.
 
-For simulated and public data: publishing any of it voids the guarantee. Exports cannot import it.
+For public data: publishing any of it would void the guarantee, so it is not part of the package.
 
 Source: Fletcher & Islam 2017, Table 3 and Figure 8.
 """

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.forests import trace as module
+from benchmarks.forests.trace import ForestTrace, forest_trace
 from dpviz.models.packed_forest import PackedForest
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
@@ -12,9 +14,7 @@ from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import Simulation
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.counting.in_memory import counted
-from dpviz.training.forests import trace as module
 from dpviz.training.forests.forest import ForestShape, fit_packed
-from dpviz.training.forests.trace import ForestTrace, forest_trace
 from tests.contract.tables import schema_of, table
 
 
