@@ -114,10 +114,10 @@ def numbers_section(folder: Path | None, only: Sequence[str] | None) -> str:
         return ""
     return (
         "\n## Numbers\n\n"
-        f"Depth by the public rule, at most {MAX_DEPTH}. 25 % of the rows make the values of the leaves, 10 % test. R2 on\n"
+        f"Depth by the public rule, at most {MAX_DEPTH}. 25% of the rows make the values of the leaves, 10% test. R2 on\n"
         "held-out rows, beside S-GBDT (with its delta of 5e-8) and the ordinary tree of the same depth.\n\n"
         "- *Private error*: mean distance of the private R2 from that on the rows held out of the split.\n"
-        f"- *Covered*: of {COVERED} fits on halves, how many 95 % intervals hold what the other half says exactly: R2, RMSE\n"
+        f"- *Covered*: of {COVERED} fits on halves, how many 95% intervals hold what the other half says exactly: R2, RMSE\n"
         "  and absolute error within the window of the test, and means of leaves (with at least 30 rows there). The other\n"
         "  half's own chance lowers this.\n\n"
         "| data | ε | depth | R2 | R2, S-GBDT | R2, ordinary | private error | covered |\n"

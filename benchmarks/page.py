@@ -31,7 +31,7 @@ def _head(repeats: int, made: str) -> str:
         f"Epsilon is what a learner *claims* ({NEIGHBOURS}); whether the claim holds stands in the head of its column.\n\n"
         "A cell reads: mean accuracy ± standard error over folds (published mean ± standard error, where there is one). "
         "Ranges, categories and row counts were read from the data, as in the papers. "
-        f"{get_learner(DEFAULT).title} has honest leaves, its default: it grows from 80 to 85 % of the rows, the others from "
+        f"{get_learner(DEFAULT).title} has honest leaves, its default: it grows from 80 to 85% of the rows, the others from "
         "all.\n\n"
         f"{made} Rerun: `python -m benchmarks tables --data DIR --repeats {repeats}`."
     )

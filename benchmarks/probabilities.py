@@ -1,7 +1,7 @@
 """Honest leaves beside leaves with labels alone: accuracy, ranking, log loss, calibration, and the private test result.
 
 Every split trains on four fifths and scores on the rest. Coverage is measured on halves, drawn anew for every fit: how often the
-95 % intervals of private test results hold what the other half says exactly. How the halves differ is chance too, and adds
+95% intervals of private test results hold what the other half says exactly. How the halves differ is chance too, and adds
 up to a third to the variance: 91 of 100 can be what 95 look like. `tests/training/honest` measures known truths.
 """
 
@@ -121,10 +121,10 @@ rest on the first three and adult at .1 and 1. Figures are differences of means 
 
 - *No honest leaves*, on 21 tables with the same splits and seeds: accuracy +.0014 at 1, +.0041 at .1, +.0090 at .01; at .1
   more than .01 on diabetes (768 rows) and pendigits (ten classes) alone.
-- *Share of rows counted*, 5 to 30 %. From 3,000 rows times ε on, more than 10 % gains at most .002 of log loss and costs up to
-  .001 of accuracy; 5 % loses .004 to .01. Between 100 and 1,000, 15 % gains .004 to .02 of log loss, brings the private accuracy
-  a sixth closer and costs up to .0015 of accuracy; 20 % costs twice that. From 1,000 to 3,000 15 % gains .005 of log loss; there
-  10 % stays, because accuracy comes first. Below 100 any share costs accuracy, 20 % up to .02.
+- *Share of rows counted*, 5 to 30%. From 3,000 rows times ε on, more than 10% gains at most .002 of log loss and costs up to
+  .001 of accuracy; 5% loses .004 to .01. Between 100 and 1,000, 15% gains .004 to .02 of log loss, brings the private accuracy
+  a sixth closer and costs up to .0015 of accuracy; 20% costs twice that. From 1,000 to 3,000 15% gains .005 of log loss; there
+  10% stays, because accuracy comes first. Below 100 any share costs accuracy, 20% up to .02.
 - *Depth*. The ordinary tree of the same depth bounds AUC. With exact counts in place of noisy ones adult reaches .840 at .1 and
   .856 at 1: the rest is the structure. `max_depth=6` gives adult .874 at 1 (the ordinary tree .889); at .1 depth stays 4 by rule.
 - *Impurity on all levels, labels from the counts*: AUC +.005 at 1, -.003 at .1; accuracy -.009 and -.013. Not kept.
@@ -142,12 +142,12 @@ def page(lines: Iterable[Line]) -> str:
     made = f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION} by `python -m benchmarks probabilities`"
     return (
         f"# Probabilities and private test results of pf-tree\n\n{made}: {SPLITS} splits,\n{DRAWS} draws, depth at most "
-        f"{MAX_DEPTH}, epsilon under {NEIGHBOURS}. Honest leaves are the default: 10 to 15 % of the rows are\ncounted in the "
-        f'leaves, 5 % test. On average their accuracy is {drop:.4f} below that of `leaves="labels"`, and the intervals\n'
+        f"{MAX_DEPTH}, epsilon under {NEIGHBOURS}. Honest leaves are the default: 10 to 15% of the rows are\ncounted in the "
+        f'leaves, 5% test. On average their accuracy is {drop:.4f} below that of `leaves="labels"`, and the intervals\n'
         f"cover {_covered(lines)}.\n\n"
         "- *Calibration*: mean gap between predicted and observed shares in ten bands; in brackets the ordinary tree (cart).\n"
         "- *Private error*: mean distance of the private accuracy from that on the rows held out of the split.\n"
-        f"- *Covered*: of {COVERED} fits on halves, how many 95 % intervals (accuracy, AUC, log loss) hold what the other\n"
+        f"- *Covered*: of {COVERED} fits on halves, how many 95% intervals (accuracy, AUC, log loss) hold what the other\n"
         "  half says exactly; its own chance lowers this somewhat.\n\n"
         "| data | ε | accuracy, labels | accuracy, honest | AUC, labels | AUC, honest | AUC, cart | log loss | calibration "
         f"| private error | covered |\n|---|---|---|---|---|---|---|---|---|---|---|\n{rows}\n\n{_TRIED}"

@@ -166,7 +166,7 @@ def shown(metric: str, value: Mean | None) -> str:
         return "-"
     digits, factor = (1, 100) if metric == ERROR else (3, 1)
     texts = [_short(factor * number, digits) for number in (value.mean, value.error) if not math.isnan(number)]
-    return " ± ".join(texts) + (" %" if metric == ERROR else "")
+    return " ± ".join(texts) + ("%" if metric == ERROR else "")
 
 
 def _short(value: float, digits: int) -> str:
@@ -212,7 +212,7 @@ def _streams(streams: Sequence[Streamed], data: str) -> str:
             rows.append(_stream_row([row for row in here if (row.title, row.epsilon) == (title, epsilon)], data))
     table, is_number = TABLES[data], METRIC[data] == R2
     words = (
-        f"The {100 * table.late_share:.0f} % of training rows with the largest {table.late_by} come after the regular rounds; "
+        f"The {100 * table.late_share:.0f}% of training rows with the largest {table.late_by} come after the regular rounds; "
         f"{EXTRA_ROUNDS} more follow. "
         f"{'RMSE' if is_number else 'Percent wrong'} on test rows like the old ones / like the new ones, when the new rows came "
         f"and at the end; {'R²' if is_number else 'error'} on all at the end; budget that old / new rows have left, on average. "
@@ -231,7 +231,7 @@ def _stream_row(rows: Sequence[Streamed], data: str) -> list[str]:
         means = [mean_of([(row.fold, factor * getattr(row, when)[group]) for row in rows]).mean for group in GROUPS[:2]]
         pairs.append(" / ".join(f"{mean:.{digits}f}" for mean in means))
     left = [mean_of([(row.fold, getattr(row, name)) for row in rows]).mean for name in ("left_old", "left_new")]
-    budget = "-" if any(map(math.isnan, left)) else " / ".join(f"{100 * share:.0f} %" for share in left)
+    budget = "-" if any(map(math.isnan, left)) else " / ".join(f"{100 * share:.0f}%" for share in left)
     return [rows[0].title, f"{rows[0].epsilon:g}", *pairs, shown(metric, value), budget]
 
 

@@ -227,10 +227,10 @@ of MNIST (the paper draws {ATTACKS} splits). Depth {DEPTH}; {ours} with `leaves=
 
 
 def _curves(frame: pd.DataFrame) -> str:
-    head = ["learner", "epsilon", "poisoned rows", "attacks", "attack success (95 %)", "Corollary 3", "tight (95 %)"]
+    head = ["learner", "epsilon", "poisoned rows", "attacks", "attack success (95%)", "Corollary 3", "tight (95%)"]
     rows = [_cells(row) for row in frame.to_dict("records")]
     words = (
-        "In brackets after success: 95 % limits of its mean, all rows of one learner and epsilon together. The bounds are upper "
+        "In brackets after success: 95% limits of its mean, all rows of one learner and epsilon together. The bounds are upper "
         "ones; those of PrivaTree suppose its claim, which is violated."
     )
     return f"## Attack success\n\n{words}\n\n" + markdown_table([*head, "clean accuracy"], rows)
@@ -265,7 +265,7 @@ def _candidates(variants: Sequence[Attacked]) -> str:
     apart = [item.title for item in variants[1:] if _differs(item, first)]
     verdict = f"Of the variants, {', '.join(apart)} differ" if apart else "No variant differs"
     words = (
-        f"{ours} at epsilon {EPSILON:g} with 1 % poisoned rows, cut at other places; ± standard errors over the attacks. "
+        f"{ours} at epsilon {EPSILON:g} with 1% poisoned rows, cut at other places; ± standard errors over the attacks. "
         f"{verdict} from the first in success by more than two standard errors of the difference. The clean rows never have the "
         "trigger, so every cut of its pixels parts the copies from all zeros, however few cuts there are. "
         f"{ours} finds them because it finds what a hundred rows agree on, which is also why it is accurate. Less epsilon is "

@@ -2,7 +2,7 @@
 
 PrivaTree is measured as published: mean accuracy over 50 random splits, one tree each, times e^(-k eps) for k poisoned rows.
 The default learner is certified beside it: on each of a few splits from many draws, at its part of the confidence. Figure 3
-is guaranteed accuracy from 0 to 1 % poisoned rows, of PrivaTree, the default learner and the vote on disjoint rows.
+is guaranteed accuracy from 0 to 1% poisoned rows, of PrivaTree, the default learner and the vote on disjoint rows.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def rows_at(share: float, n_train: int) -> int:
 
 
 def certified(name: str, data: EncodedDataset, *, epsilon: float, splits: int, draws: int, workers: int) -> PoisoningTable:
-    """Curves of a learner up to 1 % poisoned rows, 95 % confidence over all splits."""
+    """Curves of a learner up to 1% poisoned rows, 95% confidence over all splits."""
     pairs = [data.split(TEST_SHARE, seed=seed) for seed in range(splits)]
     asked = asked_of(name)
     return certify(name, pairs, epsilon=epsilon, max_poisoned=SHARES[-1], draws=draws, workers=workers, max_depth=DEPTH, **asked)
@@ -149,7 +149,7 @@ def asked_of(name: str) -> dict[str, Any]:
 def figure_3(
     tables: Mapping[tuple[str, float, str], PoisoningTable], again: Mapping[tuple[str, float], Repeated]
 ) -> pd.DataFrame:
-    """Guaranteed accuracy from 0 to 1 % in steps of .05 %: columns data, epsilon, learner, then those of the curve.
+    """Guaranteed accuracy from 0 to 1% in steps of .05%: columns data, epsilon, learner, then those of the curve.
 
     `again` are the measurements of the paper's learner, which has Corollary 2 (`published`) and nothing tight.
     """

@@ -40,13 +40,13 @@ def _head(splits: int, draws: int, made: str) -> str:
     title = get_learner(DEFAULT).title
     return (
         "# Poisoning guarantees beside the papers' tables\n\n"
-        f"Guaranteed mean accuracy on clean test rows after an attacker added or removed 0.1, 0.5 or 1 % of the training rows; "
+        f"Guaranteed mean accuracy on clean test rows after an attacker added or removed 0.1, 0.5 or 1% of the training rows; "
         f"every epsilon is meant under {NEIGHBOURS}, and a changed row counts as two.\n\n"
         f"**PrivaTree** columns: Corollary 2, e^(-k eps) times accuracy, as published and measured again ({PUBLISHED_SPLITS} "
         "random splits, one tree each). Its privacy claim is violated, so this guarantee is *not* proved; it is here to compare. "
         "**LR** columns: private logistic regression, theirs with a scale and a norm read from the rows, ours with declared ones "
         f'(claim holds). **{title}** columns, with `leaves="labels"` (no row is set aside for probabilities): '
-        "Corollary 2, then the tight bound, then in brackets what of it is proved with 95 % "
+        "Corollary 2, then the tight bound, then in brackets what of it is proved with 95% "
         "confidence "
         f"({splits} random splits, {draws:,} trees on each, certified apart and averaged; valid for all numbers of rows at once "
         "for one data set). The number before the brackets takes those trees for all there are; where the "
@@ -61,7 +61,7 @@ def _head(splits: int, draws: int, made: str) -> str:
 def _table(lines: Sequence[Line], epsilon: float) -> str:
     title = get_learner(DEFAULT).title
     head = ["data", "poisoned", "rows", "PrivaTree published", "again", "LR published", "ours"]
-    head += [f"{title} Corollary 2", f"{title} tight (95 %)", "vote"]
+    head += [f"{title} Corollary 2", f"{title} tight (95%)", "vote"]
     rows = [cells for line in lines for cells in _cells(line)]
     return f"## Epsilon {epsilon:g} ({NEIGHBOURS})\n\n" + markdown_table(head, rows)
 
@@ -123,6 +123,6 @@ def _protected(lines: Sequence[Line]) -> str:
     title = f"## How many rows {get_learner(DEFAULT).title} withstands\n\n"
     return (
         title
-        + "Its mean accuracy provably stays above the majority class, with 95 % confidence:\n\n"
+        + "Its mean accuracy provably stays above the majority class, with 95% confidence:\n\n"
         + markdown_table(head, rows)
     )

@@ -29,7 +29,7 @@ from dpviz.training.honest.report import Estimate, TestReport
 
 TEST_SHARE = 0.2
 Parts = tuple[EncodedDataset, EncodedDataset]
-#: Measure -> its value, and its 95 % interval.
+#: Measure -> its value, and its 95% interval.
 Exact = tuple[Mapping[str, float], Mapping[str, tuple[float, float]]]
 
 
@@ -51,7 +51,7 @@ class HeldOut:
     measures : dict of str to float
         Those of a sweep; NaN where the model holds no probabilities.
     intervals : dict of str to (float, float)
-        Their 95 % intervals, where there is one.
+        Their 95% intervals, where there is one.
     majority_class : str
     confused : ndarray of shape (n_classes, n_classes)
         Rows by class and predicted class.
@@ -75,7 +75,7 @@ class HeldOut:
 class HeldOutNumber:
     """R² (NaN where all rows are equal) and errors on the held-out rows, next to always predicting the mean of the others.
 
-    `intervals` are 95 % intervals, by the name of the measure.
+    `intervals` are 95% intervals, by the name of the measure.
     """
 
     r2: float
@@ -139,13 +139,13 @@ def private_test(report: TestReport | NumberReport, exact: Exact | None, rows: s
     if exact is None:
         st.markdown("\n".join(f"- {plain(line)}" for line in result_sentences(report)))
         return
-    words = "Measures by the private test, and exactly, each with a 95 % interval."
+    words = "Measures by the private test, and exactly, each with a 95% interval."
     st.dataframe(result_rows(report, exact, rows), hide_index=True, alt=words)
     st.caption(f"{result_sentences(report)[-1]} {note}")
 
 
 def result_rows(report: TestReport | NumberReport, exact: Exact, rows: str) -> list[dict[str, str]]:
-    """One line per measure: the private test result, and what `rows` say exactly, each with its 95 % interval."""
+    """One line per measure: the private test result, and what `rows` say exactly, each with its 95% interval."""
     values, between = exact
     known = _estimates(report)
     return [

@@ -292,7 +292,7 @@ class View {
     this.svg.setAttribute("width", this.size.width * this.scale);
     this.svg.setAttribute("height", this.size.height * this.scale);
     this.stage.scrollTo({ left, top, behavior: "instant" });
-    this.level.textContent = `${Math.round(this.scale * 100)} %`;
+    this.level.textContent = `${Math.round(this.scale * 100)}%`;
     this.remember();
   }
 

@@ -26,7 +26,7 @@ _HTML = f"""
       Enter chooses; in a deep tree − closes a branch and + opens it.</span></p>
     <div class="zoom" role="group" aria-label="Zoom of the tree">
       <button type="button" data-zoom="out" aria-label="Zoom out">−</button>
-      <output aria-label="Zoom level">100 %</output>
+      <output aria-label="Zoom level">100%</output>
       <button type="button" data-zoom="in" aria-label="Zoom in">+</button>
       <button type="button" data-zoom="fit" aria-label="Fit the tree to the view">Fit</button>
     </div>

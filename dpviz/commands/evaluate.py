@@ -61,7 +61,7 @@ def _constant(found: dict[str, float]) -> list[tuple[str, str]]:
 def _text(value: float, name: str, between: tuple[float, float] | None) -> str:
     if math.isnan(value) or between is None:
         return "-"
-    return f"{measure_text(value, name)} (95 %: {interval_text(between, name)})"
+    return f"{measure_text(value, name)} (95%: {interval_text(between, name)})"
 
 
 def _show_confusion(model: Model, data: EncodedDataset) -> None:

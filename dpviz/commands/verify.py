@@ -2,7 +2,7 @@
 
 PROVED is the verdict on the plan: "holds" (a proof can be read), "violated" (a counterexample is known), "unproven" (neither).
 SEARCHED is the largest log ratio of the probabilities of one output, over all neighbouring pairs of small data sets: a certain
-lower bound on epsilon. ATTACKED is what many draws show, a lower bound with 95 % confidence. COMPOSED is what the learner's own
+lower bound on epsilon. ATTACKED is what many draws show, a lower bound with 95% confidence. COMPOSED is what the learner's own
 steps add up to: an upper bound.
 
 With --all, every learner, or the ones named, at three epsilons; `--out FILE --force` then replaces the entries of these in FILE.

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-#: Two-sided 95 % of a normal distribution.
+#: Two-sided 95% of a normal distribution.
 NORMAL_95 = 1.959963984540054
 
 
@@ -26,7 +26,7 @@ def clopper_pearson(successes: np.ndarray | int, trials: np.ndarray | int, failu
 
 
 def wilson(share: float, trials: int) -> tuple[float, float]:
-    """95 % interval of a probability estimated as `share` of independent trials; `share` itself without trials.
+    """95% interval of a probability estimated as `share` of independent trials; `share` itself without trials.
 
     SciPy's takes a whole number of successes, which `share` times `trials` need not be.
     Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA 22 (1927).
@@ -40,7 +40,7 @@ def wilson(share: float, trials: int) -> tuple[float, float]:
 
 
 def paired_difference(first: np.ndarray, second: np.ndarray) -> tuple[float, float, float]:
-    """Share of True in `first` less that in `second` with its 95 % interval; both bool of shape (n,), about the same n things.
+    """Share of True in `first` less that in `second` with its 95% interval; both bool of shape (n,), about the same n things.
 
     Source: A. Agresti & Y. Min, Simple improved confidence intervals for comparing matched proportions, Statistics in Medicine
     24 (2005): the normal interval after half a row more in each of the four cells.

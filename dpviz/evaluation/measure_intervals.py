@@ -1,4 +1,4 @@
-"""95 % intervals of measures on at least one row that was not trained on. As private as the rows.
+"""95% intervals of measures on at least one row that was not trained on. As private as the rows.
 
 Every measure is a mean over rows or a smooth function of such means. Its influence values say by how much each row moves it
 (they sum to 0, n times their mean square is its variance), and a normal interval follows; accuracy has Wilson's. For AUC these

@@ -79,7 +79,7 @@ class CalibrationBin:
     predicted : float
         Mean probability given to these rows.
     observed, low, high : float
-        Share of them that is of the class, and its 95 % interval.
+        Share of them that is of the class, and its 95% interval.
     n_rows : int
     """
 

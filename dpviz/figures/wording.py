@@ -1,4 +1,7 @@
-"""Words that many sentences need: a count with its noun, a share or a chance in percent, a capital letter."""
+"""Words that many sentences need: a count with its noun, a share or a chance in percent, a capital letter.
+
+Numbers have one form on screen and in files: "84.8%", "12,000 rows", "0.1 to 1", "84.8% (83.9% to 85.6%)".
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,16 @@ def capital(text: str) -> str:
 
 
 def percent(share: float) -> str:
-    """As in "90 %", "12.5 %": to a tenth."""
-    return f"{100 * share:.1f}".removesuffix(".0") + " %"
+    """As in "90%", "12.5%": to a tenth."""
+    return f"{100 * share:.1f}".removesuffix(".0") + "%"
 
 
 def chance(share: float) -> str:
-    """A probability: "37 %", one digit more below 10 %, and 0 % or 100 % only where it is exactly that."""
+    """A probability: "37%", one digit more below 10%, and 0% or 100% only where it is exactly that."""
     hundredths = 100 * share
     if 0 < hundredths < 0.1:
-        return "under 0.1 %"
+        return "under 0.1%"
     if 99.9 < hundredths < 100:
-        return "over 99.9 %"
+        return "over 99.9%"
     digits = 1 if hundredths < 9.95 or 99 < hundredths < 100 else 0
-    return f"{hundredths:.{digits}f}".removesuffix(".0") + " %"
+    return f"{hundredths:.{digits}f}".removesuffix(".0") + "%"

@@ -111,7 +111,7 @@ def fit(
         Used instead of `seed`.
     test_share : float, optional
         Part of the rows, at most half, that secret coins keep for a private test result (`test_report`). It costs no further
-        epsilon. None is the learner's rule: 5 % where it has honest leaves (10 % for a number), otherwise 0.
+        epsilon. None is the learner's rule: 5% where it has honest leaves (10% for a number), otherwise 0.
     **params
         The learner's own parameters.
 

@@ -70,7 +70,7 @@ class NumberLeaf:
     ----------
     value : float
     interval : (float, float) or None
-        Ends of a 95 % interval of the mean of the rows that get here, from released sums; None where none were released.
+        Ends of a 95% interval of the mean of the rows that get here, from released sums; None where none were released.
     """
 
     value: float

@@ -23,7 +23,7 @@ def _of_share(data: EncodedDataset) -> str:
         return ""
     used = 100 * report.unchanged / (report.rows_read + report.malformed)
     share = next((share for share in SHARES if used < share), None)
-    return f"Fewer than {share} % of the rows are used unchanged; the others are dropped, clipped or replaced." if share else ""
+    return f"Fewer than {share}% of the rows are used unchanged; the others are dropped, clipped or replaced." if share else ""
 
 
 def _of_count(data: EncodedDataset) -> str:

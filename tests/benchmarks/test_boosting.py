@@ -151,7 +151,7 @@ def test_draws_of_a_fold_are_averaged_before_the_error_is_taken() -> None:
         (R2, Mean(0.3661, 0.0049), ".366 ± .005"),
         (R2, Mean(-0.149, math.nan), "-.149"),
         (R2, Mean(-1.149, 0.2), "-1.149 ± .200"),
-        (ERROR, Mean(0.1694, 0.0021), "16.9 ± 0.2 %"),
+        (ERROR, Mean(0.1694, 0.0021), "16.9 ± 0.2%"),
         (AUC, Mean(1.0, 0.0), "1.000 ± .000"),
         (AUC, None, "-"),
     ],
@@ -190,12 +190,12 @@ def test_the_page_says_what_is_reached_and_who_is_ahead() -> None:
     stated = "| Abalone, S-GBDT as published, best at each epsilon: R² | 1, 4a | paper | 0.54 | .470 | .405 ± .005 | **worse** |"
     assert f"{stated} .475 ± .005 | as stated |" in page
     assert "| sbdt | released later | 0.1 | .270 | .310 ± .010 | better |  |  |" in page
-    assert "best at each epsilon: error | 4b | paper | 0.07 | 18.7 % | 19.5 ± 0.5 % | as stated | 16.5 ± 0.5 % | better |" in page
+    assert "best at each epsilon: error | 4b | paper | 0.07 | 18.7% | 19.5 ± 0.5% | as stated | 16.5 ± 0.5% | better |" in page
     assert "| Abalone, filter: R² | 7a | paper | 0.55 (here 0.54) | .400 | .420 ± .000 | better |  |  |" in page
     assert "- Abalone, S-GBDT as published against DPBoost, the best of each: ahead at 1 (0.1), behind at none, of 2" in page
     assert "Lines: boosted, not private: .555 ± .005." in page
     assert "| 0.1 | **.310 ± .010** | - | .110 ± .010 |" in page
-    assert "| filter | 0.54 | 2.50 / 2.50 | 2.50 / 2.50 | .420 ± .000 | 25 % / 75 % |" in page
+    assert "| filter | 0.54 | 2.50 / 2.50 | 2.50 / 2.50 | .420 ± .000 | 25% / 75% |" in page
     assert "## Adult: AUC" in page
     assert "epsilon (add/remove one row)" in page
     assert "delta 5e-08" in page

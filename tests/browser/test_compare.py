@@ -14,7 +14,7 @@ from tests.browser.visiting import settled
 pytestmark = pytest.mark.browser
 
 #: Small enough to end at once: two learners, few draws and steps.
-SMALL = "data=clinic&learners=PF-tree&draws=3&splits=2"
+SMALL = "data=clinic&learners=PF-tree&draws=20&splits=1&steps=1"
 
 
 def test_points_come_while_it_computes_and_cancelling_keeps_them(page: Any, app: str) -> None:

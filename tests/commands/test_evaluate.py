@@ -14,12 +14,12 @@ def test_measures_and_the_error_of_every_class_are_shown(run, model, table):
     code, out, err = run("evaluate", model, table)
     assert code == 0
     assert "Rows                 600" in out
-    assert "Accuracy             100.0% (95 %: 99.4% to 100.0%)" in out
+    assert "Accuracy             100.0% (95%: 99.4% to 100.0%)" in out
     assert out.index("Most frequent class") < out.index("Accuracy") < out.index("Balanced accuracy")
-    assert "AUC                  1.000 (95 %: 1.000 to 1.000)" in out
+    assert "AUC                  1.000 (95%: 1.000 to 1.000)" in out
     last = out.splitlines()[-2:]
     assert [line.split()[0] for line in last] == ["no", "yes"]
-    assert all(line.endswith("0 %") for line in last)
+    assert all(line.endswith("0%") for line in last)
     assert "for their owner only" in err
 
 

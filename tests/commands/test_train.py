@@ -347,7 +347,7 @@ def test_a_release_on_few_of_the_rows_is_refused_until_its_owner_accepts_them(ru
     spoiled.write_text(csv_text(600).replace("yes", "ja"), encoding="utf-8")
     asked = ("train", spoiled, *(word for word in clinic if word != "--accept-rows"), out)
     said = refused(*asked)
-    assert "Fewer than 50 % of the rows are used unchanged" in said
+    assert "Fewer than 50% of the rows are used unchanged" in said
     assert "Far fewer rows are used than the 600 that are declared" in said
     assert not out.exists()
     register = ReleaseRegister(clinic[clinic.index("--register") + 1])
@@ -359,6 +359,6 @@ def test_a_release_that_nobody_books_is_refused_on_few_of_the_rows_too_and_a_sim
     spoiled, out = tmp_path / "spoiled.csv", tmp_path / "t.json"
     spoiled.write_text(csv_text(600).replace("yes", "ja"), encoding="utf-8")
     asked = ("train", spoiled, "--schema", schema, "--epsilon", "1", "--out", out)
-    assert "Fewer than 50 % of the rows are used unchanged" in refused(*asked)
+    assert "Fewer than 50% of the rows are used unchanged" in refused(*asked)
     assert not out.exists()
     assert run(*asked, "--seed", "1")[0] == 0

@@ -1,4 +1,4 @@
-"""95 % intervals hold the true measure about 95 times in 100: neither fewer nor all of them."""
+"""95% intervals hold the true measure about 95 times in 100: neither fewer nor all of them."""
 
 import numpy as np
 import pytest

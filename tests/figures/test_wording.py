@@ -3,18 +3,22 @@ from __future__ import annotations
 import pytest
 
 from dpviz.figures.wording import capital, chance, counted, percent
+from tests.conftest import ROOT
+from tests.number_forms import number_faults, strings_of
+
+DOCUMENTS = (*ROOT.glob("*.md"), *ROOT.glob("dpviz/**/*.md"), *ROOT.glob("data/**/*.md"))
 
 
 @pytest.mark.parametrize(
     ("share", "words"),
     [
-        (0, "0 %"),
-        (1, "100 %"),
-        (0.37, "37 %"),
-        (0.029, "2.9 %"),
-        (4e-4, "under 0.1 %"),
-        (0.9999, "over 99.9 %"),
-        (0.995, "99.5 %"),
+        (0, "0%"),
+        (1, "100%"),
+        (0.37, "37%"),
+        (0.029, "2.9%"),
+        (4e-4, "under 0.1%"),
+        (0.9999, "over 99.9%"),
+        (0.995, "99.5%"),
     ],
 )
 def test_percents_never_say_never_or_always_wrongly(share, words):
@@ -22,7 +26,7 @@ def test_percents_never_say_never_or_always_wrongly(share, words):
 
 
 def test_shares_have_a_tenth_only_where_there_is_one():
-    assert [percent(share) for share in (0.9, 0.125, 1)] == ["90 %", "12.5 %", "100 %"]
+    assert [percent(share) for share in (0.9, 0.125, 1)] == ["90%", "12.5%", "100%"]
 
 
 def test_one_row_is_a_row_and_all_others_are_rows():
@@ -31,3 +35,23 @@ def test_one_row_is_a_row_and_all_others_are_rows():
 
 def test_epsilon_keeps_its_letter_at_the_start_of_a_sentence():
     assert [capital(text) for text in ("", "at ε = 1", "ε = 1")] == ["", "At ε = 1", "ε = 1"]
+
+
+def test_everything_written_has_one_form_for_numbers():
+    """No text of the package, its pages or its documents writes a percentage, or a range, in another form."""
+    found = {
+        f"{path.relative_to(ROOT)}: {fault}"
+        for path in (*ROOT.glob("dpviz/**/*.py"), *ROOT.glob("pages/*.py"), *ROOT.glob("benchmarks/*.py"), *DOCUMENTS)
+        for text in (strings_of(path) if path.suffix == ".py" else [path.read_text(encoding="utf-8")])
+        for fault in number_faults(text)
+    }
+    assert found == set()
+
+
+def test_other_forms_would_be_noticed(tmp_path):
+    assert number_faults("84.8% of 12,000 rows, 80.1% to 82.5%, 2020-01-05, 10 % 3") == []
+    for fault in ("about 80%", "80\u00a0% of", "5% to 95%", "from 0.1–1", "1'000 rows", "12 000 rows"):
+        assert len(number_faults(f"Here {fault} stands.")) == 1
+    source = tmp_path / "page.py"
+    source.write_text('share = 7 % 4\nsaid = f"{share:.1f}%"\n', encoding="utf-8")
+    assert [fault for text in strings_of(source) for fault in number_faults(text)] == ["7%"]

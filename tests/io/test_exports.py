@@ -110,7 +110,7 @@ def test_an_export_with_other_probabilities_is_refused(name):
 
 def test_the_report_shows_probabilities_in_percent_and_holds_them_in_full():
     done = export_as("report", document(tree_with_shares()))
-    assert "a 10 %, b 70 %, c 20 %" in done.content
+    assert "a 10%, b 70%, c 20%" in done.content
     assert "probabilities too" in done.checked
 
 

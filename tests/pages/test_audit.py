@@ -264,7 +264,7 @@ class TestWhy:
     def test_what_is_impossible_is_explained_too(self, page: Callable[..., AppTest]) -> None:
         said = texts(page(**chosen(IMPOSSIBLE)))
         assert PROOF in said
-        assert "a tree that is impossible into one of probability 25 %" in said
+        assert "a tree that is impossible into one of probability 25%" in said
 
     def test_the_explanation_of_a_proof_is_two_sentences(self) -> None:
         texts_of_proofs = [text for heading, text in sections("audit").items() if "Theorem" in heading]

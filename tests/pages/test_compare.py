@@ -47,8 +47,9 @@ def test_the_first_curves_of_rows_anyone_may_see_come_by_themselves():
     test = filled()
     assert len(frame_of(test)) == 2 * 3 + 1
     assert len(test.get("plotly_chart")) == 2
-    assert len(test.main.get("bidi_component")) == 3  # the dots, and what saves the two charts
-    assert len(test.dataframe) == 3
+    assert len(test.main.get("bidi_component")) == 2  # what saves the two charts
+    assert len(test.dataframe) == 2
+    assert "shown from 20 fits of every algorithm on; here are 3" in texts(test)
     assert not [found for found in test.button if found.label.startswith("Compute")]
 
 
@@ -90,7 +91,7 @@ def test_every_picture_has_words_and_a_table():
 
 
 def test_what_a_dot_is_stands_before_the_dots():
-    test = filled()
+    test = filled(draws="20")
     kinds = [element.type for element in test.main]
     said = [getattr(element, "value", "") for element in test.main]
     explained = next(place for place, text in enumerate(said) if "Each dot is one of 25" in str(text))

@@ -314,7 +314,7 @@ def test_counts_of_the_person_are_chosen_from():
     test = guess(lesson_page("Choosing"))
     test.select_slider(key="choosing.epsilon").set_value(0.1)
     test.number_input(key="choosing.poems").set_value(100).run()
-    assert "over 99.9 %" in charts(test)[0].proto.alt
+    assert "over 99.9%" in charts(test)[0].proto.alt
 
 
 def test_the_tables_that_refute_the_proof_are_shown_from_two_features_on():

@@ -120,7 +120,7 @@ def test_another_wish_makes_the_answer_stale_and_it_stays():
     test.number_input(key="wish-accuracy").set_value(62.0).run()
     boxes = said_in_boxes(test)
     assert any("stale" in text for _, text in boxes)
-    assert any("60 %" in text for kind, text in boxes if kind == "success")
+    assert any("60%" in text for kind, text in boxes if kind == "success")
     assert not [button for button in test.button if button.label.startswith("Check it")]
 
 
@@ -165,8 +165,8 @@ def test_private_rows_are_never_drawn_from(monkeypatch):
 def test_the_schema_alone_needs_no_rows_and_says_its_ceiling():
     test = pressed(asked(world="The schema alone", **{"wish-accuracy": "95", "strength": "0.6"}), "Find the answer")
     said = texts(test)
-    assert "80 % of the rows follow it" in said
-    assert "80 % is the most anybody reaches" in said
+    assert "80% of the rows follow it" in said
+    assert "80% is the most anybody reaches" in said
 
 
 @pytest.mark.slow

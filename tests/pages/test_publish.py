@@ -188,7 +188,7 @@ def test_statements_are_shown_for_this_release_and_for_all_together(assigned):
     lines = {row.iloc[0]: (row.iloc[1], row.iloc[2]) for _, row in frame.iterrows()}
     assert lines["One row: right guesses of 100, in or out"] == ("at most 62.2", "at most 73.1")
     assert lines["one patient, up to 2 rows: right guesses of 100"] == ("at most 73.1", "at most 88.1")
-    assert lines["10 poisoned rows: mean accuracy keeps at least"] == ("0.674 %", "less than 0.1 %")
+    assert lines["10 poisoned rows: mean accuracy keeps at least"] == ("0.674%", "less than 0.1%")
 
 
 def test_looks_at_private_rows_are_noted_and_told_apart_from_releases(assigned):

@@ -161,7 +161,7 @@ def test_accuracy_never_leads_where_a_class_is_rare():
     test = unfolded(AppTest.from_function(_measured))
     test.session_state["found"] = found
     test.run()
-    assert list(table_with(test, "95 %").measure) == ["Balanced accuracy", "Accuracy", "AUC"]
+    assert list(table_with(test, "95%").measure) == ["Balanced accuracy", "Accuracy", "AUC"]
     said = (
         "**Test balanced accuracy 50.0% (49.0% to 51.0%)** · AUC 0.610 (0.600 to 0.620) · always the most frequent class: 97.0%"
     )

@@ -23,8 +23,8 @@ def said(spoiled: int, line: str, n_public: int | None = None, **persons) -> tup
 @pytest.mark.parametrize("line", ["1,30,a,n", "1,2.5,a,n", "1,,a,n", "1,3,z,n", "1,3,a,ja", "1,k.A.,a,n", "1,3,a"])
 def test_dropped_clipped_rounded_and_replaced_rows_are_not_used_unchanged(line):
     assert said(10, line) == ()
-    assert "Fewer than 90 %" in said(11, line)[0]
-    assert "Fewer than 10 %" in said(91, line)[0]
+    assert "Fewer than 90%" in said(11, line)[0]
+    assert "Fewer than 10%" in said(91, line)[0]
 
 
 def test_a_row_with_two_changed_cells_counts_once():

@@ -154,7 +154,7 @@ def _map(found: ShareMap, current: Shares | None, title: str, key: str, spread: 
     else:
         chart(map_figures.line_figure(found, current=current, spread=spread), sentence, key=key)
         _ask_point(found, key)
-        st.caption(f"{stopped}The band is the 95 % range of the mean.")
+        st.caption(f"{stopped}The band is the 95% range of the mean.")
     if found.has_twins:
         st.caption("Some shares lead to the same plan for this algorithm, so moving between them changes nothing.")
     table(map_figures.map_rows(found), sentence)

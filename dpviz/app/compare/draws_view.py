@@ -23,8 +23,14 @@ _HTML = f"""
 """
 
 
-def draws_view(rows: list[DotRow], drawn: SharedDraws, *, metric: str, key: str) -> None:
-    """Show dots, with the draws in `drawn` to step through. Paused at first; nothing here runs the page anew."""
+def draws_view(rows: list[DotRow], drawn: SharedDraws, *, metric: str, key: str) -> str:
+    """Show dots, with the draws in `drawn` to step through. Paused at first; nothing here runs the page anew.
+
+    Returns
+    -------
+    str
+        The wide drawing, as SVG.
+    """
     values = [value for row in rows for value in row.dots] + [value for draw in drawn.outcomes for value in draw]
     drawings = {}
     for name, width in (("wide", WIDE), ("narrow", NARROW)):
@@ -33,6 +39,7 @@ def draws_view(rows: list[DotRow], drawn: SharedDraws, *, metric: str, key: str)
         drawings[name] = {"svg": dots_svg(rows, scale, metric=metric), "x": places}
     said = [draw_words(number, drawn, rows, metric) for number in range(len(drawn.outcomes))]
     component("dpviz_draws", STEPPER, Path(__file__), html=_HTML, css=STYLE)(key=key, data={**drawings, "said": said})
+    return str(drawings["wide"]["svg"])
 
 
 def draw_words(number: int, drawn: SharedDraws, rows: list[DotRow], metric: str) -> str:

@@ -1,11 +1,12 @@
-// Saves a plotly chart of the page as it stands there: its layers in one SVG on the page's ground, or that drawn as PNG.
+// Saves a plotly chart of the page as it stands there: its layers in one SVG on the page's ground, or that drawn as PNG. Another
+// picture is given whole.
 
 export default function ({ data, parentElement }) {
   const status = parentElement.querySelector("[role=status]");
   for (const button of parentElement.querySelectorAll("button")) {
     button.onclick = async () => {
       try {
-        const svg = pictureOf(document.querySelector(`.st-key-${CSS.escape(data.chart)} .js-plotly-plot`));
+        const svg = data.svg || pictureOf(document.querySelector(`.st-key-${CSS.escape(data.chart)} .js-plotly-plot`));
         const is_png = button.dataset.kind === "png";
         save(is_png ? await drawn(svg) : new Blob([svg], { type: "image/svg+xml" }), `${data.name}.${button.dataset.kind}`);
         status.textContent = "";

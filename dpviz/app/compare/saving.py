@@ -16,7 +16,7 @@ _HTML = """<div role="group" aria-label="Save this chart"><button type="button" 
 <button type="button" data-kind="svg">SVG</button></div><p role="status"></p>"""
 
 
-def save_buttons(chart: str, rows: Rows, name: str) -> None:
+def save_buttons(chart: str, rows: Rows, name: str, svg: str = "") -> None:
     """Offer the chart of this key, and its table.
 
     Parameters
@@ -25,6 +25,8 @@ def save_buttons(chart: str, rows: Rows, name: str) -> None:
         The key of the chart.
     name : str
         Of the file, without its ending.
+    svg : str
+        The picture, where it is not a chart of plotly's.
     """
     import pandas as pd
 
@@ -32,5 +34,5 @@ def save_buttons(chart: str, rows: Rows, name: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption("Save this chart:", width="content")
         show = component("dpviz_chart_files", CANVAS, Path(__file__), html=_HTML, css=style)
-        show(key=f"{chart}-files", data={"chart": chart, "name": name}, width="content")
+        show(key=f"{chart}-files", data={"chart": chart, "name": name, "svg": svg}, width="content")
         download("CSV", lambda: frame_csv(pd.DataFrame(rows)), f"{name}.csv", key=f"{chart}-csv")

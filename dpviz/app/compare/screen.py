@@ -31,9 +31,9 @@ from dpviz.evaluation.compare.comparison import (
     shared_draws,
 )
 from dpviz.evaluation.compare.sweep import as_frame
-from dpviz.figures.compare.bands import bandable, compare_figure, curve_rows, headline, is_cut, lines_text, off_axis
+from dpviz.figures.compare.bands import ENOUGH, bandable, compare_figure, curve_rows, headline, is_cut, lines_text, off_axis
 from dpviz.figures.compare.differences import MEANING, difference_figure, difference_rows, probability_text
-from dpviz.figures.compare.dots import WHAT_A_DOT_IS, DotRow, dot_rows
+from dpviz.figures.compare.dots import WHAT_A_DOT_IS, DotRow, dot_rows, dots_file
 from dpviz.figures.compare.measure_text import LEAST_R2, gap_unit
 from dpviz.figures.compare.style import line_styles
 from dpviz.figures.guarantee_text import number_text
@@ -110,7 +110,7 @@ def _results(request: CompareRequest, frame: pd.DataFrame, loaded: Loaded) -> No
     _doubts(found, request, loaded)
     rows = rows_at(frame, request.along, x)
     st.divider()
-    _dots(request, rows, found)
+    _dots(request, rows, found, loaded)
     st.divider()
     _differences(request, rows, found, loaded)
 
@@ -194,18 +194,25 @@ def _because(name: str, request: CompareRequest, loaded: Loaded) -> str:
     return spec.claim(plan, params, loaded.schema).because
 
 
-def _dots(request: CompareRequest, rows: pd.DataFrame, found: Sequence[Curve]) -> None:
+def _dots(request: CompareRequest, rows: pd.DataFrame, found: Sequence[Curve], loaded: Loaded) -> None:
     st.header("What a single draw may give", anchor=False)
-    st.markdown(WHAT_A_DOT_IS)
     metric = request.metric
+    n_fits = rows[np.isfinite(rows.epsilon)].dropna(subset=[metric]).groupby("learner").size().min()
+    if n_fits < ENOUGH:
+        st.caption(f"The spread of single draws is shown from {ENOUGH} fits of every algorithm on; here are {n_fits:,}.")
+        return
+    st.markdown(WHAT_A_DOT_IS)
     verdicts = {curve.learner: curve.verdict for curve in found}
     drawn = shared_draws(rows, list(verdicts), metric)
     styles = line_styles(verdicts)
     outcomes = {name: np.asarray(rows.loc[rows.learner == name, metric]) for name in drawn.learners}
     lines = [DotRow(styles[name], quantile_dots(values)) for name, values in outcomes.items()]
     if lines:
-        draws_view(lines, drawn, metric=metric, key="draw-by-draw")
-        table(dot_rows(lines, metric=metric), "Five of the 25 dots of each algorithm.")
+        svg = draws_view(lines, drawn, metric=metric, key="draw-by-draw")
+        dots = dot_rows(lines, metric=metric)
+        table(dots, "Five of the 25 dots of each algorithm.")
+        if loaded.role is not DataRole.PRIVATE:
+            save_buttons("draw-by-draw", dots, f"compare-{request.along}-draws", dots_file(svg))
 
 
 def _differences(request: CompareRequest, rows: pd.DataFrame, found: Sequence[Curve], loaded: Loaded) -> None:

@@ -102,7 +102,7 @@ def ask_view() -> View:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         format_unit = {"format_func": _UNITS.__getitem__, "required": True, **linked("robust-unit")}
         unit = st.segmented_control("Unit", tuple(_UNITS), default="rows", **format_unit)
-        shown = {"format_func": lambda share: f"{100 * share:g} %", **linked("robust-up-to")}
+        shown = {"format_func": lambda share: f"{100 * share:g}%", **linked("robust-up-to")}
         up_to = st.select_slider("Up to", SHARES, value=SHARES[-1], width=200, **shown)
         goal = st.selectbox("Stay above", (_MAJORITY, _OWN), width=230, **linked("robust-goal"))
         percent = None

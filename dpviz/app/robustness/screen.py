@@ -112,7 +112,7 @@ def _download(found: Sequence[Certified], view: View, loaded: Loaded) -> None:
 def attacks(request: RobustnessRequest, found: Sequence[Certified], loaded: Loaded) -> None:
     """Choose attacks, measure them in the background; they then stand as dots beside the curves."""
     st.header("Try to break it", anchor=False)
-    shares = " and ".join(f"{number_text(100 * share)} %" for share in run.ATTACKED)
+    shares = " and ".join(f"{number_text(100 * share)}%" for share in run.ATTACKED)
     st.markdown(prose(TEXTS, "attacks", shares=shares))
     names = tuple(ATTACKS)
     options = {"format_func": lambda name: ATTACKS[name].title, **linked("robust-attacks")}

@@ -31,7 +31,7 @@ def measured_line(found: HeldOut | HeldOutNumber | None) -> None:
         said, note = _of_classes(found), f"Most frequent: {literal(found.majority_class)}."
     leading, *others = said
     st.markdown(f"**{leading}** · {' · '.join(others)}")
-    st.caption(f"Trained on 80 % of the rows, tested on the other {found.n_rows:,}; 95 % intervals. {note}")
+    st.caption(f"Trained on 80% of the rows, tested on the other {found.n_rows:,}; 95% intervals. {note}")
 
 
 def _of_numbers(found: HeldOutNumber) -> list[str]:
@@ -82,12 +82,12 @@ def _line(found: HeldOut, name: str) -> dict[str, str]:
     return {
         "measure": capital(METRICS[name]),
         "value": "needs probabilities" if math.isnan(value) else measure_text(value, name),
-        "95 %": "–" if between is None or math.isnan(between[0]) else interval_text(between, name),
+        "95%": "–" if between is None or math.isnan(between[0]) else interval_text(between, name),
     }
 
 
 def confusion_rows(found: HeldOut, schema: Schema) -> list[dict[str, Any]]:
-    """One line per class: how its rows are predicted, and its error with a 95 % interval."""
+    """One line per class: how its rows are predicted, and its error with a 95% interval."""
     lines = zip(schema.classes, found.confused.tolist(), recalls(found.confused).tolist(), strict=True)
     return [{"class": name, **_cells(schema, row), "error": _error(right, sum(row))} for name, row, right in lines]
 
@@ -114,4 +114,4 @@ def _probabilities(ranked: Ranked, schema: Schema) -> None:
 
 def _calibrated(item: CalibrationBin) -> dict[str, Any]:
     between = f"{percent(item.low)} to {percent(item.high)}"
-    return {"said": percent(item.predicted), "was so": percent(item.observed), "95 %": between, "rows": item.n_rows}
+    return {"said": percent(item.predicted), "was so": percent(item.observed), "95%": between, "rows": item.n_rows}

@@ -30,7 +30,7 @@ def node_card(trained: Trained, loaded: Loaded, shown: Tree, path: str, trace: E
             st.caption(plain(path_in_words(shown, path)) if path else "At the root, where every row begins.")
             bar = intervals(complete, shown, trained.result.plan).get(path)
             if bar is not None:
-                st.markdown(f"Probability **{bar[0]:.0%}** (95 %: {bar[1]:.0%} to {bar[2]:.0%}), from released noisy counts.")
+                st.markdown(f"Probability **{bar[0]:.0%}** (95%: {bar[1]:.0%} to {bar[2]:.0%}), from released noisy counts.")
             if isinstance(node, NumberLeaf) and node.interval is not None:
                 st.markdown(f"Mean of the rows here: **{interval_in_words(node.interval)}**, from released noisy sums.")
             if isinstance(node, Branch) and node.halves is not None:

@@ -223,7 +223,7 @@ def _paired(pinned: Trained, trained: Trained, loaded: Loaded) -> str:
     test = parts[1]
     right = [one.result.model.predict(test) == test.target for one in (trained, pinned)]
     gap, low, high = (f"{100 * value:+.1f}" for value in paired_difference(*right))
-    return f" Accuracy on the same {test.n_rows:,} held-out rows: {gap} points (95 %: {low} to {high})."
+    return f" Accuracy on the same {test.n_rows:,} held-out rows: {gap} points (95%: {low} to {high})."
 
 
 def delta_rows(pinned: Trained, trained: Trained, sides: tuple[Side, Side]) -> list[dict[str, str]]:

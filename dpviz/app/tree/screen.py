@@ -87,9 +87,9 @@ def _legend(trained: Trained, loaded: Loaded, drawn: Redraws | None, *, may_show
     """What ink and width of the picture mean, below it."""
     said = ["The wider a line, the more rows."] if may_show_rows else []
     if trained.result.plan.set_aside(LEAF_COUNTS) is not None:
-        said.append("Bars: the probability of a leaf's label, with a 95 % interval.")
+        said.append("Bars: the probability of a leaf's label, with a 95% interval.")
     if trained.result.plan.set_aside(LEAF_SUMS) is not None:
-        said.append("Bars: the number of a leaf on the scale of all leaves, with a 95 % interval of its mean.")
+        said.append("Bars: the number of a leaf on the scale of all leaves, with a 95% interval of its mean.")
     if drawn is not None:
         said += [f"Ink: how often a question comes back in {drawn.n_done} trees with fresh noise.", _FAINT]
         said += [_NOISE] if isinstance(loaded.schema.target, ClassTarget) else []

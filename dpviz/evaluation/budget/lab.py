@@ -23,7 +23,7 @@ from dpviz.randomness import child_seeds
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 
-#: Two-sided 95 % of a normal distribution.
+#: Two-sided 95% of a normal distribution.
 Z = 1.959964
 _CHUNK = 2
 
@@ -77,7 +77,7 @@ class ShareMap:
 
     @property
     def as_good(self) -> tuple[int, ...]:
-        """Points statistically tied with the best: the 95 % interval of the paired difference holds 0."""
+        """Points statistically tied with the best: the 95% interval of the paired difference holds 0."""
         behind = self.scores[self.best] - self.scores
         limit = Z * np.nan_to_num(standard_error(behind), nan=np.inf)
         return tuple(np.flatnonzero(behind.mean(axis=1) <= limit).tolist())
@@ -99,7 +99,7 @@ class ShareMap:
 
 @dataclass(frozen=True)
 class StepGain:
-    """The gain in training accuracy from one step more of a share, with its 95 % interval, paired by draw.
+    """The gain in training accuracy from one step more of a share, with its 95% interval, paired by draw.
 
     `shares` are those after the step, which the other parts pay for in proportion.
     """

@@ -52,7 +52,7 @@ class Point:
     composed : float
         The largest epsilon that the steps of a fit compose to.
     low, median, high : float
-        5 %, 50 % and 95 % quantiles over draws and folds together.
+        5%, 50% and 95% quantiles over draws and folds together.
     n_fits : int
     """
 
@@ -145,10 +145,10 @@ class Difference:
         Choose a split at random and let each learner draw its noise once, independently: the probability that `learner` does
         better on the held-out rows, a tie counting half.
     probability_low, probability_high : float
-        95 % interval given the number of draws (Wilson 1927; conservative, as it treats outcomes at each split as coin flips).
+        95% interval given the number of draws (Wilson 1927; conservative, as it treats outcomes at each split as coin flips).
         It does not cover the choice of rows. Both equal `probability` when neither learner is random.
     low, median, high : float
-        5 %, 50 % and 95 % quantiles of how much better `learner` does.
+        5%, 50% and 95% quantiles of how much better `learner` does.
     n_folds, n_draws : int
         Splits both were fitted on; independent pairs of draws over all of them (0 when neither learner is random).
     """

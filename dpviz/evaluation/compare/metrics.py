@@ -56,7 +56,7 @@ def of_probabilities(model: Model, test: EncodedDataset) -> dict[str, float]:
 
 
 def metric_intervals(model: Model, test: EncodedDataset) -> dict[str, tuple[float, float]]:
-    """95 % intervals of the metrics of a model on `test`, which holds at least one row; without those it cannot have."""
+    """95% intervals of the metrics of a model on `test`, which holds at least one row; without those it cannot have."""
     predicted = model.predict(test)
     if isinstance(test.schema.target, NumericTarget):
         return measure_intervals.of_numbers(test.target, predicted)

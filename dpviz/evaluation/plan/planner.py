@@ -1,7 +1,7 @@
 """The planner works backwards from a goal: how much epsilon, how many rows or which depth does it need?
 
 A goal is about single trees, because one tree is what the owner gets: "in 9 of 10 trees, accuracy on held-out rows is at least
-80 %". Each draw is a fresh tree on a fresh split or a fresh simulation, so the answer covers both noise and rows. Many trees
+80%". Each draw is a fresh tree on a fresh split or a fresh simulation, so the answer covers both noise and rows. Many trees
 on private rows spend epsilon many times, so rows are simulated or public (`simulate.py`).
 """
 

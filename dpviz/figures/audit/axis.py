@@ -34,7 +34,7 @@ FAR = ("composed", "searched", "attacked")
 SIGNS = {
     "claimed": "claimed",
     "searched": "searched: ε is at least this",
-    "attacked": "attacked: ε is at least this, with 95 % confidence",
+    "attacked": "attacked: ε is at least this, with 95% confidence",
     "composed": "steps add up to this at most",
 }
 

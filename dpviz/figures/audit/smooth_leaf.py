@@ -44,7 +44,7 @@ def leaf_figure(curves: Sequence[LeafCurve]) -> Figure:
     figure.add_hline(1, row=2, col=1, line=line(SOUND, 2))
     note = {"text": "allowed: 1 ε", "x": 1, "xref": "x2 domain", "xanchor": "right", "yanchor": "bottom", "showarrow": False}
     figure.add_annotation(y=0, yref="y2", **note)
-    ticks = {"tickvals": [1e-6, 1e-4, 1e-2, 0.5], "ticktext": ["≤ 0.0001 %", "0.01 %", "1 %", "50 %"]}
+    ticks = {"tickvals": [1e-6, 1e-4, 1e-2, 0.5], "ticktext": ["≤ 0.0001%", "0.01%", "1%", "50%"]}
     figure.update_yaxes(type="log", range=[-6.2, 0], title="smaller class published", **ticks, row=1, col=1)
     steps = {"tickvals": [0.01, 0.1, 1, 10, 100], "ticktext": ["0.01 ε", "0.1 ε", "1 ε", "10 ε", "≥ 100 ε"]}
     figure.update_yaxes(type="log", range=[-2, 2.1], title="what one row more reveals", **steps, row=2, col=1)

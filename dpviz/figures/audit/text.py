@@ -160,13 +160,13 @@ def times_text(epsilon: float) -> str:
 
 
 def chance_text(chance: float) -> str:
-    """A probability for people: "9.47 %", "1 in 2,100", "impossible", "certain"."""
+    """A probability for people: "9.47%", "1 in 2,100", "impossible", "certain"."""
     if chance <= 0:
         return "impossible"
     if chance >= 1:
         return "certain"
     if chance >= 0.01:
-        return f"{number_text(100 * chance)} %"
+        return f"{number_text(100 * chance)}%"
     size = 10.0 ** (math.floor(-math.log10(chance)) - 2)
     return f"1 in {max(1.0, size) * round(1 / chance / max(1.0, size)):,.0f}"
 

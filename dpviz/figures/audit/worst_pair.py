@@ -62,7 +62,7 @@ def limit_note(result: AuditResult) -> str:
 
 
 def _limit_text(limit: float) -> str:
-    return chance_text(limit) if limit else "0 %"
+    return chance_text(limit) if limit else "0%"
 
 
 def probability_rows(result: AuditResult) -> Rows:

@@ -139,8 +139,8 @@ def part_title(part: str) -> str:
 
 
 def shares_words(parts: Sequence[str], shares: Shares) -> str:
-    """As in "quantiles (20 %), nodes (30 %), leaves (50 %)"."""
-    return ", ".join(f"{part_title(part)} ({100 * share:.0f} %)" for part, share in zip(parts, shares, strict=True))
+    """As in "quantiles (20%), nodes (30%), leaves (50%)"."""
+    return ", ".join(f"{part_title(part)} ({100 * share:.0f}%)" for part, share in zip(parts, shares, strict=True))
 
 
 def point_words(found: ShareMap, at: int) -> str:
@@ -176,7 +176,7 @@ def crossover_sentence(first: ShareMap, second: ShareMap) -> str:
     """Where the last share (leaves, or the lowest level) is good on few and on many rows: the paper's crossover."""
     small, large = sorted((first, second), key=lambda found: found.n_rows)
     part = part_title(small.movable.parts[-1])
-    few, many = (f"{100 * found.centre()[-1]:.0f} %" for found in (small, large))
+    few, many = (f"{100 * found.centre()[-1]:.0f}%" for found in (small, large))
     change = large.centre()[-1] - small.centre()[-1]
     sizes = f"{small.n_rows:,} rows", f"{large.n_rows:,} rows"
     if abs(change) <= SAME:
@@ -209,7 +209,7 @@ def line_places(movable: MovableShares) -> tuple[tuple[float, ...], str]:
 
 
 def line_figure(found: ShareMap, *, current: Shares | None, spread: float = LEAST_SPREAD) -> Figure:
-    """Mean training accuracy with its 95 % band along two shares or the growth factor; automatic and current choice marked."""
+    """Mean training accuracy with its 95% band along two shares or the growth factor; automatic and current choice marked."""
     x, title = line_places(found.movable)
     top = 100 * float(found.means.max())
     up = {"title": "training accuracy, %", "zeroline": False, "range": [top - 110 * spread, top + 15 * spread]}

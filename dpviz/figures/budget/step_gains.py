@@ -15,7 +15,7 @@ _MARKS = {"gain": (GREEN, "triangle-up"), "loss": (ORANGE, "triangle-down"), "un
 
 
 def gains_figure(gains: Sequence[StepGain]) -> Figure:
-    """What one step more of each share buys: a dot with its 95 % interval around no change."""
+    """What one step more of each share buys: a dot with its 95% interval around no change."""
     across = {"title": "change of training accuracy, points", "zeroline": False}
     figure = chart(90 + 46 * len(gains), showlegend=False, xaxis=across, yaxis=NAMES)
     for item in gains:
@@ -33,14 +33,14 @@ def gains_figure(gains: Sequence[StepGain]) -> Figure:
 
 
 def gain_words(item: StepGain) -> str:
-    """As in "leaves: +0.8 points (95 %: +0.2 to +1.4)"."""
+    """As in "leaves: +0.8 points (95%: +0.2 to +1.4)"."""
     low, gain, high = (f"{100 * value:+.1f}" for value in (item.low, item.gain, item.high))
-    return f"{part_title(item.part)}: {gain} points (95 %: {low} to {high})"
+    return f"{part_title(item.part)}: {gain} points (95%: {low} to {high})"
 
 
 def gains_sentence(gains: Sequence[StepGain]) -> str:
     """All steps in words."""
-    step = f"One step more, {100 / STEPS:.0f} % of ε ({NEIGHBOURS}) moved there from the other shares"
+    step = f"One step more, {100 / STEPS:.0f}% of ε ({NEIGHBOURS}) moved there from the other shares"
     better = [part_title(item.part) for item in gains if item.kind == "gain"]
     verdict = f"It pays for {' and '.join(better)}." if better else "No step is shown to pay."
     return f"{step}: {'; '.join(map(gain_words, gains))}. {verdict}"
@@ -53,8 +53,8 @@ def gain_rows(movable: MovableShares, gains: Sequence[StepGain]) -> Rows:
             "one step more for": part_title(item.part),
             "leads to": shares_words(movable.parts, item.shares),
             "change, points": f"{100 * item.gain:+.2f}",
-            "95 % from": f"{100 * item.low:+.2f}",
-            "95 % to": f"{100 * item.high:+.2f}",
+            "95% from": f"{100 * item.low:+.2f}",
+            "95% to": f"{100 * item.high:+.2f}",
             "draws": f"{item.n_draws}",
         }
         for item in gains

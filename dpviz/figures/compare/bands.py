@@ -1,6 +1,6 @@
 """Curves of accuracy, R² or error side by side: a line per learner, a band for one of them, and the words.
 
-A band stands on `ENOUGH` fits at every point. It reaches from the 5 % to the 95 % outcome over draws and folds, its line is the
+A band stands on `ENOUGH` fits at every point. It reaches from the 5% to the 95% outcome over draws and folds, its line is the
 median: what one tree may turn out to be, not how well its mean is known (Hofman, Goldstein and Hullman, CHI 2020: ranges of means
 are read as ranges of outcomes).
 """
@@ -28,6 +28,8 @@ AXES = {
 }
 #: Fits at each point below which a range of nine in ten outcomes says little.
 ENOUGH = 20
+#: Stands in a table where a range would be.
+NOT_ENOUGH = "too few fits"
 #: Lines of learners without privacy, in their order: all grey, so that each needs a dash of its own.
 LEVEL_DASHES = ("dashdot", "longdash", "longdashdot", "12px,3px,2px,3px,2px,3px")
 COMPOSED_AXIS = f"ε the steps compose to ({NEIGHBOURS})"
@@ -55,7 +57,7 @@ def lines_text(curves: Sequence[Curve], banded: str | None) -> str:
     if banded is not None:
         fits = min(point.n_fits for curve in curves if curve.learner == banded for point in curve.points)
         title = _styles(curves)[banded].title
-        words.append(f"Band: nine of ten outcomes (5–95 %) of {title}, from {fits:,} fits or more at each point.")
+        words.append(f"Band: nine of ten outcomes (5% to 95%) of {title}, from {fits:,} fits or more at each point.")
     elif not bandable(curves):
         words.append(f"No spread is drawn from fewer than {ENOUGH} fits at a point.")
     if any(curve.verdict in ("unproven", "violated") for curve in curves):
@@ -154,7 +156,8 @@ def _add_line(figure: Figure, curve: Curve, style: LineStyle, along: str, metric
 
 def _hover(point: Point, along: str, metric: str) -> str:
     low, median, high = (measure_text(value, metric) for value in (point.low, point.median, point.high))
-    said = f"median {median}, 5–95 %: {low} to {high}<br>{point.n_fits:,} fits"
+    between = f", 5% to 95%: {low} to {high}" if point.n_fits >= ENOUGH else ""
+    said = f"median {median}{between}<br>{point.n_fits:,} fits"
     return f"{_place_words(along, point.x)}<br>{said}<br>composed ε {number_text(point.composed)} ({NEIGHBOURS})"
 
 
@@ -212,8 +215,8 @@ def curve_rows(curves: Sequence[Curve], *, along: str, metric: str) -> Rows:
             AXES[along]: number_text(point.x) if along == "epsilon" else f"{point.x:,.0f}",
             COMPOSED_AXIS: number_text(point.composed),
             f"median {METRICS[metric]}": measure_text(point.median, metric),
-            "5 %": measure_text(point.low, metric),
-            "95 %": measure_text(point.high, metric),
+            "5%": measure_text(point.low, metric) if point.n_fits >= ENOUGH else NOT_ENOUGH,
+            "95%": measure_text(point.high, metric) if point.n_fits >= ENOUGH else NOT_ENOUGH,
             "fits": f"{point.n_fits:,}",
         }
         for curve in curves

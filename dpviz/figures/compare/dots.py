@@ -1,4 +1,4 @@
-"""Twenty-five dots per learner, each a share of 4 % of what its draws turn out to be, on one scale.
+"""Twenty-five dots per learner, each a share of 4% of what its draws turn out to be, on one scale.
 
 Dots of one size are counted more reliably than bands are read (Kay, Kola, Hullman and Munson, CHI 2016). The drawing is SVG
 with an empty mark per learner, which the widget moves from draw to draw.
@@ -7,6 +7,7 @@ with an empty mark per learner, which the widget moves from draw to draw.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from dpviz.figures.theme import NEUTRAL
 
 #: Said before the first dot is seen (pilot users read a dot as a data set).
 WHAT_A_DOT_IS = (
-    f"Each dot is one of {N_DOTS} equally likely results: 4 % of what a fresh draw of the noise (on one of the splits) gives. "
+    f"Each dot is one of {N_DOTS} equally likely results: 4% of what a fresh draw of the noise (on one of the splits) gives. "
     "A dot is not a row and not a data set. A number on a stack says how many dots it holds."
 )
 WIDE, NARROW = 960, 340
@@ -87,6 +88,15 @@ def dots_svg(rows: Sequence[DotRow], scale: Scale, *, metric: str = "accuracy") 
     return f"{head}{lines}{''.join(parts)}{axis}</svg>"
 
 
+def dots_file(svg: str) -> str:
+    """A drawing of `dots_svg` that stands by itself: of a fixed size, on white, with its own style."""
+    width, height = re.search(r'viewBox="0 0 (\d+) (\d+)"', svg).groups()  # type: ignore[union-attr]
+    style = f"<style>{STYLE} text {{ font-family: sans-serif; fill: #222; }}</style>"
+    ground = f'<rect width="{width}" height="{height}" fill="white"/>'
+    head, _, rest = svg.partition(">")
+    return f'{head} width="{width}" height="{height}">{style}{ground}{rest}'
+
+
 def _row(row: DotRow, place: int, drawn: list[tuple[float, int]], base: float, scale: Scale, radius: float, top: float) -> str:
     colour = row.style.colour
     is_open = row.style.dash != "solid"
@@ -143,7 +153,7 @@ def _value(value: float, metric: str, *, short: bool = False) -> str:
     if metric not in ("accuracy", "balanced_accuracy"):
         return f"{round(value, 12) + 0.0:,.6g}" if short else measure_text(value, metric)
     text = f"{100 * value:.1f}"
-    return f"{text.removesuffix('.0') if short else text} %"
+    return f"{text.removesuffix('.0') if short else text}%"
 
 
 STYLE = f"""

@@ -23,7 +23,7 @@ def consequences_figure(found: Consequences, *, cursor: float, candidates: int, 
     guesses = [100 * guesses_right(item.proven, candidates) for item in found.found]
     withstands = [item.protected(above) for item in found.found]
     for row, y, colour, words in (
-        (1, middle, BLUE, "median %{y:.1f} %"),
+        (1, middle, BLUE, "median %{y:.1f}%"),
         (2, guesses, PINK, "%{y:.3g} of 100"),
         (3, withstands, GREEN, "%{y} rows"),
     ):
@@ -110,9 +110,9 @@ def consequence_rows(found: Consequences, *, candidates: int, above: float) -> R
     return [
         {
             AXES["epsilon"]: number_text(item.epsilon),
-            "accuracy, 5 %": f"{item.accuracy(TAIL):.1%}",
+            "accuracy, 5%": f"{item.accuracy(TAIL):.1%}",
             "median": f"{item.accuracy(0.5):.1%}",
-            "95 %": f"{item.accuracy(1 - TAIL):.1%}",
+            "95%": f"{item.accuracy(1 - TAIL):.1%}",
             "right guesses of 100": number_text(100 * guesses_right(item.proven, candidates)),
             "poisoned rows withstood": "none shown" if (rows := item.protected(above)) is None else f"{rows:,}",
         }

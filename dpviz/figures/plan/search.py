@@ -104,7 +104,7 @@ def check_sentence(found: Rung, along: Along, goal: Goal) -> str:
         "open": "In line with the answer.",
         "no": "The answer did not hold here.",
     }[found.verdict]
-    limits = f"between {percent(round(found.low, 3))} and {percent(round(found.high, 3))} with 95 % confidence"
+    limits = f"between {percent(round(found.low, 3))} and {percent(round(found.high, 3))} with 95% confidence"
     return (
         f"Checked on {found.n_draws} fresh simulations with {place_text(along, found.place)}: {found.successes} trees reached "
         f"{percent(goal.target)}, {percent(round(found.share, 3))} ({limits}); {percent(goal.reliability)} was asked. {verdict}"

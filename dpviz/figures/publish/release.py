@@ -85,7 +85,7 @@ def _kept(loss: PrivacyLoss, rows: int) -> str:
     if loss.delta:
         return "not proved with δ"
     share = 100 * math.exp(-rows * loss.epsilon)
-    return f"{number_text(share)} %" if share >= 0.1 else "less than 0.1 %"
+    return f"{number_text(share)}%" if share >= 0.1 else "less than 0.1%"
 
 
 def risk_sentence(balance: Balance, asked: PrivacyLoss) -> str:

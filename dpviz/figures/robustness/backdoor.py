@@ -67,7 +67,7 @@ def backdoor_rows(curves: pd.DataFrame) -> Rows:
             f"ε ({NEIGHBOURS})": number_text(line.epsilon) if line.published == line.published else "none",
             "rows with the trigger": f"{line.poisoned_rows:,}",
             "trigger works": f"{line.success:.1%}",
-            "95 % limits": f"{line.success_low:.1%} to {line.success_high:.1%}",
+            "95% limits": f"{line.success_low:.1%} to {line.success_high:.1%}",
             "at most, proved": f"{line.tight_high:.1%}" if line.tight_high == line.tight_high else "nothing",
             "accuracy without trigger": f"{line.accuracy:.1%}",
         }

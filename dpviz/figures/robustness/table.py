@@ -67,7 +67,7 @@ def attack_table(found: Sequence[Certified], attacks: pd.DataFrame) -> Rows:
             "algorithm": item.name,
             "poisoned rows": f"{line.poisoned_rows:,}",
             "mean accuracy": f"{line.accuracy:.1%}",
-            "95 % limits": f"{line.low:.1%} to {line.high:.1%}",
+            "95% limits": f"{line.low:.1%} to {line.high:.1%}",
             "proved": "nothing" if item.table.reason else f"{item.table.low(int(line.poisoned_rows)):.1%}",
         }
         for item in found

@@ -40,9 +40,9 @@ def headline(found: Sequence[Certified], wanted: float | None) -> str:
 
 
 def protects_text(item: Certified, wanted: float | None) -> str:
-    """As in "protects up to 12 poisoned rows of 16,000 (0.07 %)"."""
+    """As in "protects up to 12 poisoned rows of 16,000 (0.07%)"."""
     rows = item.table.protected_rows(wanted) or 0
-    return f"protects up to {counted(rows, 'poisoned row')} of {item.table.n_train:,} ({100 * item.share(rows):.2g} %)"
+    return f"protects up to {counted(rows, 'poisoned row')} of {item.table.n_train:,} ({100 * item.share(rows):.2g}%)"
 
 
 def verdict_text(item: Certified, wanted: float | None) -> str:
@@ -82,7 +82,7 @@ def marks_text(found: Sequence[Certified], *, are_attacked: bool) -> str:
     said = [text for kind, text in words.items() if kind in kinds]
     crossed = ["Ring with a number: so many poisoned rows, and it is still above the dotted line."]
     grey = ["Grey area: no better than always answering the largest class."]
-    dots = ["Dots: measured attacks with 95 % limits."] if are_attacked else []
+    dots = ["Dots: measured attacks with 95% limits."] if are_attacked else []
     return " ".join(said + (crossed if kinds & set(SOUND) else []) + dots + grey)
 
 

@@ -97,6 +97,6 @@ def _as_accurate(curves: pd.DataFrame, gap: Gap) -> str:
 def _sentence(gap: Gap, under: str, compared: str) -> str:
     ours, other = get_learner(DEFAULT).title, get_learner(gap.other).title
     place = f"At ε = {number_text(gap.epsilon)} ({NEIGHBOURS}) with {counted(gap.rows, 'poisoned row')}"
-    sure = "the 95 % limits do not overlap" if gap.are_apart else f"from {gap.n_draws} draws each, and the 95 % limits overlap"
+    sure = "the 95% limits do not overlap" if gap.are_apart else f"from {gap.n_draws} draws each, and the 95% limits overlap"
     unproved = "" if gap.is_proved else f" Nothing is proved about {other}."
     return f"{ours} is the weaker one here. {place} {under}it {compared.format(other=other)}; {sure}.{unproved}"

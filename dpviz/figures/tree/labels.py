@@ -83,8 +83,8 @@ def fitted_pair(name: str, rest: str, width: float, size: float, *, is_number: b
 
 
 def interval_in_words(interval: tuple[float, float]) -> str:
-    """As in "8.6 to 10.1 (95 %)"."""
-    return f"{format_value(interval[0])} to {format_value(interval[1])} (95 %)"
+    """As in "8.6 to 10.1 (95%)"."""
+    return f"{format_value(interval[0])} to {format_value(interval[1])} (95%)"
 
 
 def rule_parts(schema: Schema, rule: Rule) -> tuple[str, str]:

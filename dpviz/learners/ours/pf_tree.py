@@ -124,10 +124,10 @@ _KEPT_FOR = {LEAF_COUNTS: "the counts of the leaves", LEAF_SUMS: "the values of 
 
 
 def counted_share(n_public: int | None, epsilon: float) -> float:
-    """The part of the rows that is counted in leaves: 10 % from n_public * epsilon = 1000 on, up to 15 % below. Uses no data.
+    """The part of the rows that is counted in leaves: 10% from n_public * epsilon = 1000 on, up to 15% below. Uses no data.
 
     There noise hides the counts: more rows make better probabilities and a closer test, and cost little accuracy. Without a
-    declared row count 10 %.
+    declared row count 10%.
     """
     wanted = LEAST_COUNTED * math.sqrt(ENOUGH / (n_public * epsilon)) if n_public else LEAST_COUNTED
     return round(min(max(wanted, LEAST_COUNTED), MOST_COUNTED), 2)

@@ -38,7 +38,7 @@ def folded_by_noise(tree: Tree, noise_variance: float) -> Tree:
 
 
 def intervals(complete: Tree, shown: Tree, plan: BudgetPlan) -> dict[str, tuple[float, float, float]]:
-    """By path of every leaf of `shown` with shares: the share of its label, and the ends of a 95 % interval (normal).
+    """By path of every leaf of `shown` with shares: the share of its label, and the ends of a 95% interval (normal).
 
     `shown` is `complete` or a folded form of it: the noise on every count that was added up is known.
     """

@@ -25,7 +25,7 @@ from dpviz.table.schema import Schema
 
 #: The part of the plan and of the ledger.
 TEST = "test"
-#: Two-sided 95 % of a normal distribution.
+#: Two-sided 95% of a normal distribution.
 Z = 1.959964
 CONFIDENCE = 0.95
 #: Bands of predicted probability for which calibration is told.
@@ -34,7 +34,7 @@ BANDS = 10
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number that was estimated from noisy counts, with the ends of its 95 % interval."""
+    """A number that was estimated from noisy counts, with the ends of its 95% interval."""
 
     value: float
     low: float

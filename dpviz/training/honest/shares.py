@@ -2,7 +2,7 @@
 
 A count is noisy twice: few rows, and the noise that was added. So the shares are estimated from the root down. Each node
 mixes its own noisy counts with its parent's shares, as if `m` rows more had come with these: m = 3 + 1.5 s sqrt(L), where s
-is the standard deviation of the noise on a count and L the number of leaves below, whose noise adds up. Of these rows, 30 % have
+is the standard deviation of the noise on a count and L the number of leaves below, whose noise adds up. Of these rows, 30% have
 the label of the leaf, which was chosen from other rows and is released too. Where counts drown in noise, a leaf so says what
 its parent and its label say. The constants were chosen on public benchmark data.
 

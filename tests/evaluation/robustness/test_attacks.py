@@ -154,7 +154,7 @@ def test_what_cannot_be_asked_is_named() -> None:
 
 @pytest.mark.slow
 def test_no_attack_gets_below_what_is_proved() -> None:
-    # every attack's upper 99.9 % limit, corrected for all that are compared, against the band of the tight bound
+    # every attack's upper 99.9% limit, corrected for all that are compared, against the band of the tight bound
     train, test = noisy_step(150, 0), noisy_step(300, 1)
     settings = [(epsilon, rows) for epsilon in (0.02, 0.1) for rows in (2, 10, 30)]
     compared = len(ATTACKS) * len(settings)

@@ -43,7 +43,7 @@ def test_the_words_name_gap_and_delta():
 def test_the_table_has_every_gap_and_rule():
     rows = leaf_rows(curves(1.0))
     assert [row["gap"] for row in rows] == [str(gap) for gap in range(gaps_to_show(1.0) + 1)]
-    assert rows[0]["flips, permute-and-flip"] == "50 %"
+    assert rows[0]["flips, permute-and-flip"] == "50%"
     assert float(rows[1]["reveals, smooth (published)"].split()[0]) == pytest.approx(_loss_at_one(), rel=0.01)
 
 

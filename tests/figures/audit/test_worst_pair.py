@@ -102,8 +102,8 @@ class TestSentences:
         [
             (0.0, "impossible"),
             (1.0, "certain"),
-            (0.0947, "9.47 %"),
-            (0.01, "1 %"),
+            (0.0947, "9.47%"),
+            (0.01, "1%"),
             (1 / 199, "1 in 199"),
             (0.00047704864812695607, "1 in 2,100"),
             (2.8474029794758807e-10, "1 in 3,510,000,000"),
@@ -154,7 +154,7 @@ class TestFigures:
         assert mark.y[0] == "with the row"
         assert "1 in 230" in audit.limit_note(VIOLATED)
         assert audit.allowed_chance(IMPOSSIBLE) == 0
-        assert "0 %" in audit.limit_note(IMPOSSIBLE)
+        assert "0%" in audit.limit_note(IMPOSSIBLE)
 
     def test_there_is_no_mark_where_the_claim_forbids_nothing(self) -> None:
         likely = replace(HOLDS, worst_pair=pair(0.5, 0.6))

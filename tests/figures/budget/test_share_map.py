@@ -116,7 +116,7 @@ def test_the_sentence_names_the_best_point_and_what_the_rule_loses():
     found = made(peak=0.8)
     sentence = map_sentence(found)
     rule = found.nearest(found.movable.automatic)
-    assert "leaves (80 %)" in sentence
+    assert "leaves (80%)" in sentence
     assert f"{100 * (found.means[found.best] - found.means[rule]):.1f} points less" in sentence
 
 
@@ -124,7 +124,7 @@ def test_the_crossover_is_told_from_few_rows_to_many_in_either_order():
     small, large = made(n_rows=800, peak=0.6), made(n_rows=20_000, peak=0.1)
     said = crossover_sentence(large, small)
     assert said == crossover_sentence(small, large)
-    assert said == "The good share for leaves falls from about 60 % of ε with 800 rows to about 10 % with 20,000 rows."
+    assert said == "The good share for leaves falls from about 60% of ε with 800 rows to about 10% with 20,000 rows."
     assert "rises" in crossover_sentence(made(n_rows=800, peak=0.2), made(n_rows=9_000, peak=0.7))
     assert "no crossover here" in crossover_sentence(made(n_rows=800), made(n_rows=9_000))
 
@@ -159,7 +159,7 @@ GAINS = (
 
 def test_gains_are_told_with_their_interval_and_only_shown_ones_pay():
     said = gains_sentence(GAINS)
-    assert "leaves: +2.0 points (95 %: +1.0 to +3.0)" in said
+    assert "leaves: +2.0 points (95%: +1.0 to +3.0)" in said
     assert said.endswith("It pays for leaves.")
     assert gains_sentence(GAINS[:2]).endswith("No step is shown to pay.")
     assert "add/remove one row" in said

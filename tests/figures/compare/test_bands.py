@@ -21,7 +21,7 @@ from dpviz.figures.compare.bands import (
     placed,
 )
 from dpviz.figures.compare.differences import difference_figure, difference_rows, probability_text, sentence
-from dpviz.figures.compare.dots import NARROW, WIDE, DotRow, dot_rows, dots_svg, row_words, scale_of, stacked
+from dpviz.figures.compare.dots import NARROW, WIDE, DotRow, dot_rows, dots_file, dots_svg, row_words, scale_of, stacked
 from dpviz.figures.compare.measure_text import LEAST_R2, gap_text, measure_text, tick_format
 from dpviz.figures.compare.style import line_styles
 from dpviz.figures.theme import SERIES
@@ -150,8 +150,9 @@ def found(probability=0.8, n_draws=150):
     ("item", "text"),
     [
         (found(), "0.80 (0.72 to 0.86)"),
-        (found(1.0), "above 0.99 (0.72 to 0.86)"),
-        (found(0.001), "below 0.01 (0.72 to 0.86)"),
+        (found(1.0), "at least 0.72 (always ahead)"),
+        (found(0.0), "at most 0.86 (never ahead)"),
+        (found(0.001), "0.0010 (0.72 to 0.86)"),
         (found(1.0, n_draws=0), "1.00 (neither draws noise)"),
     ],
 )
@@ -166,7 +167,7 @@ def test_a_difference_is_a_line_in_points_with_its_sentence():
     assert tuple(mark.x) == pytest.approx((2,))
     assert line.line.dash == "dash"
     assert sentence(found()) == (
-        "PF-tree beats PrivaTree with probability 0.80 (0.72 to 0.86); difference +2.0 points (5–95 %: -1.0 to +5.0)"
+        "PF-tree beats PrivaTree with probability 0.80 (0.72 to 0.86); difference +2.0 points (5% to 95%: -1.0 to +5.0)"
     )
     (row,) = difference_rows([found()], "accuracy")
     assert row["splits"] == "5"
@@ -217,14 +218,14 @@ def test_titles_are_escaped_and_the_drawing_speaks():
     row = DotRow(look, tuple(np.linspace(0.7, 0.9, 25)))
     text = dots_svg([row], scale_of(row.dots, WIDE))
     assert row_words(row, metric="accuracy") in re.search('aria-label="([^"]*)"', text)[1]
-    assert row_words(row, metric="accuracy") == "PF-tree: half of the draws reach 80.0 %; nearly all lie from 70.8 % to 89.2 %"
+    assert row_words(row, metric="accuracy") == "PF-tree: half of the draws reach 80.0%; nearly all lie from 70.8% to 89.2%"
     assert dot_rows([row])[0] == {
         "learner": "PF-tree",
-        "lowest dot": "70.0 %",
-        "5th": "73.3 %",
-        "13th (median)": "80.0 %",
-        "21st": "86.7 %",
-        "highest dot": "90.0 %",
+        "lowest dot": "70.0%",
+        "5th": "73.3%",
+        "13th (median)": "80.0%",
+        "21st": "86.7%",
+        "highest dot": "90.0%",
     }
 
 
@@ -241,7 +242,7 @@ def test_r2_is_drawn_to_the_mean_and_not_far_below_it():
     assert not is_cut((TREE,), "r2")
     assert not is_cut((NOISY,), "rmse")
     assert "0.300" in figure.data[0].customdata[0]
-    assert curve_rows((NOISY,), along="epsilon", metric="r2")[0]["5 %"] == "-9.000"
+    assert curve_rows((NOISY,), along="epsilon", metric="r2")[0]["5%"] == "-9.000"
     assert headline((NOISY, TREE), along="epsilon", x=1.0, metric="r2", level=0.0) == (
         "At ε = 1 (add/remove one row), S-GBDT reaches R² 0.300 (nine of ten draws: 0.250 to 0.400); "
         "Regression tree (not private) 0.450, the mean 0.000."
@@ -255,12 +256,29 @@ def test_of_errors_the_least_is_the_best():
     assert words.endswith("the mean 900.")
     figure = compare_figure((few, many), along="epsilon", metric="rmse", level=900.0)
     assert figure.layout.yaxis.tickformat == tick_format("rmse") == ",~r"
-    found = Difference("s-gbdt", "dp-mean", 1.0, 0.9, 1.0, 400.0, 467.75, 470.0, 5, 10)
-    assert "difference +467.8 units of the target (5–95 %: +400 to +470)" in sentence(found, "rmse")
+    found = Difference("s-gbdt", "dp-mean", 1.0, 0.9, 1.0, 400.0, 467.75, 470.0, 5, 20)
+    assert "difference +467.8 units of the target (5% to 95%: +400 to +470)" in sentence(found, "rmse")
     drawn = difference_figure([found], line_styles({"dp-mean": "holds"}), "rmse")
     assert drawn.data[1].x == (467.75,)
     assert "units of the target" in drawn.layout.xaxis.title.text
-    assert difference_rows([found], "rmse")[0]["5 %"] == "+400"
+    assert difference_rows([found], "rmse")[0]["5%"] == "+400"
+
+
+def test_no_range_is_shown_of_too_few_draws():
+    few = Difference("s-gbdt", "dp-mean", 0.5, 0.3, 0.7, 400.0, 467.75, 470.0, 5, ENOUGH - 1)
+    assert sentence(few, "rmse").endswith("difference +467.8 units of the target")
+    assert difference_rows([few], "rmse")[0]["5%"] == "too few fits"
+    assert [trace.mode for trace in difference_figure([few], line_styles({"dp-mean": "holds"}), "rmse").data] == ["markers"]
+    point = replace(SOUND.points[0], n_fits=ENOUGH - 1)
+    assert curve_rows([replace(SOUND, points=(point,))], along="epsilon", metric="accuracy")[0]["95%"] == "too few fits"
+
+
+def test_a_saved_drawing_of_dots_stands_by_itself():
+    (look,) = line_styles({"pf-tree": "holds"}).values()
+    row = DotRow(look, tuple(np.linspace(0.7, 0.9, 25)))
+    root = ET.fromstring(dots_file(dots_svg([row], scale_of(row.dots, WIDE))))
+    assert (root.get("width"), root.get("viewBox").split()[3]) == (str(WIDE), root.get("height"))
+    assert [child.tag.rpartition("}")[2] for child in root][:2] == ["style", "rect"]
 
 
 @pytest.mark.parametrize(

@@ -21,14 +21,14 @@ def test_bars_show_the_counts():
 
 def test_a_sentence_says_what_is_most_frequent_and_what_is_missing():
     assert column_sentence(TEXTS) == (
-        "answer <b>: yes <i> is most frequent (60 %); 10 % of the cells are missing, 10 rows have a text that is not shown."
+        "answer <b>: yes <i> is most frequent (60%); 10% of the cells are missing, 10 rows have a text that is not shown."
     )
-    assert column_sentence(BINS) == "age: 10 to 15 is most frequent (50 %); no cell is missing."
+    assert column_sentence(BINS) == "age: 10 to 15 is most frequent (50%); no cell is missing."
     assert column_sentence(NONE) == "empty: every cell is missing."
 
 
 def test_tables_hold_the_same_numbers():
-    assert column_rows(BINS)[1] == {"value": "5 to 10", "rows": "20", "share": "33.3 %"}
+    assert column_rows(BINS)[1] == {"value": "5 to 10", "rows": "20", "share": "33.3%"}
     first, second, third = overview((TEXTS, BINS, NONE))
-    assert first == {"column": "answer <b>", "cells": [60, 20], "values": f"yes <i>: 60 %, {'y' * 39}…: 20 %", "missing": 10.0}
+    assert first == {"column": "answer <b>", "cells": [60, 20], "values": f"yes <i>: 60%, {'y' * 39}…: 20%", "missing": 10.0}
     assert (second["values"], third["values"], third["missing"]) == ("0 to 15", "", 100.0)

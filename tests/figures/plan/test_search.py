@@ -41,14 +41,14 @@ def test_an_answer_says_what_is_enough_what_is_not_and_what_is_open():
     assert "With ε = 1, 200 of 200 trees reached it." in said
     assert "With ε = 0.01, 3 of 30 did: shown not to be enough." in said
     assert "Undecided: ε = 0.1." in said
-    assert "95 % confidence" in said
+    assert "95% confidence" in said
 
 
 def test_not_reachable_is_said_only_when_it_was_shown():
     assert answer_headline(answer(rung(1.0, 3, 30)), "epsilon") == "Not reachable, not even with ε = 1"
     assert answer_headline(answer(rung(1.0, 450, 500)), "epsilon").startswith("Not shown to be reachable")
     assert answer_headline(answer(complete=False), "epsilon").startswith("Stopped")
-    assert "middle tree there had 50 %" in answer_sentence(answer(rung(1.0, 3, 30)), "epsilon", WISH)
+    assert "middle tree there had 50%" in answer_sentence(answer(rung(1.0, 3, 30)), "epsilon", WISH)
 
 
 def test_rows_and_depths_have_words_of_their_own():
@@ -148,7 +148,7 @@ class TestConsequences:
         headline, explanation = three.protecting_sentence(found, rows, found.majority)
         assert headline.startswith("ε ")
         assert f"withstands {rows:,} poisoned" in headline
-        assert "95 % confidence" in explanation
+        assert "95% confidence" in explanation
         assert three.protecting_sentence(found, 100_000, found.majority)[0].startswith("Not reachable: no ε between 0.01 and 1")
 
     def test_a_learner_without_privacy_gets_no_guarantee_anywhere(self):

@@ -64,9 +64,9 @@ def test_statements_weaken_under_the_running_total():
     alone, together = ([row[key] for row in rows] for key in ("by this release alone", "by all releases together"))
     assert alone[0] == "at most 56.2"
     assert together[0] == "at most 73.1"
-    assert alone[1] == f"{100 * math.exp(-0.25):.1f} %"
-    assert together[1] == f"{100 * math.exp(-1.0):.1f} %"
-    assert together[-1] == "less than 0.1 %"
+    assert alone[1] == f"{100 * math.exp(-0.25):.1f}%"
+    assert together[1] == f"{100 * math.exp(-1.0):.1f}%"
+    assert together[-1] == "less than 0.1%"
 
 
 def test_a_person_with_several_rows_gets_a_line_of_their_own():

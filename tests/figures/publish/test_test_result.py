@@ -15,9 +15,9 @@ REPORT = TestReport(SCHEMA, 0.1, 1e6, (Leaf(0, (60, 20), (0.75, 0.25)), Leaf(1, 
 
 def test_every_figure_is_said_with_its_interval():
     said = result_sentences(REPORT)
-    assert said[0].startswith("Right for 75.0 % (67.")
-    assert said[1].startswith("Of those that are 'c0', it says so for 85.7 % (")
-    assert "Ranks a row with 'c1' above one with 'c0' in 72.9 % (" in said[3]
+    assert said[0].startswith("Right for 75.0% (67.")
+    assert said[1].startswith("Of those that are 'c0', it says so for 85.7% (")
+    assert "Ranks a row with 'c1' above one with 'c0' in 72.9% (" in said[3]
     assert "Log loss" in said[4]
     assert "in 2 of 2 bands" in said[5]
     assert "about 120 rows" in said[-1]
@@ -29,11 +29,11 @@ RARE = TestReport(SCHEMA, 0.1, 1e6, (Leaf(0, (900, 8), (0.95, 0.05)), Leaf(1, (6
 
 def test_accuracy_comes_last_where_nearly_all_rows_are_of_one_class():
     said = result_sentences(RARE)
-    assert said[0].startswith("Balanced accuracy 86.9 % (")
-    assert said[-2].startswith("Right for 93.2 % (")
-    assert "Always saying the most frequent class: 96.0 %" in said[-2]
-    assert accuracy_sentence(RARE).startswith("balanced accuracy 86.9 % (")
-    assert accuracy_sentence(REPORT).startswith("right for 75.0 % (")
+    assert said[0].startswith("Balanced accuracy 86.9% (")
+    assert said[-2].startswith("Right for 93.2% (")
+    assert "Always saying the most frequent class: 96.0%" in said[-2]
+    assert accuracy_sentence(RARE).startswith("balanced accuracy 86.9% (")
+    assert accuracy_sentence(REPORT).startswith("right for 75.0% (")
 
 
 def test_of_a_number_r2_and_errors_are_said():

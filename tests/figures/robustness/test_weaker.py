@@ -22,8 +22,8 @@ def test_a_better_private_learner_is_named_with_both_numbers() -> None:
     assert "is the weaker one here. At ε = 0.1 (add/remove one row) with 12 poisoned rows" in said
     assert "work on 73.0%" in said
     assert "on 0.8%" in said
-    assert "the 95 % limits do not overlap. Nothing is proved about" in said
-    assert "from 20 draws each, and the 95 % limits overlap" in backdoor_weaker(curves(0.73, 0.008, width=0.5))
+    assert "the 95% limits do not overlap. Nothing is proved about" in said
+    assert "from 20 draws each, and the 95% limits overlap" in backdoor_weaker(curves(0.73, 0.008, width=0.5))
 
 
 def test_a_smaller_budget_as_accurate_as_the_other_is_named_where_there_is_one() -> None:

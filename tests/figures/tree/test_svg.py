@@ -167,9 +167,9 @@ def test_a_right_to_left_name_does_not_turn_its_question_round() -> None:
 
 
 def test_marks_are_drawn_and_read_out(small_tree: Tree) -> None:
-    root = draw(small_tree, marks={"L": "63 %"})
-    assert "63 %" in str(nodes(root)[1].get("aria-label"))
-    assert [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "mark"] == ["63 %"]
+    root = draw(small_tree, marks={"L": "63%"})
+    assert "63%" in str(nodes(root)[1].get("aria-label"))
+    assert [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "mark"] == ["63%"]
 
 
 def test_a_node_has_the_ink_of_the_draws_in_which_it_comes_back(small_tree: Tree) -> None:
@@ -261,6 +261,6 @@ def test_a_number_with_an_interval_has_a_bar_on_the_scale_of_all_leaves():
     both = Branch(ThresholdRule(0, 0.5), NumberLeaf(20.0, (10.0, 30.0)), NumberLeaf(50.0, (40.0, 60.0)))
     svg = tree_svg(Tree(schema, both), widths=None, selected=None, title="t")
     assert svg.count('class="band"') == 2
-    assert "Predicts 20, mean 10 to 30 (95 %). Depth 1, reached by yes." in svg
+    assert "Predicts 20, mean 10 to 30 (95%). Depth 1, reached by yes." in svg
     plain = Branch(ThresholdRule(0, 0.5), NumberLeaf(20.0), NumberLeaf(50.0))
     assert 'class="band"' not in tree_svg(Tree(schema, plain), widths=None, selected=None, title="t")

@@ -34,7 +34,7 @@ def test_many_rows_without_noise_speak_for_themselves():
 def test_a_leaf_whose_counts_drown_in_noise_says_what_its_parent_and_its_label_say():
     calm, noisy = (shares([[900, 100], [0, 8], [500, 1500]], variance)[1] for variance in (0.0, 10_000.0))
     assert calm.shares[1] > 0.6
-    # its parent says 0.22 (both leaves below, some of the root); of the rows that come with it, 30 % have its label
+    # its parent says 0.22 (both leaves below, some of the root); of the rows that come with it, 30% have its label
     assert noisy.shares == pytest.approx((0.7 * 0.78, 0.7 * 0.22 + 0.3), abs=0.03)
     assert noisy.label == 1
 

@@ -1,0 +1,100 @@
+"""What somebody waits for on each page, in a browser: `python -m tests.browser.page_times [PAGE ...]`, on an idle machine.
+
+A session of its own per page, on the loan sample and with the scripts in the browser's cache, in so many rounds. First the first
+useful picture of every page; then Compare: its first look, everything it computes by default, and meanwhile the first tree of
+another session. The exit code is 0 whether or not a target is met. Needs a Chromium, as the pictures do.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from statistics import median
+from time import monotonic
+from typing import Any
+
+from playwright.sync_api import sync_playwright
+
+from tests.browser.serving import BROWSER_ARGUMENTS, ROOT, serve
+from tests.browser.visiting import visitor
+
+ROUNDS = 3
+FIRST, COARSE, WHOLE = 2.0, 4.0, 12.0
+#: The picture of a page, where it is not a chart.
+PICTURES = {
+    "tree": "svg.dp-tree",
+    "audit": ".dpa > *",
+    "budget": "[class*=st-key-spending] .main-svg",
+    "data": "[data-testid=stDataFrame]",
+    "publish": "[data-testid=stMain] [data-testid=stAlert]",
+    "register": "[data-testid=stMain] [data-testid=stAlert], [data-testid=stDataFrame]",
+}
+CHART = ".js-plotly-plot .main-svg"
+
+
+def seconds_until(page: Any, address: str, name: str) -> float:
+    """Until the first useful picture of a page is to be seen."""
+    start = monotonic()
+    page.goto(f"{address}/{'' if name == 'tree' else name}")
+    page.locator(PICTURES.get(name, CHART)).first.wait_for()
+    return monotonic() - start
+
+
+def main(names: list[str]) -> None:
+    """Print a line per page, and three about Compare."""
+    pages = names or sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+    binary = os.environ.get("DPVIZ_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
+    print(f"load average before it began {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors, median of {ROUNDS} rounds")
+    with serve(ROOT / "app.py") as address, sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=binary, args=BROWSER_ARGUMENTS)
+        context = visitor(browser, viewport={"width": 1440, "height": 900})
+        for name in pages:
+            _say(f"{name}: first useful picture", FIRST, lambda name=name: _in_new_session(context, address, name))
+        if not names:
+            for words, target, seconds in _compare(context, address):
+                print(f"{words}: {seconds:.1f} s ({_verdict(seconds, target)})")
+        browser.close()
+
+
+def _say(words: str, target: float, measure: Callable[[], float]) -> None:
+    measure()  # what the server and the browser keep
+    found = [measure() for _ in range(ROUNDS)]
+    print(f"{words}: {median(found):.1f} s, {min(found):.1f} to {max(found):.1f} ({_verdict(median(found), target)})", flush=True)
+
+
+def _verdict(seconds: float, target: float) -> str:
+    return f"target {target:g} s {'met' if seconds <= target else 'not met'}"
+
+
+def _in_new_session(context: Any, address: str, name: str) -> float:
+    page = context.new_page()
+    seconds = seconds_until(page, address, name)
+    page.close()
+    return seconds
+
+
+def _compare(context: Any, address: str) -> list[tuple[str, float, float]]:
+    page, start = context.new_page(), monotonic()
+    page.goto(f"{address}/compare")
+    refine = page.get_by_role("button", name="Refine")
+    refine.wait_for()
+    coarse = monotonic() - start
+    start = monotonic()
+    refine.click()
+    page.get_by_role("button", name="Cancel").wait_for()
+    tree = _in_new_session(context, address, "tree")
+    page.get_by_role("button", name="Cancel").wait_for(state="detached")
+    page.get_by_text("Who beats whom").wait_for()
+    whole = monotonic() - start
+    page.close()
+    return [
+        ("Compare's first look", COARSE, coarse),
+        ("Compare's full default", WHOLE, whole),
+        ("the first tree of another session meanwhile", FIRST, tree),
+    ]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
