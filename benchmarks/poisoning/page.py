@@ -122,7 +122,5 @@ def _protected(lines: Sequence[Line]) -> str:
         rows.append([line.data, f"{line.epsilon:g}", f"{line.ours.n_train:,}", _short(line.ours.majority), told])
     title = f"## How many rows {get_learner(DEFAULT).title} withstands\n\n"
     return (
-        title
-        + "Its mean accuracy provably stays above the majority class, with 95% confidence:\n\n"
-        + markdown_table(head, rows)
+        title + "Its mean accuracy provably stays above the majority class, with 95% confidence:\n\n" + markdown_table(head, rows)
     )
