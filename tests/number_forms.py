@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 #: A blank before the sign (unless it divides), a dash between numbers, thousands by anything but a comma.
-_FAULTS = re.compile(r"\d[ \u00a0\u202f]%(?! ?\d)|\d%?–\d|\b\d{1,3}(?:['’ \u00a0\u202f]\d{3})+\b(?! ?[:/])")
+_FAULTS = re.compile(r"\d[ \u00a0\u202f]%(?! ?\d)|\d%?–\d|\b[1-9]\d{0,2}(?:['’ \u00a0\u202f]\d{3})+\b(?! ?[:/])")
 
 
 def number_faults(text: str) -> list[str]:

@@ -16,7 +16,7 @@ from html import escape
 from dpviz.evaluation.compare.comparison import N_DOTS
 from dpviz.figures.compare.measure_text import measure_text
 from dpviz.figures.compare.style import LineStyle
-from dpviz.figures.theme import NEUTRAL
+from dpviz.figures.theme import LIGHT, NEUTRAL
 
 #: Said before the first dot is seen (pilot users read a dot as a data set).
 WHAT_A_DOT_IS = (
@@ -91,8 +91,8 @@ def dots_svg(rows: Sequence[DotRow], scale: Scale, *, metric: str = "accuracy") 
 def dots_file(svg: str) -> str:
     """A drawing of `dots_svg` that stands by itself: of a fixed size, on white, with its own style."""
     width, height = re.search(r'viewBox="0 0 (\d+) (\d+)"', svg).groups()  # type: ignore[union-attr]
-    style = f"<style>{STYLE} text {{ font-family: sans-serif; fill: #222; }}</style>"
-    ground = f'<rect width="{width}" height="{height}" fill="white"/>'
+    style = f"<style>{STYLE} text {{ font-family: sans-serif; fill: {LIGHT.ink}; }}</style>"
+    ground = f'<rect width="{width}" height="{height}" fill="{LIGHT.ground}"/>'
     head, _, rest = svg.partition(">")
     return f'{head} width="{width}" height="{height}">{style}{ground}{rest}'
 
