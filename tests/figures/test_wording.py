@@ -53,5 +53,5 @@ def test_other_forms_would_be_noticed(tmp_path):
     for fault in ("about 80 %", "80\u00a0% of", "5–95%", "from 0.1–1", "1'000 rows", "12 000 rows"):
         assert len(number_faults(f"Here {fault} stands.")) == 1
     source = tmp_path / "page.py"
-    source.write_text('share = 7 % 4\nsaid = f"{share:.1f}%"\n', encoding="utf-8")
-    assert [fault for text in strings_of(source) for fault in number_faults(text)] == ["7%"]
+    source.write_text('share = 7 % 4\nsaid = f"{share:.1f} %"\n', encoding="utf-8")
+    assert [fault for text in strings_of(source) for fault in number_faults(text)] == ["7 %"]
