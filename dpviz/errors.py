@@ -168,7 +168,7 @@ class DocumentError(DpvizError):
 
 
 class RegisterError(DpvizError):
-    """The release register cannot be used. `code` names the kind: unreadable, locked, foreign, newer, damaged, lessons."""
+    """The release register cannot be used. `code` is the kind: a key of `_WORDS` in `dpviz.release.store`, such as "locked"."""
 
     def __init__(self, code: str, what: str, *, where: str = "", remedy: str) -> None:
         self.code = code

@@ -9,9 +9,14 @@ from __future__ import annotations
 import hmac
 import os
 from contextlib import suppress
+from glob import escape
 from pathlib import Path
+from time import time
 
 from dpviz.randomness import random_128_bits
+
+#: A part of a file that nobody has touched for so many seconds is nobody's any more.
+_LEFT_BEHIND = 60.0
 
 
 def key_path(register: Path) -> Path:
@@ -27,6 +32,12 @@ def head_path(register: Path) -> Path:
 def keyed(key: bytes, text: str) -> str:
     """HMAC-SHA256, hexadecimal (RFC 2104)."""
     return hmac.digest(key, text.encode(), "sha256").hex()
+
+
+def is_open_to_others(register: Path) -> bool:
+    """Whether others than the owner may read or write the register or its key. Windows keeps such rights elsewhere."""
+    found = (path for path in (register, key_path(register)) if path.exists())
+    return os.name != "nt" and any(path.stat().st_mode & 0o077 for path in found)
 
 
 def read_key(register: Path) -> bytes | None:
@@ -56,6 +67,15 @@ def keep_head(register: Path, head: str) -> None:
     """Keep this head as the latest."""
     if read_head(register) != head:
         _write(head_path(register), head)
+        _clear_parts(head_path(register))
+
+
+def _clear_parts(target: Path) -> None:
+    """Remove what kills have left behind of this file: to write it takes milliseconds."""
+    for part in target.parent.glob(f".{escape(target.name)}-*.part"):
+        with suppress(OSError):  # another process has removed it
+            if time() - part.stat().st_mtime > _LEFT_BEHIND:
+                part.unlink()
 
 
 def _write(target: Path, text: str) -> None:

@@ -87,10 +87,11 @@ def _given_up(connection: sqlite3.Connection) -> set[str]:
     return {head for (text,) in lost for head in json.loads(text)}
 
 
-def head_of_release(connection: sqlite3.Connection, token: str) -> str:
-    """The hash of the entry with which this release was started."""
+def head_of_release(connection: sqlite3.Connection, token: str) -> str | None:
+    """The hash of the entry with which this release was started; None where there is none."""
     sql = "SELECT head FROM entry WHERE kind = 'release' AND item = ? ORDER BY number LIMIT 1"
-    return str(connection.execute(sql, (digest(token),)).fetchone()[0])
+    found = connection.execute(sql, (digest(token),)).fetchone()
+    return None if found is None else str(found[0])
 
 
 def identity(connection: sqlite3.Connection) -> str:

@@ -4,40 +4,99 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import IO, Any, TextIO
 
 from dpviz.errors import DpvizError
 
+if sys.platform != "win32":
+    import fcntl
 
-def write_part(target: Path, token: str, text: str) -> Path:
-    """Write UTF-8 text to a file in the folder of `target`, sync it, and return its path.
 
-    Raises DpvizError and leaves nothing behind when that fails.
+def part_of(target: Path, token: str) -> Path:
+    """Where the file of a release is written before it is moved to `target`."""
+    return target.with_name(f".dpviz-{token}.part")
+
+
+def write_part(target: Path, token: str, text: str) -> TextIO:
+    """Write UTF-8 text to a file in the folder of `target`, sync it, and return it, still open.
+
+    While it is open nobody takes it for what a crash left behind. Raises DpvizError and leaves nothing behind when that fails.
     """
-    part = target.with_name(f".dpviz-{token}.part")
+    part = part_of(target, token)
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with open(part, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+        file = open(part, "w", encoding="utf-8", newline="\n")  # noqa: SIM115 - whoever called closes it
+        _hold(file)
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
     except (OSError, ValueError) as error:
         discard(part)
         raise _unwritable(target, error) from error
-    return part
+    return file
 
 
-def move_into_place(part: Path, target: Path) -> None:
-    """Rename the finished file to `target`, which must not exist yet, and sync the folder."""
+def move_into_place(part: Path, target: Path, sha256: str) -> None:
+    """Rename the finished file to `target`, where no other file may stand, and sync the folder.
+
+    Raises DpvizError and removes the file when that fails. Another process may have moved it first: then all is well.
+    """
     try:
-        if target.exists():  # it may be another release, which is never overwritten
-            raise FileExistsError(0, "There is already a file of this name")
-        os.replace(part, target)
-        _sync_folder(target.parent)
+        _move(part, target, sha256)
     except OSError as error:
         discard(part)
         raise _unwritable(target, error) from error
+
+
+def _move(part: Path, target: Path, sha256: str) -> None:
+    if not is_file_with(target, sha256):
+        if target.exists():  # it may be another release, which is never overwritten
+            raise FileExistsError(0, "There is already a file of this name")
+        try:
+            os.replace(part, target)
+        except FileNotFoundError:
+            if not is_file_with(target, sha256):
+                raise
+    _sync_folder(target.parent)
+
+
+def recover(target: Path, token: str, sha256: Callable[[str], str]) -> None:
+    """What a crash left of a release: move a whole file to its place, remove half a one.
+
+    A file that is being written is left alone, and one that cannot be moved stays where it is. `sha256` gives the hash noted in
+    the register, asked for once the writer is gone: only then is it final.
+    """
+    part = part_of(target, token)
+    if not _is_left_behind(part):
+        return
+    if (noted := sha256(token)) and is_file_with(part, noted):
+        with suppress(OSError):
+            _move(part, target, noted)
+    else:
+        discard(part)
+
+
+def _is_left_behind(part: Path) -> bool:
+    try:
+        with open(part, "rb") as file:
+            return _hold(file)
+    except OSError:  # there is none
+        return False
+
+
+def _hold(file: IO[Any]) -> bool:
+    """Lock a file until it is closed; False while another has it open. Windows removes and moves no open file: nothing to do."""
+    if sys.platform == "win32":
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def discard(part: Path) -> None:

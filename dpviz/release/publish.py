@@ -15,7 +15,7 @@ from typing import Any
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.errors import NotReleasable, NotRowWise, RefusedRelease
+from dpviz.errors import NotReleasable, NotRowWise, RefusedRelease, RegisterError
 from dpviz.learners import fit, get_learner, require_task
 from dpviz.privacy.source import ExactNoise
 from dpviz.randomness import random_128_bits
@@ -217,11 +217,24 @@ def released_document(result: FitResult, promised: Promise, seal: Seal) -> str:
 
 
 def _write(register: ReleaseRegister, token: str, target: Path, text: str) -> Entry:
-    part = write_part(target, token, text)
+    with write_part(target, token, text) as file:
+        part = Path(file.name)
+        try:
+            sha256 = register.sealed(token, part)
+        except BaseException:
+            discard(part)
+            raise
+    move_into_place(part, target, sha256)
     try:
-        register.sealed(token, part)
-    except BaseException:
-        discard(part)
+        return register.finish(token)
+    except RegisterError:
+        if _is_unknown(register, token):  # somebody has removed the register: no file stands without its entry
+            discard(target)
         raise
-    move_into_place(part, target)
-    return register.finish(token)
+
+
+def _is_unknown(register: ReleaseRegister, token: str) -> bool:
+    try:
+        return register.find(token) is None
+    except RegisterError:  # nobody can tell now; the entry was there when the file was moved
+        return False

@@ -13,7 +13,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from dpviz.accounting.guarantee import PrivacyLoss, round_down, round_up
+from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss, round_down, round_up
+from dpviz.errors import OverCap
 from dpviz.table.role import DataRole
 
 #: An epsilon that exceeds what is left by less than this share counts as what is left: 0.1 is not exactly a tenth.
@@ -178,3 +179,20 @@ def _sums(losses: Iterable[PrivacyLoss]) -> tuple[Fraction, Fraction]:
     known = list(losses)
     zero = Fraction(0)
     return sum((Fraction(loss.epsilon) for loss in known), zero), sum((Fraction(loss.delta) for loss in known), zero)
+
+
+def require_room(balance: Balance, loss: PrivacyLoss) -> None:
+    """Raise OverCap, which says what is left, unless the loss fits under the cap."""
+    if balance.has_room_for(loss):
+        return
+    left, cap = balance.left, balance.data_set
+    asked = f"epsilon = {loss.epsilon:.6g}" + (f", delta = {loss.delta:.6g}" if loss.delta else "")
+    kept = f"epsilon = {left.epsilon:.6g}" + (f", delta = {left.delta:.6g}" if loss.delta or cap.delta_cap else "")
+    cap_text = f"{cap.epsilon_cap:.6g}" + (f" and {cap.delta_cap:.6g}" if loss.delta or cap.delta_cap else "")
+    raise OverCap(
+        f"This release would cost {asked} ({NEIGHBOURS}); {kept} is left of the cap of {cap_text}.",
+        left=left.epsilon,
+        left_delta=left.delta,
+        where=cap.name,
+        remedy="Ask for less, or change the cap.",
+    )

@@ -15,11 +15,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
-from dpviz.errors import OverCap, ParameterError, RefusedRelease, UnknownName
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.errors import ParameterError, RefusedRelease, UnknownName
 from dpviz.release import chain, queries
-from dpviz.release.files import is_file_with, sha256_of
-from dpviz.release.records import Balance, CapChange, DataSet, Entry, Exploration, Seal, State
+from dpviz.release.files import is_file_with, recover, sha256_of
+from dpviz.release.records import Balance, CapChange, DataSet, Entry, Exploration, Seal, State, require_room
 from dpviz.release.store import Store, default_path, refusal
 from dpviz.table.role import DataRole
 
@@ -194,29 +194,47 @@ class ReleaseRegister:
             raise RefusedRelease("These rows are not assigned to a data set yet.", remedy=remedy)
         return queries.balance(connection, data_set)
 
-    def sealed(self, token: str, file: Path) -> None:
-        """Record the hash of the finished file before it is moved to its place, so that it is recognised after a crash."""
+    def sealed(self, token: str, file: Path) -> str:
+        """Record and return the hash of the finished file before it is moved to its place: by it it is known after a crash.
+
+        Raises RegisterError where no such release waits for its file.
+        """
+        sha256 = sha256_of(file)
         with self.store.writing() as connection:
-            connection.execute("UPDATE release SET sha256 = ? WHERE token = ?", (sha256_of(file), token))
+            sql = "UPDATE release SET sha256 = ? WHERE token = ? AND state = 'started' AND sha256 = ''"
+            if connection.execute(sql, (sha256, token)).rowcount != 1:
+                raise refusal("behind", self.path)
+        return sha256
 
     def finish(self, token: str) -> Entry:
-        """The file is in its place: *released*. Repeating it changes nothing."""
+        """The file is in its place: *released*. Repeating it changes nothing. Raises RegisterError where it has no entry."""
         with self.store.writing() as connection:
             queries.finish(connection, token)
-        return self.entry(token)
+            found = queries.find_entry(connection, token)
+        if found is None:
+            raise refusal("behind", self.path)
+        return found
 
     def seal_of(self, token: str) -> Seal:
-        """What a release with this token prints: whose register it is in, and the head of the entry that started it."""
+        """What a release with this token prints: whose register it is in, and the head of the entry that started it.
+
+        Raises RegisterError where there is no such entry, or no longer.
+        """
         with self.store.reading() as connection:
-            return Seal(chain.identity(connection), chain.head_of_release(connection, token))
+            head = chain.head_of_release(connection, token)
+            if head is None:
+                raise refusal("behind", self.path)
+            return Seal(chain.identity(connection), head)
 
     def settle(self) -> tuple[Entry, ...]:
-        """After a crash: mark as released every release whose complete file is in its place, and return those that changed.
+        """After a crash: mark as released every release whose complete file is there, and return those that changed.
 
-        All others stay spent.
+        A whole file that was not moved to its place yet is moved there, half a one is removed. All others stay spent.
         """
         waiting = [entry for entry in self.releases() if entry.state is State.STARTED]
-        whole = [entry for entry in waiting if entry.sha256 and is_file_with(Path(entry.file), entry.sha256)]
+        for entry in waiting:
+            recover(Path(entry.file), entry.token, lambda token: self.entry(token).sha256)
+        whole = [entry for it in waiting if (entry := self.entry(it.token)).sha256 and is_file_with(Path(it.file), entry.sha256)]
         return tuple(self.finish(entry.token) for entry in whole)
 
     def entry(self, token: str) -> Entry:
@@ -263,23 +281,6 @@ class ReleaseRegister:
             own = self.store.keyed(fingerprint)
             known = queries.data_set_of_rows(connection, own)
         return tuple(item for item in every if item.fingerprint == own or (known and item.data_set == known.name))
-
-
-def require_room(balance: Balance, loss: PrivacyLoss) -> None:
-    """Raise OverCap, which says what is left, unless the loss fits under the cap."""
-    if balance.has_room_for(loss):
-        return
-    left, cap = balance.left, balance.data_set
-    asked = f"epsilon = {loss.epsilon:.6g}" + (f", delta = {loss.delta:.6g}" if loss.delta else "")
-    kept = f"epsilon = {left.epsilon:.6g}" + (f", delta = {left.delta:.6g}" if loss.delta or cap.delta_cap else "")
-    cap_text = f"{cap.epsilon_cap:.6g}" + (f" and {cap.delta_cap:.6g}" if loss.delta or cap.delta_cap else "")
-    raise OverCap(
-        f"This release would cost {asked} ({NEIGHBOURS}); {kept} is left of the cap of {cap_text}.",
-        left=left.epsilon,
-        left_delta=left.delta,
-        where=cap.name,
-        remedy="Ask for less, or change the cap.",
-    )
 
 
 def _check_caps(epsilon_cap: float, delta_cap: float, rows_per_unit: int) -> None:

@@ -7,8 +7,10 @@ written on a register whose kept head is missing or not in its chain is refused:
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -35,7 +37,10 @@ _KINDS = {
     sqlite3.SQLITE_LOCKED: "locked",
     sqlite3.SQLITE_NOTADB: "foreign",
     sqlite3.SQLITE_CORRUPT: "damaged",
+    sqlite3.SQLITE_FULL: "full",
 }
+#: SQLite's smallest database has one page of this size; what is shorter, and not empty, is another kind of file.
+_SMALLEST = 512
 _WORDS = {
     "locked": ("Another program holds the release register.", "Wait for the other release to end, then try again."),
     "foreign": ("This file is not a release register.", f"Choose another path ({VARIABLE}), or move the file away."),
@@ -43,6 +48,11 @@ _WORDS = {
     "unreadable": (
         "The release register cannot be read or written.",
         f"Check the permissions of its folder, or set {VARIABLE}.",
+    ),
+    "full": ("There is no space left for the release register.", "Free some space, then try again. What was spent stays spent."),
+    "open": (
+        "Others than you may read or change the release register or its key.",
+        "Check who could have read it, then run `chmod 600` on it and on the file that ends in .key.",
     ),
     "lessons": (
         "A server for lessons has no release register.",
@@ -121,7 +131,7 @@ class Store:
         try:
             return step()
         except OSError as error:
-            raise refusal("unreadable", self.path) from error
+            raise refusal(_kind_on_disk(error), self.path) from error
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
@@ -137,12 +147,18 @@ class Store:
             raise refusal(_kind(error), self.path) from error
 
     def _connect(self) -> sqlite3.Connection:
-        """Open the file; a new one is readable by its owner only."""
+        """Open the file; a new one is readable by its owner only. Refuses what is too short to be one."""
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                found = os.fstat(handle)
+            finally:
+                os.close(handle)
         except (OSError, ValueError) as error:
-            raise refusal("unreadable", self.path) from error
+            raise refusal(_kind_on_disk(error), self.path) from error
+        if not stat.S_ISREG(found.st_mode) or 0 < found.st_size < _SMALLEST:
+            raise refusal("foreign", self.path)
         return _connection(self.path)
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
@@ -150,12 +166,14 @@ class Store:
         is_ours = _number(connection, "application_id") == APPLICATION
         if not (is_ours and _number(connection, "user_version") == len(MIGRATIONS)):
             self._migrate(connection)
+        self._require_closed()
         self._key = self._beside(lambda: beside.read_key(self.path)) or b""
         first = connection.execute("SELECT item, content FROM entry WHERE number = 1").fetchone()
         if first is None or self.keyed(first[0]) != first[1]:
             raise refusal("key", self.path)
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
+        self._version(connection)  # nothing of a file that is refused is changed
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA secure_delete = ON")  # nothing of fingerprints without a key stays in free pages
         with _immediately(connection):
@@ -172,6 +190,11 @@ class Store:
         with suppress(sqlite3.OperationalError):  # somebody reads: then it is done when they have ended
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def _require_closed(self) -> None:
+        """Refuse a register, or a key, that others than its owner may use."""
+        if self._beside(lambda: beside.is_open_to_others(self.path)):
+            raise refusal("open", self.path)
+
     def _version(self, connection: sqlite3.Connection) -> int:
         is_empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         version = _number(connection, "user_version")
@@ -179,6 +202,7 @@ class Store:
             raise refusal("foreign", self.path)
         if version > len(MIGRATIONS):
             raise refusal("newer", self.path)
+        self._require_closed()
         return version
 
 
@@ -228,6 +252,10 @@ def _patiently(step: Callable[[], object]) -> None:
             if _kind(error) != "locked" or monotonic() > deadline:
                 raise
             sleep(_PAUSE)
+
+
+def _kind_on_disk(error: Exception) -> str:
+    return "full" if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) else "unreadable"
 
 
 def _kind(error: sqlite3.DatabaseError) -> str:

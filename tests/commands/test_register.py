@@ -113,6 +113,7 @@ def test_a_register_is_checked_against_its_releases_and_an_old_copy_is_restored_
     kept = tmp_path / "kept.db"
     with closing(sqlite3.connect(register)) as now, closing(sqlite3.connect(kept)) as copy:
         now.backup(copy)
+    kept.chmod(0o600)
     run(*release("two.json", epsilon="0.25"))
     code, said, _ = run("register", "check", tmp_path / "one.json", tmp_path / "two.json", "--register", register)
     assert (code, "as it was written" in said) == (0, True)

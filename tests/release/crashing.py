@@ -88,6 +88,7 @@ def check(register: ReleaseRegister, names: list[str]) -> tuple[int, int]:
     on_disk = {str(path) for path in register.folder.glob("*.json")}
     assert on_disk <= {entry.file for entry in register.releases()}, "a file without its row"
     register.settle()
+    assert not list(register.folder.glob(".dpviz-*")), "a part that nobody will finish"
     entries = register.releases()
     tokens = [entry.token for entry in entries]
     assert len(set(tokens)) == len(tokens), "counted twice"
@@ -109,7 +110,8 @@ def crash(folder: Path, seed: int, kills: int) -> dict[str, object]:
     register.declare("rows", epsilon_cap=most * EPSILON)
     register.assign(data.fingerprint, "rows")
     names: list[str] = []
-    codes = [_crash_at(register, data, names, kill) for kill in kill_points(lengths, kills, seed)]
+    parts = [0, 0]
+    codes = [_crash_at(register, data, names, kill, parts) for kill in kill_points(lengths, kills, seed)]
     released, interrupted = check(register, names)
     return {
         "events": lengths,
@@ -117,16 +119,22 @@ def crash(folder: Path, seed: int, kills: int) -> dict[str, object]:
         "released": released,
         "interrupted": interrupted,
         "never begun": kills - released - interrupted,
+        "parts left": parts[0],
+        "recovered": parts[1],
         **_go_on(register, data, names, most),
     }
 
 
-def _crash_at(register: ReleaseRegister, data, names: list[str], kill: tuple[int, int]) -> int:
+def _crash_at(register: ReleaseRegister, data, names: list[str], kill: tuple[int, int], parts: list[int]) -> int:
+    """One crash; `parts` counts what is left behind in part, and how much of it is recovered."""
     names.append(f"crash{len(names)}")
     before = check(register, names)
     code = in_child(lambda: counting(lambda: publish(register, data, requested(EPSILON), token=names[-1]), kill)[0] and 0)
     assert code in (0, -signal.SIGKILL), code
+    parts[0] += len(list(register.folder.glob(".dpviz-*")))
+    on_disk = len(list(register.folder.glob("*.json")))
     after = check(register, names)
+    parts[1] += len(list(register.folder.glob("*.json"))) - on_disk
     assert sum(after) - sum(before) in ((0, 1) if code else (1,)), "lost or counted twice"
     assert code or after[0] == before[0] + 1, "a release that was told of is lost"
     assert kill[0] == 0 or sum(after) == sum(before) + 1, "trained before it was counted"

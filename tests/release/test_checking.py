@@ -1,5 +1,6 @@
 """A register that was changed, truncated, reordered, or put back from an old copy is found, and gives nothing back."""
 
+import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -268,3 +269,12 @@ def test_a_kill_between_the_commit_and_the_head_loses_nothing(register, monkeypa
     assert findings(register) == ()
     start(register, "next")
     assert beside.read_head(register.path) == current_head(register)
+
+
+def test_what_a_kill_left_of_a_head_is_removed_and_what_is_being_written_is_not(register, tmp_path):
+    old, new = (tmp_path / f".releases.db.head-{name}.part" for name in ("old", "new"))
+    for part in (old, new):
+        part.write_text("0")
+    os.utime(old, (0, 0))
+    start(register, "next")
+    assert (old.exists(), new.exists()) == (False, True)

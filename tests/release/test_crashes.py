@@ -36,6 +36,7 @@ def test_no_release_is_lost_or_counted_twice_however_it_is_killed(folder, kills,
     assert facts["killed"] >= kills - 5  # a kill after the last event of a release finds nothing to kill
     assert facts["released"] + facts["interrupted"] + facts["never begun"] == kills
     assert min(facts["released"], facts["interrupted"], facts["never begun"]) >= of_each_kind  # every kind of crash was seen
+    assert facts["parts left"] >= facts["recovered"] >= (of_each_kind > 0)
     assert facts["refused again"] == facts["interrupted"]
     assert facts["hammered"] == cap
     assert facts["made at once"] == rounds

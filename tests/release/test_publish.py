@@ -9,10 +9,10 @@ import pytest
 import dpviz
 from dpviz.accounting.events import Approximate
 from dpviz.accounting.ledger import Ledger
-from dpviz.errors import DpvizError, NotReleasable, NotRowWise, OverCap, RefusedRelease, WrongTask
+from dpviz.errors import DpvizError, NotReleasable, NotRowWise, OverCap, RefusedRelease, RegisterError, WrongTask
 from dpviz.learners import get_learner
 from dpviz.release import publish as module
-from dpviz.release.files import is_file_with
+from dpviz.release.files import is_file_with, part_of
 from dpviz.release.publish import ReleaseRequest, promise, publish, released_document
 from dpviz.release.records import Seal, State
 from dpviz.release.register import ReleaseRegister
@@ -213,3 +213,114 @@ def test_rows_that_others_may_have_changed_are_refused_before_anything_is_spent(
     with pytest.raises(NotRowWise, match=reason):
         publish(register, rows, requested())
     assert register.balance("rows").spent.epsilon == 0
+
+
+def removed(register):
+    """What somebody does who clears a folder: the register, its key and its head are gone."""
+    for path in register.path.parent.glob("releases.db*"):
+        path.unlink()
+
+
+@pytest.mark.parametrize("step", ["fit", "write_part", "move_into_place"])
+def test_a_register_removed_while_a_release_is_made_leaves_no_file_without_its_entry(register, monkeypatch, step):
+    real = getattr(module, step)
+
+    def removing(*given, **asked):
+        done = real(*given, **asked)
+        removed(register)
+        return done
+
+    monkeypatch.setattr(module, step, removing)
+    with pytest.raises(RegisterError) as problem:
+        publish(register, small_rows(), requested(0.5))
+    assert problem.value.code == "behind"
+    assert list(register.folder.glob("**/*")) == []
+
+
+def test_sealing_proves_that_it_changed_the_one_release(register, tmp_path):
+    file = tmp_path / "part"
+    file.write_text("whole")
+    with pytest.raises(RegisterError, match="does not hold its latest entry"):
+        register.sealed("never", file)
+    entry = publish(register, small_rows(), requested(0.5))
+    with pytest.raises(RegisterError, match="does not hold its latest entry"):
+        register.sealed(entry.token, file)
+    assert register.entry(entry.token).sha256 == entry.sha256
+
+
+class Killed(BaseException):
+    """What nothing catches: the process is gone."""
+
+
+def killed_before(monkeypatch, step, register, target):
+    """A release that ends as by a kill, before this step; the part that it leaves."""
+
+    def kill(*given):
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, step, kill)
+        patch.setattr(module, "discard", lambda part: None)
+        with pytest.raises(Killed):
+            publish(register, small_rows(), requested(0.5), token="abc", file=target)
+    return part_of(target, "abc")
+
+
+def test_a_whole_paid_file_is_recovered_after_a_crash(register, tmp_path, monkeypatch):
+    target = tmp_path / "tree.json"
+    part = killed_before(monkeypatch, "move_into_place", register, target)
+    assert part.exists()
+    assert [entry.token for entry in register.settle()] == ["abc"]
+    assert is_file_with(target, register.entry("abc").sha256)
+    assert not part.exists()
+    assert publish(register, small_rows(), requested(0.5), token="abc", file=target).state is State.RELEASED
+
+
+def test_half_a_file_is_removed_after_a_crash_and_stays_paid(register, tmp_path, monkeypatch):
+    target = tmp_path / "tree.json"
+    with monkeypatch.context() as patch:
+        patch.setattr(register, "sealed", lambda token, part: (_ for _ in ()).throw(Killed))
+        patch.setattr(module, "discard", lambda part: None)
+        with pytest.raises(Killed):
+            publish(register, small_rows(), requested(0.5), token="abc", file=target)
+    assert part_of(target, "abc").exists()
+    assert register.settle() == ()
+    assert list(tmp_path.glob(".dpviz-*")) == []
+    assert not target.exists()
+    assert register.balance("rows").spent.epsilon == 0.5
+
+
+def test_a_file_that_is_being_written_is_left_to_its_writer(register, tmp_path, monkeypatch):
+    real, seen = register.sealed, []
+
+    def sealed(token, part):
+        seen.append((register.settle(), part.exists()))  # as another session does, before and after the hash is noted
+        sha256 = real(token, part)
+        seen.append((register.settle(), part.exists()))
+        return sha256
+
+    monkeypatch.setattr(register, "sealed", sealed)
+    assert publish(register, small_rows(), requested(0.5)).state is State.RELEASED
+    assert seen == [((), True), ((), True)]
+
+
+def test_another_session_may_move_a_sealed_file_into_place_first(register, monkeypatch):
+    real = module.move_into_place
+
+    def later(part, target, sha256):
+        register.settle()
+        real(part, target, sha256)
+
+    monkeypatch.setattr(module, "move_into_place", later)
+    entry = publish(register, small_rows(), requested(0.5))
+    assert is_file_with(Path(entry.file), entry.sha256)
+
+
+def test_a_recovered_file_takes_no_other_files_place(register, tmp_path, monkeypatch):
+    target = tmp_path / "tree.json"
+    part = killed_before(monkeypatch, "move_into_place", register, target)
+    target.write_text("mine")
+    assert register.settle() == ()
+    assert (target.read_text(), part.exists()) == ("mine", True)
+    target.unlink()
+    assert len(register.settle()) == 1

@@ -1,5 +1,6 @@
 """The file: foreign, newer, damaged, locked and unreadable ones are refused in words; old ones are brought up to date."""
 
+import errno
 import gzip
 import hashlib
 import sqlite3
@@ -29,12 +30,90 @@ def test_a_file_that_is_no_database_is_foreign_and_stays_as_it_is(tmp_path):
     assert path.read_text() == "dear diary, " * 100
 
 
+@pytest.mark.parametrize("content", [b"x", b"\n", b"SQLite format 3\0", b"\0" * 511])
+def test_what_is_too_short_to_be_a_database_is_foreign_and_stays_as_it_is(tmp_path, content):
+    path = tmp_path / "releases.db"
+    path.write_bytes(content)
+    assert refused(path).code == "foreign"
+    assert path.read_bytes() == content
+    assert [found.name for found in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_register_that_was_emptied_does_not_begin_anew(tmp_path):
+    path = tmp_path / "releases.db"
+    ReleaseRegister(path).declare("rows", epsilon_cap=1)
+    for end in ("-wal", "-shm"):
+        path.with_name(path.name + end).unlink(missing_ok=True)
+    path.write_bytes(b"")
+    with pytest.raises(RegisterError) as problem:
+        ReleaseRegister(path).declare("rows", epsilon_cap=9)
+    assert problem.value.code == "behind"
+    assert findings(ReleaseRegister(path)) == ("The latest entry is missing: the register was truncated, or is an old copy.",)
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o644, 0o666])
+@pytest.mark.parametrize("which", ["the register", "its key", "an empty file"])
+def test_what_others_may_read_or_write_is_refused_and_left_as_it_is(tmp_path, mode, which):
+    path = tmp_path / "releases.db"
+    if which == "an empty file":
+        path.touch()
+    else:
+        ReleaseRegister(path).declare("rows", epsilon_cap=1)
+    open_one = beside.key_path(path) if which == "its key" else path
+    open_one.chmod(mode)
+    before = path.read_bytes()
+    problem = refused(path)
+    assert (problem.code, "chmod 600" in problem.remedy) == ("open", True)
+    assert (open_one.stat().st_mode & 0o777, path.read_bytes()) == (mode, before)
+    open_one.chmod(0o600)
+    assert len(ReleaseRegister(path).data_sets()) == (which != "an empty file")
+
+
+def test_a_full_disk_is_said_and_nothing_is_half_done(tmp_path, monkeypatch):
+    register = ReleaseRegister(tmp_path / "releases.db")
+    register.declare("rows", epsilon_cap=1)
+
+    def nearly_full(path, real=store._connection):
+        connection = real(path)
+        connection.execute(f"PRAGMA max_page_count = {connection.execute('PRAGMA page_count').fetchone()[0]}")
+        return connection
+
+    monkeypatch.setattr(store, "_connection", nearly_full)
+    declared = ["rows"]
+
+    def declare_many():
+        for number in range(1000):
+            register.declare(f"rows {number}", epsilon_cap=1, unit="x" * 80)
+            declared.append(f"rows {number}")
+
+    with pytest.raises(RegisterError) as problem:
+        declare_many()
+    assert (problem.value.code, problem.value.what) == ("full", "There is no space left for the release register.")
+    monkeypatch.undo()
+    assert {found.name for found in register.data_sets()} == set(declared)
+    assert findings(register) == ()
+
+
+def test_a_full_disk_where_the_head_is_kept_is_said_too(tmp_path, monkeypatch):
+    register = ReleaseRegister(tmp_path / "releases.db")
+
+    def full(*given):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(beside, "keep_head", full)
+    with pytest.raises(RegisterError) as problem:
+        register.declare("rows", epsilon_cap=1)
+    assert problem.value.code == "full"
+
+
 def test_a_database_of_another_program_is_foreign(tmp_path):
     path = tmp_path / "other.db"
     with closing(sqlite3.connect(path)) as other:
         other.execute("CREATE TABLE theirs (x)")
         other.commit()
+    before = path.read_bytes()
     assert refused(path).code == "foreign"
+    assert path.read_bytes() == before
 
 
 def test_a_register_of_a_newer_version_is_refused(tmp_path):
@@ -105,6 +184,7 @@ def of_version_1(tmp_path):
     """A register written by the first version of its format: never made again, since no code writes it any more."""
     path = tmp_path / "releases.db"
     path.write_bytes(gzip.decompress(Path(__file__).with_name("releases-1.db.gz").read_bytes()))
+    path.chmod(0o600)
     return ReleaseRegister(path)
 
 

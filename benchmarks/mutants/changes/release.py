@@ -177,6 +177,30 @@ MUTANTS = (
         ("tests/release/test_assumptions.py::test_what_was_read_from_the_rows_blocks_and_comes_first",),
     ),
     Mutant(
+        "a file is sealed that no release is known for",
+        "dpviz/release/register.py",
+        "if connection.execute(sql, (sha256, token)).rowcount != 1:",
+        "if connection.execute(sql, (sha256, token)).rowcount > 1:",
+        ("tests/release/test_publish.py::test_sealing_proves_that_it_changed_the_one_release",),
+    ),
+    Mutant(
+        "a file stands although its register is gone",
+        "dpviz/release/publish.py",
+        "        if _is_unknown(register, token):",
+        "        if False:",
+        (
+            "tests/release/test_publish.py::"
+            "test_a_register_removed_while_a_release_is_made_leaves_no_file_without_its_entry[move_into_place]",
+        ),
+    ),
+    Mutant(
+        "others may read the register",
+        "dpviz/release/beside.py",
+        "path.stat().st_mode & 0o077",
+        "path.stat().st_mode & 0o022",
+        ("tests/release/test_store.py::test_what_others_may_read_or_write_is_refused_and_left_as_it_is[the register-416]",),
+    ),
+    Mutant(
         "everybody may read the register",
         "dpviz/release/store.py",
         "os.O_RDWR | os.O_CREAT, 0o600",

@@ -30,8 +30,8 @@ from dpviz.learners import get_learner
 from dpviz.progress import Progress, Stop
 from dpviz.randomness import random_128_bits
 from dpviz.release.publish import Promise, ReleaseRequest, promise, publish
-from dpviz.release.records import Balance, Entry, State
-from dpviz.release.register import ReleaseRegister, require_room
+from dpviz.release.records import Balance, Entry, State, require_room
+from dpviz.release.register import ReleaseRegister
 from dpviz.release.rows_used import doubts
 from dpviz.table.dataset import EncodedDataset
 
