@@ -59,7 +59,9 @@ def test_a_register_that_is_not_as_it_was_written_is_said_in_red(register):
 
 def test_an_empty_register_says_where_it_begins(monkeypatch, tmp_path):
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    assert "No data set is declared yet" in texts(opened())
+    said = texts(opened())
+    assert "Nothing is registered yet" in said
+    assert "as it was written" not in said
 
 
 def test_the_printed_account_holds_the_same_and_escapes_names(register):

@@ -283,3 +283,9 @@ def test_a_forest_shows_its_trees_one_by_one_and_its_vote_where_rows_may_be_read
     assert table["votes"].tolist() == votes[2].tolist()
     private = drawn(name, DataRole.PRIVATE)
     assert not [found for found in private.number_input if found.key == "voted-row"]
+
+
+def test_where_a_release_from_all_rows_is_deeper_the_page_says_so():
+    assert "Depth 1 by the rule for these rows; a release from all rows has depth 2." in texts(opened("tree", epsilon="0.23"))
+    assert "a release from all rows" not in texts(opened("tree", epsilon="0.23", depth="2"))
+    assert "a release from all rows" not in texts(opened("tree", epsilon="1"))

@@ -63,7 +63,7 @@ class Grid:
         problems: list[str] = []
         edited = tuple(_apply(column, base[row], edits.get(row, {}), problems) for row, column in enumerate(columns))
         frame = {"name": [column.name for column in columns]}
-        frame |= {field: [_shown(cells[field]) for cells in base] for field in self.fields}
+        frame |= {field: [_shown(_said(cells, field)) for cells in base] for field in self.fields}
         frame["source"] = [source_text(column) for column in edited]
         self._show(frame, key)
         if problems:
@@ -108,6 +108,11 @@ def source_text(column: ColumnDraft) -> str:
 def _edits(key: str) -> dict[int, Cells]:
     state = st.session_state.get(key) or {}
     return {int(row): dict(cells) for row, cells in state.get("edited_rows", {}).items()}
+
+
+def _said(cells: Cells, field: str) -> Any:
+    """How a date is written says nothing about a number."""
+    return None if field == "order" and not cells.get("part") else cells[field]
 
 
 def _shown(value: Any) -> Any:
@@ -208,7 +213,7 @@ NUMBERS = Grid(
             "Date as", options=list(PARTS), help="Of a date: its year, month, weekday (1 is Monday), or days since 1970-01-01."
         ),
         "order": st.column_config.SelectboxColumn(
-            "Written", options=list(ORDERS), help="Of a date: ymd 2024-03-01, dmy 01.03.2024, mdy 3/1/2024."
+            "Written", options=list(ORDERS), help="Of a date: ymd 2024-03-01, dmy 01.03.2024, mdy 3/1/2024; empty: ymd."
         ),
         "source": _SOURCE,
     },

@@ -23,6 +23,7 @@ from dpviz.table.strict_json import parse_json
 
 _MOST_MEGABYTES = 10
 _FILE = "Schema or draft saved by dpviz, or a codebook"
+_CODES = "Of a codebook's values such as “m = male”, the code m is taken as the category: it is what cells hold."
 _TYPES = ["json", "csv", "tsv", "xlsx"]
 
 
@@ -36,7 +37,8 @@ def ask_schema_file(work: Prepared) -> None:
 def _ask_upload(work: Prepared) -> None:
     """As with tables, the widget is replaced once its file is read."""
     count = st.session_state.setdefault("schema-count", 0)
-    file = st.file_uploader(_FILE, type=_TYPES, key=f"schema-{count}", max_upload_size=_MOST_MEGABYTES)
+    options = {"type": _TYPES, "max_upload_size": _MOST_MEGABYTES, "help": _CODES}
+    file = st.file_uploader(_FILE, key=f"schema-{count}", **options)
     if file is not None:
         st.session_state["schema-count"] += 1
         st.session_state["schema-problem"] = _put_in(work, file)

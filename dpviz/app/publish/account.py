@@ -38,11 +38,14 @@ def account_screen() -> ReleaseRegister | None:
     except DpvizError as problem:
         error(problem)
         return None
-    _say_checked(problems, head)
-    _downloads(book, found, problems, head)
-    if not found:
+    if found or problems:
+        _say_checked(problems, head)
+        _downloads(book, found, problems, head)
+    else:
         st.info(
-            "No data set is declared yet. The Publish page declares one before its first release.", icon=":material/menu_book:"
+            "Nothing is registered yet. A data set is declared, with its cap, on the Publish page or by "
+            "`dpviz register declare`; its releases and what is left then stand here.",
+            icon=":material/menu_book:",
         )
     for account in found:
         _data_set(account)

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 TEXTS = "robustness"
 #: Fits of rows anyone may see that are begun without being asked for.
 MOST_UNASKED = 3000
+#: So many seconds the page waits for a first curve rather than show none and come back later.
+_PATIENCE = 1.0
 _ICONS = {"proved": ":material/verified_user:", "votes": ":material/how_to_vote:"}
 
 
@@ -42,7 +44,7 @@ def robustness(request: RobustnessRequest, view: View, loaded: Loaded, above: De
     task = run.curves_task(request, loaded)
     status = poll(task)
     if loaded.role is not DataRole.PRIVATE and status.n_missing * request.draws * request.splits <= MOST_UNASKED:
-        status = begin_unasked(task)
+        status = begin_unasked(task, _PATIENCE)
     _report(task, status, request, loaded)
     if status.shown is None:
         return ()

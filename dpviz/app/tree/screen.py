@@ -37,11 +37,13 @@ from dpviz.training.exact_trace import ExactTrace, exact_trace
 from dpviz.training.honest.folding import folded, intervals
 from dpviz.training.honest.leaves import LEAF_COUNTS
 from dpviz.training.honest.numbers import LEAF_SUMS
+from dpviz.training.params import Settings, make_params
 
 FOLDED, COMPLETE = "folded", "complete"
 SELECTED = "_selected_node"
 VIEW = "tree-view"
 _FAINT = "Dashed: in less than a third of them."
+_TIED = "A faint question may have a rival that tells as much: then the choice is unsure, not the prediction."
 _NOISE = "“noise”: never."
 
 
@@ -91,13 +93,26 @@ def _legend(trained: Trained, loaded: Loaded, drawn: Redraws | None, *, may_show
     if trained.result.plan.set_aside(LEAF_SUMS) is not None:
         said.append("Bars: the number of a leaf on the scale of all leaves, with a 95% interval of its mean.")
     if drawn is not None:
-        said += [f"Ink: how often a question comes back in {drawn.n_done} trees with fresh noise.", _FAINT]
+        said += [f"Ink: how often a question comes back in {drawn.n_done} trees with fresh noise.", _FAINT, _TIED]
         said += [_NOISE] if isinstance(loaded.schema.target, ClassTarget) else []
+    said += _depth_of_a_release(trained, loaded)
     per_level = levels_in_words(trained.result.plan)
     said += [f"{per_level[:-1]} ({NEIGHBOURS})."] if per_level else []
     st.caption(" ".join(said))
     if drawn is None and is_drawn_again(trained.asked, loaded):
         watch_missing(redraws_task(trained.asked, loaded), "Drawing the tree again with fresh noise")
+
+
+def _depth_of_a_release(trained: Trained, loaded: Loaded) -> list[str]:
+    """Said where the rule gives a release, which is trained on all rows, another depth than the tree on screen."""
+    asked, plan = trained.asked, trained.result.plan
+    if asked.settings["depth"] != "auto" or loaded.schema.n_public is None:
+        return []
+    spec = get_learner(asked.learner)
+    whole = spec.plan(loaded.schema, Settings(**asked.settings), make_params(spec.Params, asked.learner, asked.params))
+    if whole.depth == plan.depth:
+        return []
+    return [f"Depth {plan.depth} by the rule for these rows; a release from all rows has depth {whole.depth}."]
 
 
 def _style(trained: Trained, shown: Tree, drawn: Redraws | None, trace: ExactTrace | None, *, fold: bool) -> dict[str, Any]:

@@ -37,6 +37,12 @@ MECHANISMS = {
     "Gaussian": f"adds a random number, drawn from a bell curve, to a sum to which every row gives only a little; {_FAR}.",
     "objective perturbation": "adds a random slope to what training minimises, so that one row more hardly moves the result.",
 }
+#: How a mechanism is introduced to people whose ledger calls it otherwise.
+PLAIN_NAMES = {
+    "permute-and-flip": "Private choice (“permute-and-flip” in the bill)",
+    "exponential mechanism": "Private choice (“exponential mechanism” in the bill)",
+    "geometric": "Noisy count (“geometric” in the bill)",
+}
 
 
 def text(words: str) -> str:
@@ -138,7 +144,9 @@ def budget_table(statement: Statement) -> str:
 def mechanism_list(statement: Statement) -> str:
     """What each mechanism of the ledger does, for people who have not met it; nothing about those of other packages."""
     names = dict.fromkeys(step.mechanism for step in statement.ledger if step.mechanism in MECHANISMS)
-    lines = "".join(f"<li><strong>{text(name.capitalize())}</strong>: {text(MECHANISMS[name])}</li>" for name in names)
+    lines = "".join(
+        f"<li><strong>{text(PLAIN_NAMES.get(name, name.capitalize()))}</strong>: {text(MECHANISMS[name])}</li>" for name in names
+    )
     return f"<ul>{lines}</ul>"
 
 

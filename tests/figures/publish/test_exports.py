@@ -134,7 +134,7 @@ def test_rules_of_a_report_are_those_of_the_model(given):
 def test_page_one_has_the_finding_how_sure_what_may_be_concluded_and_a_line_to_sign():
     release = Exportable(fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, max_depth=2).to_json())
     first, annexes = report_html(release, Signed("The rows", "2026-01-31")).split('<h1 class="annex">Annexes</h1>')
-    assert re.search(r"<p class=finding>The model of .* (asks for|uses) .*, and is right for .* % \(", first)
+    assert re.search(r"<p class=finding>The model of .* (asks for|uses) .*, and is right for .*% \(", first)
     for heading in ("How sure it is", "What may be concluded", "What may not", "Signature"):
         assert heading in first
     assert "The rows</span>Data set" in first
@@ -163,7 +163,7 @@ def test_every_mechanism_that_a_report_can_name_is_explained(given):
     noise = (GeometricNoise, LaplaceNoise, GaussianNoise, ObjectivePerturbation)
     assert {mechanism.title for mechanism in (*choices, *noise)} == set(MECHANISMS)
     content = report_html(given)
-    assert "<strong>Permute-and-flip</strong>: chooses one of several options." in content
+    assert "<strong>Private choice (“permute-and-flip” in the bill)</strong>: chooses one of several options." in content
     assert "permute-and-flip" not in content.split("Annexes")[0].lower()
 
 
