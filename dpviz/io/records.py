@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import chain, islice
+from typing import Any
 
 import numpy as np
 
@@ -145,6 +146,11 @@ class TextColumn(RawColumn):
 
     @cached_property
     def _encoded(self) -> tuple[tuple[str, ...], np.ndarray]:
+        cells = _arrow_cells("\0".join(self.packs)) if self.packs else None
+        if cells is not None:
+            distinct = cells.dictionary_encode()
+            column = text_column(self.name, distinct.dictionary.to_pylist(), distinct.indices.to_numpy())
+            return column.texts, column.codes
         codes = _Codes()
         found = np.fromiter(map(codes.__getitem__, self._cells()), np.int32, self.n_rows)
         found = found.astype(_narrowest(len(codes.texts)), copy=False)
@@ -163,12 +169,9 @@ class TextColumn(RawColumn):
 
     def numbers_and_missing(self, missing_codes: Sequence[str] = ()) -> tuple[np.ndarray, np.ndarray]:
         """As every column, cell by cell: a number is read without its text being looked up."""
-        values, missing = np.empty(self.n_rows), np.zeros(self.n_rows, dtype=bool)
-        read = cache(partial(_number_or_missing, frozenset(missing_codes)))
-        end = 0
-        for pack in self.packs:
-            start, end = end, end + pack.count("\0") + 1
-            _read_numbers(pack, values[start:end], missing[start:end], read)
+        read = list(_numbers_of(self.packs, MISSING_MARKS.union(missing_codes)))
+        values = np.concatenate([np.empty(0), *(values for values, _ in read)])
+        missing = np.concatenate([np.empty(0, dtype=bool), *(missing for _, missing in read)])
         return without_codes(values, missing, missing_codes)
 
     def text(self, row: int) -> str:
@@ -183,35 +186,79 @@ class TextColumn(RawColumn):
         return chain.from_iterable(pack.split("\0") for pack in self.packs)
 
 
+#: Packs that are read at once: while large arrays are at work, other threads may be, too.
+_TOGETHER = 64
 #: Cells that are missing, as numbers that `float` reads.
 _NOT_A_NUMBER = dict.fromkeys(MISSING_MARKS, "nan")
+Numbers = tuple[np.ndarray, np.ndarray]  # values, and which of them are missing
 
 
-def _read_numbers(pack: str, values: np.ndarray, missing: np.ndarray, read: Callable[[str], tuple[float, bool]]) -> None:
-    """Write the numbers of the cells in `pack` to `values`, and to `missing` which of them are missing.
+def _numbers_of(packs: list[str], missing: frozenset[str]) -> Iterator[Numbers]:
+    """The numbers of all cells. Arrow reads most of them, or `float` where that is not installed; the rest is read one by one.
 
-    `float` reads most columns at once. What it cannot read, or reads as no finite number, is read cell by cell.
+    All of them read the same number, the closest to the text there is, so what becomes of a cell does not depend on the others.
     """
+    read = cache(partial(_number_or_missing, missing))
+    for start in range(0, len(packs), _TOGETHER):
+        some = packs[start : start + _TOGETHER]
+        found = _by_arrow("\0".join(some), missing)
+        yield from [found] if found is not None else (_by_arrow(pack, missing) or _by_float(pack, read) for pack in some)
+
+
+def _arrow_cells(pack: str) -> Any:
+    """The cells as an Arrow array of texts; None where pyarrow is not installed, or a text cannot be written as UTF-8."""
+    try:
+        import pyarrow as pa
+
+        written = np.frombuffer(pack.encode(), dtype=np.uint8)
+    except (ImportError, UnicodeEncodeError):
+        return None
+    ends = np.flatnonzero(written == 0)
+    starts = np.concatenate([[0], ends - np.arange(len(ends)), [len(written) - len(ends)]])
+    buffers = pa.py_buffer(starts), pa.py_buffer(written[written != 0])
+    return pa.LargeStringArray.from_buffers(len(starts) - 1, *buffers)
+
+
+def _by_arrow(pack: str, missing: frozenset[str]) -> Numbers | None:
+    """Numbers of cells that are all missing or finite numbers; None where one is neither, or might be more than a number."""
+    cells = None if "_" in pack or ("," in pack and "." in pack) else _arrow_cells(pack.replace(",", "."))
+    if cells is None:
+        return None
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    empty = pc.is_in(cells, pa.array(sorted(missing), pa.large_string()))
+    try:
+        values = pc.cast(pc.if_else(empty, None, cells), pa.float64()).fill_null(0.0).to_numpy()
+    except pa.ArrowInvalid:
+        return None
+    if not np.isfinite(values).all():
+        return None
+    is_missing = empty.to_numpy(zero_copy_only=False)
+    return np.where(is_missing, np.nan, values), is_missing
+
+
+def _by_float(pack: str, read: Callable[[str], tuple[float, bool]]) -> Numbers:
+    """What `float` cannot read, or reads as no finite number, is read cell by cell."""
     cells = pack.split("\0")
     if "_" not in pack:
         plain = pack.replace(",", ".").split("\0") if "," in pack and "." not in pack else cells
         for quick in (plain, map(_NOT_A_NUMBER.get, plain, plain)):
             try:
-                values[:] = np.fromiter(map(float, quick), np.float64, len(cells))
+                values = np.fromiter(map(float, quick), np.float64, len(cells))
             except ValueError:
                 continue
+            missing = np.zeros(len(cells), dtype=bool)
             for place in np.flatnonzero(~np.isfinite(values)).tolist():
                 values[place], missing[place] = read(cells[place])
-            return
+            return values, missing
     pairs = list(map(read, cells))
-    values[:], missing[:] = [value for value, _ in pairs], [is_missing for _, is_missing in pairs]
+    return np.array([value for value, _ in pairs]), np.array([is_missing for _, is_missing in pairs])
 
 
-def _number_or_missing(codes: frozenset[str], cell: str) -> tuple[float, bool]:
+def _number_or_missing(missing: frozenset[str], cell: str) -> tuple[float, bool]:
     text = cell.strip()
-    if text in MISSING_MARKS or text in codes:
-        return np.nan, True
-    return finite_number(text), False
+    return (np.nan, True) if text in missing else (finite_number(text), False)
 
 
 class _Codes(dict[str, int]):

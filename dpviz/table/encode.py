@@ -1,13 +1,14 @@
 """Rows encoded by a schema, each by itself: what happens to one row never depends on another.
 
 Numbers are encoded cell by cell (`_Cells`); of categories each distinct text is translated once and every cell looked up
-(`_Lookup`). Values out of range,
-unknown categories and missing cells follow the schema's public rules and are counted for the owner; they never raise.
+(`_Lookup`). Values out of range, unknown categories and missing cells follow the schema's public rules and are counted for
+the owner; they never raise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from dpviz.table.raw import RawColumn, RawTable, parse_numbers
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
 
 _MOST_CATEGORIES = 1 << 16
+_MANY_ROWS = 50_000
 #: Fields of EncodingReport that count changed cells.
 _CHANGES = ("clipped", "rounded", "unknown_mapped", "missing_mapped")
 
@@ -130,7 +132,7 @@ def encode(table: RawTable, schema: Schema, *, person: str | None = None, rows_p
         Only one of `person` and `rows_per_person` is given, or the latter is no whole number above 0.
     """
     check_persons(schema, person, rows_per_person)
-    columns = [_prepared(_column(table, column.name), column) for column in (*schema.features, schema.target)]
+    columns = _all_prepared(table, (*schema.features, schema.target))
     kept = np.ones(table.n_rows, dtype=bool)
     dropped = [(column.name, column.drop(kept)) for column in columns]
     persons = None if person is None else _column(table, person).codes
@@ -152,7 +154,7 @@ def encode_new(table: RawTable, schema: Schema) -> tuple[EncodedDataset, np.ndar
 
     Raises SchemaError where a feature of the schema is not in the table.
     """
-    columns = [_prepared(_column(table, feature.name), feature) for feature in schema.features]
+    columns = _all_prepared(table, schema.features)
     kept = np.ones(table.n_rows, dtype=bool)
     for column in columns:
         column.drop(kept)
@@ -176,6 +178,13 @@ def _encoded(columns: list[_Cells | _Lookup], kept: np.ndarray) -> tuple[list[np
         for flags in changed:
             touched |= flags
     return encoded, changes, int((~touched).sum())
+
+
+def _all_prepared(table: RawTable, declared: Sequence[Feature | Target]) -> list[_Cells | _Lookup]:
+    """Each column by itself, and in a large table two at a time: arrays leave the interpreter free."""
+    columns = [_column(table, one.name) for one in declared]
+    with ThreadPoolExecutor(2 if table.n_rows >= _MANY_ROWS else 1) as threads:
+        return list(threads.map(_prepared, columns, declared))
 
 
 def _column(table: RawTable, name: str) -> RawColumn:
@@ -211,8 +220,7 @@ def _numbers(name: str, numbers: np.ndarray, missing: np.ndarray, declared: Nume
     whole = isinstance(declared, NumericFeature) and declared.whole
     low, high = (np.ceil(declared.low), np.floor(declared.high)) if whole else (declared.low, declared.high)
     missing_as = declared.missing_as if isinstance(declared, NumericFeature) else None
-    changed = {}
-    values = numbers
+    changed, values = dict[str, np.ndarray](), numbers
     if missing.any() and missing_as is not None:
         values = np.where(missing, missing_as, numbers)
         changed["missing_mapped"] = missing

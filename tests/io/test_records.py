@@ -1,0 +1,76 @@
+"""Cells of text are read in three ways, at once or one by one; all of them read the same."""
+
+import numpy as np
+import pytest
+
+from dpviz.io import records
+from dpviz.io.records import TextColumn
+from dpviz.randomness import generator
+from tests.io.test_csv_row_wise import PIECES
+
+#: Numbers at the edges of what is read, and cells of every other kind.
+CELLS = (
+    *(
+        "0",
+        "-0",
+        "7",
+        "1.5",
+        "1,5",
+        "1.5,2",
+        "1,2,3",
+        "+3",
+        ".5",
+        "5.",
+        "1e5",
+        "1E-400",
+        "1e400",
+        "-inf",
+        "Infinity",
+        "nan",
+        "NAN",
+    ),
+    *("2.2250738585072014e-308", "0.1000000000000000055511151231257827", "9007199254740993", "1_000", "0x1A", "1d5", "٣", "1e"),
+    *("", " ", "?", "NA", " NA ", "n/a", " 4 ", "4\u00a0", "-99", "unknown", "<5", "São", "\ud800"),
+    *(piece.decode("latin-1").replace("\0", "") for piece in PIECES),
+)
+
+
+def packs_of(rng, n_packs: int) -> list[str]:
+    """Some of one kind of cells, as columns are, some of any."""
+    kinds = (("1.5", "-0", "7", "1e5"), ("1,5", "3", ""), ("1", "NA", "?", "-99"), CELLS)
+    return ["\0".join(rng.choice(kinds[rng.integers(len(kinds))], 3).tolist()) for _ in range(n_packs)]
+
+
+@pytest.mark.parametrize("codes", [(), ("-99", "unknown", "1,5")])
+def test_a_number_is_the_same_however_it_is_read(codes, monkeypatch):
+    rng, at_once = generator(3), 0
+    known = records.MISSING_MARKS.union(codes)
+    for _ in range(100):
+        packs = packs_of(rng, int(rng.integers(1, 4)))
+        values, missing = TextColumn("x", packs).numbers_and_missing(codes)
+        cells = "\0".join(packs).split("\0")
+        alone = [TextColumn("x", [cell]).numbers_and_missing(codes) for cell in cells]
+        np.testing.assert_array_equal(values, np.concatenate([one for one, _ in alone]))
+        np.testing.assert_array_equal(missing, np.concatenate([one for _, one in alone]))
+        at_once += records._by_arrow("\0".join(packs), known) is not None
+        with monkeypatch.context() as without_arrow:
+            without_arrow.setattr(records, "_arrow_cells", lambda pack: None)
+            np.testing.assert_array_equal(values, TextColumn("x", packs).numbers_and_missing(codes)[0])
+    assert 20 < at_once < 80
+
+
+def test_texts_are_the_same_however_they_are_found(monkeypatch):
+    rng = generator(4)
+    for _ in range(100):
+        packs = packs_of(rng, int(rng.integers(1, 4)))
+        quick, slow = TextColumn("x", packs), TextColumn("x", packs)
+        found = quick.texts, quick.codes.tolist()
+        with monkeypatch.context() as without_arrow:
+            without_arrow.setattr(records, "_arrow_cells", lambda pack: None)
+            assert (slow.texts, slow.codes.tolist()) == found
+
+
+def test_no_cell_is_no_number():
+    values, missing = TextColumn("x", []).numbers_and_missing()
+    assert values.shape == missing.shape == (0,)
+    assert TextColumn("x", []).texts == ()
