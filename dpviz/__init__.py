@@ -22,6 +22,8 @@ from dpviz.io.schemas import load_schema, save_schema
 from dpviz.io.tables.read import read_table
 from dpviz.learners import fit, learner_names
 from dpviz.models.document import model_from_json
+from dpviz.owners.federated import train_federated
+from dpviz.owners.streams import Stream, stream_of, train_on_stream
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode
 from dpviz.table.proposal import propose_schema
@@ -41,6 +43,7 @@ __all__ = [
     "NumericTarget",
     "PrivacyLoss",
     "Schema",
+    "Stream",
     "__version__",
     "audit",
     "codebook_template",
@@ -57,6 +60,9 @@ __all__ = [
     "read_csv",
     "read_table",
     "save_schema",
+    "stream_of",
     "sweep",
+    "train_federated",
+    "train_on_stream",
     "verify",
 ]

@@ -24,7 +24,7 @@ from dpviz.evaluation.compare.metrics import metrics
 from dpviz.evaluation.workers import light, spread
 from dpviz.io.csv import read_csv
 from dpviz.learners import fit, get_learner, learners_for
-from dpviz.owners.streams import GROUPS, WAYS, follow, stream_of
+from dpviz.owners.streams import GROUPS, WAYS, stream_of, train_on_stream
 from dpviz.randomness import seed_from
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
@@ -218,7 +218,7 @@ def _stream(name: str, data: EncodedDataset, table: Table, folds: int, asked: tu
         score = _score_of(errors["all"], test)
         return Streamed(name, title, epsilon, fold, score, score, errors, errors, math.nan, math.nan)
     way = next(way for way in WAYS if STREAM_TITLES[way] == title)
-    course = follow(stream, way, extra_rounds=EXTRA_ROUNDS, **spoken)
+    course = train_on_stream(stream, way, extra_rounds=EXTRA_ROUNDS, **spoken)
     before, after = ({group: at(group) for group in GROUPS} for at in (course.before, course.after))
     left = (float(course.left[rows].mean()) for rows in (~stream.is_new, stream.is_new))
     return Streamed(

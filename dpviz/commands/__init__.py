@@ -17,6 +17,7 @@ COMMANDS = {
     "sweep": "accuracy or R² of learners over epsilon, depth and rows, as CSV",
     "poison": "how many poisoned rows a learner provably withstands",
     "verify": "check privacy claims on every small data set",
+    "owners": "train on rows that stay with several owners, or arrive late",
     "learners": "list the learners and what holds of their claims",
     "register": "list what was released and spent; set caps",
 }

@@ -49,6 +49,11 @@ def add_table_arguments(parser: ArgumentParser) -> None:
     """DATA, `--target`, `--schema`, `--person` and `--rows-per-person`; `dpviz.commands.rows` reads what they name."""
     add_data_arguments(parser)
     parser.add_argument("--schema", type=Path, metavar="FILE", help="what is public about DATA (default: read from the data)")
+    add_person_arguments(parser)
+
+
+def add_person_arguments(parser: ArgumentParser) -> None:
+    """`--person` and `--rows-per-person`."""
     whose = "column that says whose row it is; no feature. Then --rows-per-person is needed"
     parser.add_argument("--person", metavar="COLUMN", help=whose)
     kept = "of each person keep at most K rows, chosen by secret coins; epsilon for a person is K times that for a row"

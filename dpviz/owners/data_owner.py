@@ -1,8 +1,8 @@
 """One of several data owners who train together: it keeps its rows, and sends masked sums with its share of the noise.
 
 An owner draws the trees from the public seed like all others, sums over its own rows (keeping their accounts if the individual
-filter is on), adds its share of the noise and its masks, and learns the total. `python -m dpviz.owners.data_owner` is an owner in
-its own process: one line of JSON in, one line out.
+filter is on), adds its share of the noise and its masks, and learns the total. `python -m dpviz.owners` is an owner in its own
+process: one line of JSON in, one line out.
 
 It answers every round once, in order, and only with owners it has met: two answers with the same sums behind different masks
 could reveal the sums.
@@ -15,8 +15,6 @@ from __future__ import annotations
 import base64
 import io
 import json
-import signal
-import sys
 from collections.abc import Collection, Mapping
 from typing import Any, TextIO
 
@@ -136,8 +134,3 @@ def _answer(owner: DataOwner, request: dict[str, Any]) -> dict[str, Any] | None:
     if request["tree"] is None:
         return None
     return {"masked": owner.message(request["tree"], request["taking_part"]).tolist()}
-
-
-if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started it
-    serve(sys.stdin, sys.stdout)

@@ -13,36 +13,38 @@ rounds count. *An owner lies*: a message of the wrong length is refused and noth
 and so does missing noise: for the others such an owner colludes. *The aggregator lies*: naming owners who have left makes shares
 of noise smaller, but then the masks do not cancel; owners it invents count as colluding.
 
-This is a simulation in one respect: the process that starts the owners gives them their rows, and so knows them all.
+This is a reference implementation: the process that starts the owners gives them their rows, and so knows them all; nothing
+crosses a network, and keys are not signed. `several-owners.md`, beside this file, says whom one must trust with what.
 
 Source: Kirschte et al. 2023, Algorithm 9; Bonawitz et al. 2017.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
 
-import numpy as np
-
 from dpviz.accounting.events import GaussianRounds
 from dpviz.accounting.gaussian import covers
 from dpviz.accounting.ledger import Ledger
-from dpviz.errors import FederationError, ParameterError
+from dpviz.errors import FederationError, NotRowWise, ParameterError
 from dpviz.learners.ours import s_gbdt
-from dpviz.models.boosted import BoostedTrees
+from dpviz.models.base import Model
+from dpviz.owners.aggregator import Aggregator
 from dpviz.owners.owner_process import OwnerProcess, introduce
-from dpviz.owners.secure_sum import read_message, sum_of
 from dpviz.owners.terms import Terms
+from dpviz.privacy.source import ExactNoise, Simulation
 from dpviz.progress import Progress, Stop, all_steps
 from dpviz.randomness import child_seeds
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.boosting.loss import loss_of
-from dpviz.training.boosting.rounds import boosted
+from dpviz.training.contract import FitResult, schema_disclosures
 from dpviz.training.params import Settings, make_params
+
+_NOTE = "Trained by {} owners, who share the noise; for a row, up to {} of the other owners may pool what they know."
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,9 @@ class FederatedResult:
 
     Attributes
     ----------
-    model : BoostedTrees
-    ledger : Ledger
-        Covers every row of every owner, against anybody who sees the model and all totals, and up to `colluding` other owners.
+    result : FitResult
+        As `dpviz.fit` returns it for all rows together. Its ledger covers every row of every owner, against anybody who sees the
+        model and all totals, and up to `colluding` other owners.
     terms : Terms
         Public.
     void : tuple of int
@@ -62,11 +64,20 @@ class FederatedResult:
         Owners who left.
     """
 
-    model: BoostedTrees
-    ledger: Ledger
+    result: FitResult
     terms: Terms
     void: tuple[int, ...]
     gone: tuple[int, ...]
+
+    @property
+    def model(self) -> Model:
+        """What they trained."""
+        return self.result.model
+
+    @property
+    def ledger(self) -> Ledger:
+        """What it costs a row of any owner."""
+        return self.result.ledger
 
 
 def train_federated(
@@ -79,6 +90,7 @@ def train_federated(
     public_seed: int,
     seed: int | None,
     colluding: int = 0,
+    schema: Schema | None = None,
     leaving: Mapping[int, int] | None = None,
     progress: Progress | None = None,
     stop: Stop | None = None,
@@ -89,7 +101,7 @@ def train_federated(
     Parameters
     ----------
     parts : sequence of EncodedDataset
-        The rows of every owner, disjoint; private. Features and target agree, `n_public` are added up.
+        The rows of every owner, disjoint; private. Features and target agree.
     epsilon, delta : float
         Privacy loss of all rounds under add/remove one row of any owner. `delta` 0 is the learner's default.
     public_seed : int
@@ -98,6 +110,8 @@ def train_federated(
         Simulates the owners' noise; None: every owner draws its share with exact samplers.
     colluding : int
         How many owners may pool what they know without harm to the others.
+    schema : Schema, optional
+        Of all rows together, public; else that of the parts, whose row counts are added up.
     leaving : mapping of int to int, optional
         Owner -> tree at which its process ends, to try out what happens.
     progress : callable (share in (0, 1]), optional
@@ -112,6 +126,8 @@ def train_federated(
         For invalid arguments.
     FederationError
         When owners disagree, send a malformed message, or too few are left.
+    NotRowWise
+        Without a seed, when one row may have changed others on the way to a part, such as a part of a permuted split.
     Cancelled
         When stopped.
     """
@@ -119,21 +135,68 @@ def train_federated(
         if number not in range(len(parts)):
             raise ParameterError("train_federated", "leaving", number, f"an owner from 0 to {len(parts) - 1}")
     settings = Settings(epsilon=epsilon, max_depth=max_depth, depth=depth, delta=delta)  # type: ignore[arg-type]
-    terms, event = agreed(_schema_of(parts), len(parts), settings, params, public_seed=public_seed, colluding=colluding)
+    schema = _schema_of(parts, schema)
+    terms, event = agreed(schema, len(parts), settings, params, public_seed=public_seed, colluding=colluding)
+    if seed is None:
+        _require_row_wise(parts)
     seeds = [None] * len(parts) if seed is None else child_seeds(seed, len(parts))
+    aggregator = _trained(parts, terms, seeds, leaving or {}, progress, stop)
+    chosen = _chosen(params)
+    plan = s_gbdt.plan(schema, settings, chosen)
+    result = FitResult(
+        learner=s_gbdt.NAME,
+        model=aggregator.model(),
+        ledger=Ledger(event),
+        claim=s_gbdt.LEARNER.claim(plan, chosen, schema),
+        plan=replace(plan, notes=(*plan.notes, _NOTE.format(len(parts), colluding))),
+        params=chosen,
+        settings=settings,
+        schema=schema,
+        disclosures=schema_disclosures(schema),
+        noise=(ExactNoise if seed is None else Simulation).name,
+        seed=seed,
+        rows_per_person=_rows_per_person(parts),
+    )
+    return FederatedResult(result, terms, tuple(aggregator.void), tuple(aggregator.gone))
+
+
+def _trained(
+    parts: Sequence[EncodedDataset],
+    terms: Terms,
+    seeds: Sequence[int | None],
+    leaving: Mapping[int, int],
+    progress: Progress | None,
+    stop: Stop | None,
+) -> Aggregator:
+    """All rounds, with a process per owner."""
     owners = {number: OwnerProcess() for number in range(len(parts))}
     try:
         introduce(owners, parts, terms, seeds)
         aggregator = Aggregator(terms)
         for tree in all_steps(range(terms.recipe.rounds), progress, stop):
-            for number, when in (leaving or {}).items():
-                if when == tree:
-                    owners[number].end()
+            for number in (number for number, when in leaving.items() if when == tree):
+                owners[number].end()
             aggregator.add(tree, _round(owners, aggregator, tree))
     finally:
         for owner in owners.values():
             owner.end()
-    return FederatedResult(aggregator.model(), Ledger(event), terms, tuple(aggregator.void), tuple(aggregator.gone))
+    return aggregator
+
+
+def _require_row_wise(parts: Sequence[EncodedDataset]) -> None:
+    for part in parts:
+        if part.not_row_wise:
+            raise NotRowWise(part.not_row_wise)
+
+
+def _rows_per_person(parts: Sequence[EncodedDataset]) -> int | None:
+    """A person may be known to every owner."""
+    bounds = [part.rows_per_person for part in parts]
+    return None if None in bounds else sum(filter(None, bounds))
+
+
+def _chosen(params: Mapping[str, Any]) -> s_gbdt.Params:
+    return make_params(s_gbdt.Params, s_gbdt.NAME, {**params, "initial_share": 0.0})
 
 
 def agreed(
@@ -144,7 +207,7 @@ def agreed(
         raise ParameterError("train_federated", "parts", owners, "the rows of at least two owners")
     if not 0 <= colluding <= owners - 1:
         raise ParameterError("train_federated", "colluding", colluding, f"a whole number from 0 to {owners - 1}")
-    chosen = make_params(s_gbdt.Params, s_gbdt.NAME, {**params, "initial_share": 0.0})
+    chosen = _chosen(params)
     if chosen.static_noise:
         raise ParameterError("train_federated", "static_noise", True, "False: owners share the noise of sums, not of their ratio")
     plan = s_gbdt.plan(schema, settings, chosen)
@@ -188,55 +251,20 @@ def epsilon_when_pooled(event: GaussianRounds, terms: Terms, pooled: int) -> flo
     return high
 
 
-class Aggregator:
-    """Sees masked messages, learns totals."""
-
-    def __init__(self, terms: Terms) -> None:
-        self.terms = terms
-        self.taking_part = list(range(terms.owners))
-        self.gone: list[int] = []
-        self.void: list[int] = []
-        self.totals: list[np.ndarray | None] = []
-
-    def add(self, tree: int, sent: Mapping[int, Any]) -> np.ndarray | None:
-        """The total of one round; None when a message is missing, after which training goes on without its owner.
-
-        Raises FederationError for a malformed message, or when too few owners are left.
-        """
-        length = self.terms.length(tree)
-        messages = {owner: read_message(owner, sent[owner], length) for owner in self.taking_part if owner in sent}
-        total = sum_of(messages, self.taking_part)
-        self.totals.append(total)
-        if total is None:
-            self.void.append(tree)
-            self._without(sorted(set(self.taking_part) - set(messages)))
-        return total
-
-    def _without(self, gone: Iterable[int]) -> None:
-        self.gone += gone
-        self.taking_part = [owner for owner in self.taking_part if owner not in self.gone]
-        needed = max(2, self.terms.colluding + 1)
-        if len(self.taking_part) < needed:
-            what = f"Only {len(self.taking_part)} of {self.terms.owners} owners are left, too few to hide among."
-            raise FederationError("few", what, remedy=f"Start again with at least {needed} owners who stay.")
-
-    def model(self) -> BoostedTrees:
-        """The model, which anybody can compute from the totals."""
-        values = [self.terms.values(tree, total) for tree, total in enumerate(self.totals)]
-        return boosted(self.terms.trees, self.terms.loss, 0.0, values)
-
-
-def _schema_of(parts: Sequence[EncodedDataset]) -> Schema:
+def _schema_of(parts: Sequence[EncodedDataset], agreed: Schema | None) -> Schema:
     if not parts:
         raise ParameterError("train_federated", "parts", 0, "the rows of at least two owners")
-    first = parts[0].schema
+    first = agreed or parts[0].schema
     for number, part in enumerate(parts):
         if (part.schema.features, part.schema.target) != (first.features, first.target):
-            what = "Its features or target are declared differently from owner 0's."
+            what = f"Its features or target are declared differently from {'the schema' if agreed else 'owner 0'}'s."
             raise FederationError("plan", what, owner=number, remedy="Agree on one schema.")
+    if agreed is not None:
+        return agreed
     counts = [part.schema.n_public for part in parts]
     known = [count for count in counts if count is not None]
-    return replace(first, n_public=sum(known) if len(known) == len(counts) else None)
+    read = tuple(dict.fromkeys(field for part in parts for field in part.schema.read_from_data))
+    return replace(first, n_public=sum(known) if len(known) == len(counts) else None, read_from_data=read)
 
 
 def _round(owners: Mapping[int, OwnerProcess], aggregator: Aggregator, tree: int) -> dict[int, Any]:

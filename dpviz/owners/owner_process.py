@@ -28,7 +28,7 @@ class OwnerProcess:
         paths = os.pathsep.join(filter(None, (str(_HOME), os.environ.get("PYTHONPATH"))))
         self._ended = False
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "dpviz.owners.data_owner"],
+            [sys.executable, "-m", "dpviz.owners"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -4,7 +4,8 @@ Four ways. *stop*: nothing; without individual accounts the budget counts as spe
 noise on the new rows only, which were in no round before; disjoint rows, so no more epsilon. *filter*: more rounds for all rows,
 old and new, with something left in their accounts. *from the start*: all rows are there from the first round, for comparison.
 
-Held-out errors and accounts are computed from exact rows: for the owner of the rows only.
+Held-out errors and accounts are computed from exact rows: for the owner of the rows only. All of it is a simulation, to choose
+a way with; `several-owners.md`, beside this file, explains it.
 
 Source: Kirschte et al. 2023, section VIII-E and Figure 7 (*stop* and *filter*; how they cut the stream is not said).
 """
@@ -106,7 +107,7 @@ class Course:
         return float(self.errors[group][-1])
 
 
-def follow(
+def train_on_stream(
     stream: Stream,
     way: str,
     *,
@@ -152,11 +153,11 @@ class _Training:
 
     def __init__(self, stream: Stream, way: str, settings: Settings, given: dict[str, Any], source: Simulation) -> None:
         if way not in WAYS:
-            raise ParameterError("follow", "way", way, f"one of {', '.join(map(repr, WAYS))}")
+            raise ParameterError("train_on_stream", "way", way, f"one of {', '.join(map(repr, WAYS))}")
         params = make_params(s_gbdt.Params, s_gbdt.NAME, {**given, "filter": way == _FILTER})
         self.extra = params.extra_rounds if way in (_ALONE, _FILTER) else 0
         if way == _ALONE and self.extra > params.rounds:
-            raise ParameterError("follow", "extra_rounds", self.extra, f"at most {params.rounds}, the regular rounds")
+            raise ParameterError("train_on_stream", "extra_rounds", self.extra, f"at most {params.rounds}, the regular rounds")
         self.stream, self.way, self.regular = stream, way, params.rounds
         schema = stream.train.schema
         plan = s_gbdt.plan(schema, settings, params)

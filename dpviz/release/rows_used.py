@@ -12,9 +12,13 @@ FAR = 1.25
 LOOK = "how the rows fit the schema"
 
 
-def doubts(data: EncodedDataset) -> tuple[str, ...]:
-    """Sentences: few rows are used as they are, or far fewer or more than were declared; none where all is well. Private."""
-    return tuple(filter(None, (_of_share(data), _of_count(data))))
+def doubts(*parts: EncodedDataset) -> tuple[str, ...]:
+    """Sentences: few rows are used as they are, or far fewer or more than were declared; none where all is well. Private.
+
+    Of a table in several parts, each part is asked for the first, and all of them together for the second.
+    """
+    count = _of_count(parts[0].schema.n_public, sum(part.n_rows for part in parts))
+    return tuple(dict.fromkeys(filter(None, (*map(_of_share, parts), count))))
 
 
 def _of_share(data: EncodedDataset) -> str:
@@ -26,9 +30,8 @@ def _of_share(data: EncodedDataset) -> str:
     return f"Fewer than {share}% of the rows are used unchanged; the others are dropped, clipped or replaced." if share else ""
 
 
-def _of_count(data: EncodedDataset) -> str:
-    declared = data.schema.n_public
-    if declared is None or declared / FAR <= data.n_rows <= declared * FAR:
+def _of_count(declared: int | None, n_rows: int) -> str:
+    if declared is None or declared / FAR <= n_rows <= declared * FAR:
         return ""
-    which = "fewer" if data.n_rows < declared else "more"
+    which = "fewer" if n_rows < declared else "more"
     return f"Far {which} rows are used than the {declared:,} that are declared; depth and budget were chosen for those."

@@ -21,11 +21,12 @@ def dpviz(*argv, **kwargs):
 
 
 def test_every_file_that_can_be_run_is_a_command():
-    files = {path.stem for path in (ROOT / "dpviz" / "commands").glob("*.py") if "\ndef run(" in path.read_text(encoding="utf-8")}
-    assert files == set(COMMANDS)
+    room = ROOT / "dpviz" / "commands"
+    names = {path: path.stem for path in room.glob("*.py")} | {path: path.parent.name for path in room.glob("*/__init__.py")}
+    assert {name for path, name in names.items() if "\ndef run(" in path.read_text(encoding="utf-8")} == set(COMMANDS)
 
 
-@pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS), ["register", "declare"]])
+@pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS), ["register", "declare"], ["owners", "train"]])
 def test_help_of_every_command_works(run, words):
     code, out, err = run(*words, "--help")
     assert (code, err) == (0, "")

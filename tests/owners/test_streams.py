@@ -11,7 +11,7 @@ import dpviz
 from dpviz.accounting.events import GaussianRounds, Parallel
 from dpviz.errors import Cancelled, DpvizError, ParameterError, UnknownName
 from dpviz.evaluation.compare.metrics import rmse
-from dpviz.owners.streams import WAYS, follow, stream_of
+from dpviz.owners.streams import WAYS, stream_of, train_on_stream
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
@@ -54,7 +54,7 @@ def test_a_category_that_is_common_is_new_as_a_whole():
 @every_way
 @pytest.mark.parametrize("data", [numbers(), classes()], ids=["number", "classes"])
 def test_every_way_costs_what_was_asked_for(way, data):
-    course = follow(stream(data), way, **FEW)
+    course = train_on_stream(stream(data), way, **FEW)
     assert course.ledger.guarantee.epsilon <= 3.0
     assert (course.left >= 0).all()
     assert (course.left <= 1).all()
@@ -64,12 +64,12 @@ def test_stopping_is_training_on_the_old_rows_alone():
     given = stream()
     old = given.train.take(np.flatnonzero(~given.is_new), share=0.6)
     alone = dpviz.fit("s-gbdt", old, epsilon=3.0, seed=4, max_depth=6, rounds=40).model
-    np.testing.assert_array_equal(follow(given, "stop", **FEW).model.values, alone.values)
+    np.testing.assert_array_equal(train_on_stream(given, "stop", **FEW).model.values, alone.values)
 
 
 def test_from_the_start_is_training_on_all_rows():
     model = dpviz.fit("s-gbdt", numbers(), epsilon=3.0, seed=4, max_depth=6, rounds=40).model
-    assert follow(stream(), "from the start", **FEW).model == model
+    assert train_on_stream(stream(), "from the start", **FEW).model == model
 
 
 @pytest.mark.parametrize("way", ["stop", "new rows alone", "filter"])
@@ -77,7 +77,7 @@ def test_what_new_rows_hold_changes_nothing_before_they_come_and_something_after
     given = stream()
     target = np.where(given.is_new, 0.0, given.train.target)
     other = replace(given, train=EncodedDataset(NUMBER, given.train.columns, target))
-    one, two = (follow(s, way, **FEW) for s in (given, other))
+    one, two = (train_on_stream(s, way, **FEW) for s in (given, other))
     end = one.model.splits.tree[one.model.splits.leaves] < 40
     np.testing.assert_array_equal(one.model.values[end], two.model.values[end])
     assert one.model.initial == two.model.initial
@@ -86,10 +86,10 @@ def test_what_new_rows_hold_changes_nothing_before_they_come_and_something_after
 
 def test_old_rows_are_not_touched_again_when_new_ones_learn_alone():
     given = stream()
-    late = follow(given, "new rows alone", **FEW)
+    late = train_on_stream(given, "new rows alone", **FEW)
     assert (late.left[~given.is_new] == 0).all()
     assert (late.left[given.is_new] == 0).all()
-    assert follow(given, "new rows alone", **{**FEW, "extra_rounds": 10}).left[given.is_new].tolist() == [0.75] * 800
+    assert train_on_stream(given, "new rows alone", **{**FEW, "extra_rounds": 10}).left[given.is_new].tolist() == [0.75] * 800
     pair = [step for step in late.ledger.event.events if isinstance(step, Parallel)]
     assert len(pair) == 1
     assert all(isinstance(step, GaussianRounds) and step.rounds == 40 for step in pair[0].events)
@@ -97,18 +97,18 @@ def test_old_rows_are_not_touched_again_when_new_ones_learn_alone():
 
 def test_with_the_filter_new_rows_come_with_all_of_their_budget():
     given = stream()
-    course = follow(given, "filter", **{**FEW, "extra_rounds": 0})
+    course = train_on_stream(given, "filter", **{**FEW, "extra_rounds": 0})
     assert (course.left[given.is_new] == 1).all()
     assert (course.left[~given.is_new] < 1).all()
     assert len(np.unique(course.left[~given.is_new])) > 100
-    later = follow(given, "filter", **FEW).left
+    later = train_on_stream(given, "filter", **FEW).left
     assert (later[given.is_new] < 1).all()
 
 
 @pytest.mark.parametrize("data", [numbers(), classes()], ids=["number", "classes"])
 def test_the_filter_learns_new_rows_and_keeps_the_old_ones(data):
     given = stream(data)
-    stop, alone, kept = (follow(given, way, **{**FEW, "epsilon": 20.0}) for way in ("stop", "new rows alone", "filter"))
+    stop, alone, kept = (train_on_stream(given, way, **{**FEW, "epsilon": 20.0}) for way in ("stop", "new rows alone", "filter"))
     assert kept.after("new") < 0.8 * kept.before("new")
     assert kept.after("new") < 0.8 * stop.after("new")
     assert kept.after("all") < stop.after("all")
@@ -118,7 +118,7 @@ def test_the_filter_learns_new_rows_and_keeps_the_old_ones(data):
 
 def test_errors_are_those_of_the_model():
     given = stream()
-    course = follow(given, "filter", **FEW)
+    course = train_on_stream(given, "filter", **FEW)
     assert [len(course.errors[group]) for group in ("old", "new", "all")] == [81] * 3
     predicted = course.model.predict(given.test)
     assert course.after("all") == pytest.approx(rmse(given.test.target, predicted))
@@ -129,17 +129,17 @@ def test_errors_are_those_of_the_model():
 def test_three_classes_are_followed():
     schema = Schema(FEATURES, ClassTarget("y", ("a", "b", "c")), n_public=2000)
     train, test = (EncodedDataset(schema, d.columns, (d.target // 14).astype(np.uint8)) for d in (numbers(), numbers(900, 8)))
-    course = follow(stream_of(train, test, "x", 0.4), "filter", **FEW)
+    course = train_on_stream(stream_of(train, test, "x", 0.4), "filter", **FEW)
     assert len(course.errors["all"]) == 81
     assert course.after("all") == pytest.approx(np.mean(course.model.predict(test) != test.target))
 
 
 def test_it_says_how_far_it_is_and_stops_when_asked():
     shares: list[float] = []
-    follow(stream(), "filter", **FEW, progress=shares.append)
+    train_on_stream(stream(), "filter", **FEW, progress=shares.append)
     assert shares == [(tree + 1) / 80 for tree in range(80)]
     with pytest.raises(Cancelled):
-        follow(stream(), "filter", **FEW, stop=lambda: True)
+        train_on_stream(stream(), "filter", **FEW, stop=lambda: True)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_it_says_how_far_it_is_and_stops_when_asked():
 )
 def test_what_cannot_be_followed_is_refused(way, given, words):
     with pytest.raises(ParameterError, match=words):
-        follow(stream(), way, **{**FEW, **given})
+        train_on_stream(stream(), way, **{**FEW, **given})
 
 
 @pytest.mark.parametrize("share", [0, 1, -0.1])
