@@ -61,4 +61,18 @@ MUTANTS = (
         "noisy = [GaussianNoise(scale / 2)",
         ("tests/owners/test_federated.py::test_messages_carry_a_share_of_the_noise_each",),
     ),
+    Mutant(
+        "owners release from parts that depend on other rows",
+        "dpviz/owners/federated.py",
+        "        if part.not_row_wise:",
+        "        if False:",
+        ("tests/owners/test_several.py::test_nothing_is_released_from_parts_that_depend_on_other_rows",),
+    ),
+    Mutant(
+        "what only one owner read from its rows is not disclosed",
+        "dpviz/owners/federated.py",
+        "for part in parts for field in part.schema.read_from_data",
+        "for part in parts[:1] for field in part.schema.read_from_data",
+        ("tests/owners/test_several.py::test_what_one_owner_read_from_its_rows_all_disclose",),
+    ),
 )
