@@ -94,7 +94,7 @@ def test_every_command_line_is_one_dpviz_understands(line):
 @pytest.mark.slow
 def test_the_command_lines_work_one_after_the_other(clone, capsys):
     lines = [shlex.split(line)[1:] for line in command_lines()]
-    shown = {"schema", "train", "predict", "evaluate", "export", "sweep", "poison", "verify", "learners", "register"}
+    shown = {"schema", "train", "predict", "evaluate", "export", "sweep", "poison", "verify", "learners", "owners", "register"}
     assert {words[0] for words in lines} == shown
     assert [main(words) for words in lines] == [0] * len(lines)
     capsys.readouterr()
