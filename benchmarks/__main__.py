@@ -3,9 +3,9 @@
 `speed` compares times and memory of fits with scikit-learn's tree of the same depth, in one process and one run. `tables`
 shows measured accuracy next to the papers' tables; `poisoning`, `backdoor`, `forests` and `boosting` do so for poisoning
 guarantees, a backdoor, random forests and boosted trees, `probabilities` measures pf-tree's leaves and its private test; `load`
-lets twenty people into the dashboard and measures what they wait for a tree. `differences` measures nothing: it writes the page
-of what learners declare to do otherwise than their papers. The exit code is 0 whether or not a target is met. Targets hold for
-10,000 rows and more. `mutants` makes changes that would break privacy and exits with 1 if the tests do not notice one.
+lets twenty people into the dashboard and measures what they wait for a tree. `differences` and `learners` measure nothing: they
+write pages from what learners declare. The exit code is 0 whether or not a target is met. Targets hold for 10,000 rows and more.
+`mutants` makes changes that would break privacy and exits with 1 if the tests do not notice one.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from benchmarks.boosting import page as boosting_page
 from benchmarks.data import bench_data
 from benchmarks.forests import measure as bench_forests
 from benchmarks.forests import page as forests_page
+from benchmarks.learners import learners_page
 from benchmarks.load import measure as bench_load
 from benchmarks.load import page as load_page
 from benchmarks.mutants import page as mutants_page
@@ -36,6 +37,7 @@ from dpviz.__main__ import Parser, finish
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
 from dpviz.commands.files import write_whole
+from dpviz.evaluation.audit.verdicts import stored_run
 from dpviz.figures.audit.departures import departures_page
 from dpviz.learners import declared, get_learner
 from dpviz.version import VERSION
@@ -92,6 +94,9 @@ def parser() -> ArgumentParser:
     differences = topics.add_parser("differences", help="what learners do otherwise than their papers")
     differences.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
     differences.set_defaults(run=_differences)
+    learners = topics.add_parser("learners", help="the page of all learners")
+    learners.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
+    learners.set_defaults(run=_learners)
     mutants = topics.add_parser("mutants", help="changes that tests must notice", description=mutants_page.__doc__)
     mutants_page.add_arguments(mutants)
     return top
@@ -131,6 +136,14 @@ def _tables(args: Namespace) -> int:
 
 def _differences(args: Namespace) -> int:
     page = departures_page(declared())
+    print(page)
+    if args.out is not None:
+        write_whole(args.out, page, force=True)
+    return 0
+
+
+def _learners(args: Namespace) -> int:
+    page = learners_page(declared(), stored_run())
     print(page)
     if args.out is not None:
         write_whole(args.out, page, force=True)

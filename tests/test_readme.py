@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 import dpviz
+from benchmarks.learners import learners_page
 from dpviz.__main__ import main, parser
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.evaluation.audit.planned import typical
+from dpviz.evaluation.audit.verdicts import stored_run
 from dpviz.installation import bundled
-from dpviz.learners import DEFAULT, registry
+from dpviz.learners import DEFAULT, declared
 from dpviz.learners.ours import pf_tree
 from dpviz.models.tree import Tree
 from dpviz.release.register import ReleaseRegister
@@ -105,14 +106,37 @@ def test_the_command_lines_work_one_after_the_other(clone, capsys):
     assert (clone / "release.json").is_file()
 
 
-@pytest.mark.parametrize("spec", registry().values(), ids=lambda spec: spec.name)
-def test_every_learner_stands_in_the_table_with_what_holds(spec):
-    _, idea, claims, holds = table_row(f"`{spec.name}`")
-    claim = typical(spec).claim
-    assert idea
-    assert claims == ("nothing" if not claim.is_private else "epsilon and delta" if claim.delta else "epsilon")
-    assert (f"**{claim.verdict}**" if claim.verdict != "none" else "no privacy") in holds
-    assert ("The default." in idea) == (spec.name == DEFAULT)
+def test_the_table_of_learners_is_what_they_declare_and_the_readme_links_it():
+    stored = (bundled("data") / "benchmarks" / "learners.md").read_text(encoding="utf-8")
+    assert stored == learners_page(declared(), stored_run()), "run `python -m benchmarks learners --out ...`"
+    section = README[README.index("## Learners") : README.index("## How accurate it is")]
+    assert "(data/benchmarks/learners.md)" in section
+    assert set(re.findall(r"`([a-z-]+)`", section)) & {spec.name for spec in declared()} >= {DEFAULT, "pf-forest", "s-gbdt"}
+    assert f"`{DEFAULT}` is the default" in section
+
+
+def test_the_accuracies_are_those_of_the_measured_page():
+    measured = measured_accuracies()
+    lines = [line for line in README.splitlines() if line.startswith("| ") and line.count("| .") == 7]
+    assert len(lines) >= 4
+    for line in lines:
+        name, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+        asked = [(learner, epsilon) for learner in ("PF-tree", "PrivaTree") for epsilon in ("0.01", "0.1", "1")]
+        assert cells == [measured[name, *one] for one in (*asked, ("Decision tree (not private)", "1"))], name
+
+
+def measured_accuracies():
+    """(data, learner, epsilon) -> mean accuracy, as the stored page of tables writes it."""
+    found = {}
+    page = (bundled("data") / "benchmarks" / "tables.md").read_text(encoding="utf-8")
+    for section in re.split(r"^## Epsilon ", page, flags=re.MULTILINE)[1:]:
+        epsilon = section.split(" ")[0]
+        head, _, *lines = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("|")]
+        learners = [re.split(r": |, any", cell.strip())[0] for cell in head[1:]]
+        for name, *cells in lines:
+            for learner, cell in zip(learners, cells, strict=False):
+                found.setdefault((name.strip(), learner, epsilon), cell.split()[0])
+    return found
 
 
 def test_the_odds_are_those_of_epsilon():

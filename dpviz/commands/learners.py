@@ -52,7 +52,7 @@ def _row(spec: LearnerSpec, stored: StoredRun) -> tuple[str, ...]:
     claim = typical(spec).claim
     released = "yes" if spec.exact and math.isfinite(claim.epsilon) else "no"
     bounds = bounds_in_words(stored.of(spec.name, 1.0))
-    return spec.name, spec.title, _claims(claim), verdict_in_words(spec.name, stored), *bounds, released, spec.idea
+    return spec.name, spec.title, claims_in_words(claim), verdict_in_words(spec.name, stored), *bounds, released, spec.idea
 
 
 def _differences(spec: LearnerSpec) -> int:
@@ -66,7 +66,8 @@ def _differences(spec: LearnerSpec) -> int:
     return 0
 
 
-def _claims(claim: Claim) -> str:
+def claims_in_words(claim: Claim) -> str:
+    """What is claimed to be spent."""
     if not claim.is_private:
         return "nothing"
     return "epsilon, delta" if claim.delta else "epsilon"
