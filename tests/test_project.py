@@ -124,12 +124,8 @@ def test_shell_scripts_parse(script: str) -> None:
     assert subprocess.run(["bash", "-n", script], cwd=ROOT, capture_output=True, text=True, check=True).stderr == ""
 
 
-def test_the_readme_names_every_learner_and_both_commands() -> None:
-    readme = ROOT / "README.md"
-    if not readme.exists():
-        pytest.skip("there is no README yet")
-    text = readme.read_text(encoding="utf-8")
-    assert [name for name in dpviz.learner_names() if f"`{name}`" not in text] == []
+def test_the_readme_names_both_commands() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "make run" in text
     assert "make test" in text
 
