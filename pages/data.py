@@ -17,7 +17,10 @@ if work.draft is not None:
     kept.ask_to_keep(work)
     look.offer_look(work)
     schema_editor.ask_schema(work)
-    schema_files.ask_schema_file(work)
+    files = st.container()
+    schema_editor.ask_columns(work)
+    with files:  # filled last: what is downloaded is what the grids say now
+        schema_files.ask_schema_file(work)
     checking.ask_check(work)
     using.ask_to_use(work)
     kept.say_kept(work)

@@ -12,13 +12,18 @@ import stat
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from time import time
 
 from dpviz.errors import DpvizError
 from dpviz.randomness import random_128_bits
 
 #: Bytes of the largest file: 2,000 columns of 1,000 categories have fewer.
 MOST_BYTES = 50_000_000
+#: A draft that nobody has opened or changed for so many days is removed.
+DAYS_KEPT = 90
 _KEY = re.compile("[0-9a-f]{32}")
+#: Drafts, and what a killed program left of one.
+_OURS = re.compile(r"[0-9a-f]{32}\.json|\.[0-9a-f]{32}-[0-9a-f]{32}\.part")
 
 
 def new_key() -> str:
@@ -33,7 +38,10 @@ class DraftFolder:
     path: Path
 
     def keep(self, key: str, text: str) -> None:
-        """Write `text` under this key, in place of what was there. Raises DpvizError when that fails; then the old text stays."""
+        """Write `text` under this key, in place of what was there, and remove drafts of more than DAYS_KEPT days.
+
+        Raises DpvizError when the text cannot be written; then the old text stays.
+        """
         target = self._file(key)
         part = target.with_name(f".{key}-{new_key()}.part")
         try:
@@ -50,6 +58,14 @@ class DraftFolder:
             reason = getattr(error, "strerror", None) or "it cannot be written as text"
             remedy = "Check the permissions of the folder and the room on its disk, or save the draft as a file."
             raise DpvizError(f"The draft cannot be kept: {reason}.", where=str(self.path), remedy=remedy) from error
+        self._remove_old(time() - DAYS_KEPT * 24 * 3600)
+
+    def _remove_old(self, before: float) -> None:
+        """Remove what was last written before this moment, in seconds since 1970. What cannot be removed stays."""
+        for file in self.path.iterdir():
+            with suppress(OSError):  # another session was faster, or it is another user's
+                if _OURS.fullmatch(file.name) and file.lstat().st_mtime < before:
+                    file.unlink()
 
     def read(self, key: str) -> bytes:
         """What is kept under this key. Raises DpvizError where there is nothing that can be read."""
@@ -80,5 +96,8 @@ class DraftFolder:
 
 
 def _nothing() -> DpvizError:
-    what = "There is no draft at this address: it was forgotten, or made on another machine or by another user."
+    what = (
+        "There is no draft at this address: it was forgotten, nobody has opened it for "
+        f"{DAYS_KEPT} days, or it was made on another machine or by another user."
+    )
     return DpvizError(what, remedy="Choose the table again, or open a schema file.")

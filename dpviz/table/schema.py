@@ -82,6 +82,11 @@ class CategoricalFeature(Sourced):
                 what = f"{option} = {chosen!r} is not one of its categories."
                 raise SchemaError(what, field=self.name, remedy="Add it to the list of categories, or choose one that is there.")
 
+    @property
+    def category_of(self) -> dict[str, str]:
+        """The category of every declared text: of the categories themselves first, then of what counts as one of them."""
+        return dict(zip(self.categories, self.categories, strict=True)) | dict(self.groups)
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ClassTarget(Sourced):

@@ -64,7 +64,7 @@ def from_file_to_tree(owner: Owner, address: str, made: Faulty) -> None:
     owner.choose("Table", made.file_name, made.content)
     page.get_by_text("What is public about it").wait_for()
     owner.look("1 read")
-    owner.click(page.get_by_text("Schema as a file"))
+    owner.click(page.get_by_text("Codebook or schema as a file"))
     owner.choose("codebook", "codebook.csv", made.codebook)
     page.get_by_text("Ranges of the numbers").wait_for()
     owner.look("2 codebook")

@@ -82,7 +82,7 @@ def test_a_link_to_a_fresh_server_opens_its_page_with_its_sample_and_grids_keep_
         page.get_by_role("button", name="Use this data").click()
         page.get_by_text("This is the data in use").wait_for()
         idle(page)
-        page.get_by_text("Schema as a file").click()
+        page.get_by_text("Codebook or schema as a file").click()
         with page.expect_download() as download:
             page.get_by_role("button", name="Download schema").click()
         text = Path(download.value.path()).read_text(encoding="utf-8")

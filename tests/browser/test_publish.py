@@ -57,7 +57,7 @@ def use_private(page: Any, app: str, table: Path, schema: Path) -> None:
     page.get_by_test_id("stFileUploader").filter(has_text="Table").locator("input").set_input_files(table)
     page.get_by_text("What is public about it").wait_for()
     idle(page)
-    page.get_by_text("Schema as a file").click()
+    page.get_by_text("Codebook or schema as a file").click()
     page.get_by_test_id("stFileUploader").filter(has_text="Schema or draft saved by dpviz").locator("input").set_input_files(
         schema
     )

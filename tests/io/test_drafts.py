@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from time import time
 
 import pytest
 
@@ -53,6 +54,27 @@ def test_a_forgotten_draft_is_gone(tmp_path: Path) -> None:
         folder.forget(KEY)
         with pytest.raises(DpvizError, match="There is no draft at this address"):
             folder.read(KEY)
+
+
+def test_drafts_that_nobody_has_opened_for_long_are_removed(tmp_path: Path) -> None:
+    folder, day = DraftFolder(tmp_path), 24 * 3600
+    young, old = (f"{letter * 32}.json" for letter in "ab")
+    ages = {old: 91, f"{old} ": 91, young: 89, f".{KEY}-{new_key()}.part": 91}
+    for name, days in {**ages, "notes.txt": 400, "dpviz.json": 400}.items():
+        (tmp_path / name).write_text("{}")
+        os.utime(tmp_path / name, (time() - days * day,) * 2)
+    folder.keep(KEY, "{}")
+    left = {file.name for file in tmp_path.iterdir()}
+    assert left == {f"{KEY}.json", "notes.txt", "dpviz.json", young, f"{old} "}
+
+
+def test_a_draft_that_is_opened_again_starts_anew(tmp_path: Path) -> None:
+    folder = DraftFolder(tmp_path)
+    folder.keep(KEY, "{}")
+    os.utime(tmp_path / f"{KEY}.json", (0, 0))
+    folder.keep(KEY, "{}")
+    folder.keep(new_key(), "{}")
+    assert folder.read(KEY) == b"{}"
 
 
 @pytest.mark.parametrize("key", ["", "x", "../releases", KEY.upper(), f"{KEY}/..", f"{KEY}\n", "0" * 31, "é" * 32])

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 import dpviz
-from dpviz.errors import NotExported, SchemaError
+from dpviz.errors import SchemaError
 from dpviz.io.codebook import codebook_template, import_codebook
 from dpviz.io.exports import registry
-from dpviz.io.exports.contract import Exportable, require_fit
+from dpviz.io.exports.contract import export
+from dpviz.models.tree import Branch, Leaf, SubsetRule, Tree
 from dpviz.randomness import generator
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.table.schema_json import schema_from_json
+from tests.io.exports_models import document
 
 SEX = CategoricalFeature("sex", ("m", "f", "d"), unknown_as="d", groups=(("M", "m"), ("male", "m"), ("W", "f"), ("1.0", "m")))
 SCHEMA = Schema(
@@ -86,12 +90,28 @@ def test_a_codebook_brings_groups_and_its_template_takes_them() -> None:
         import_codebook(b"name,type,values,groups\nsex,categories,m; f,M\ny,factor,n|p,\n", target="y")
 
 
-def test_what_runs_elsewhere_is_refused_because_it_would_take_such_texts_for_unknown() -> None:
-    result = dpviz.fit("pf-tree", dpviz.encode(dpviz.read_csv(ROWS), SCHEMA), epsilon=1.0, depth=2, seed=1)
-    given = Exportable(result.to_json())
-    for target in registry().values():
-        if target.group in ("code", "data") and not target.any_model:
-            with pytest.raises(NotExported, match="several texts of a cell count as one category"):
-                require_fit(target, given)
-    said = [result.predict(dpviz.read_csv(f"sex,x\n{sex},1\n2,2\n".encode())).tolist() for sex in ("male", "m")]
-    assert said[0] == said[1]
+TREE = Tree(SCHEMA, Branch(SubsetRule(0, (0,)), Leaf(1), Branch(SubsetRule(0, (1,)), Leaf(0), Leaf(1))))
+
+
+@pytest.mark.parametrize("name", [name for name, target in registry().items() if target.name != "json"])
+def test_an_export_takes_a_text_for_the_category_it_counts_as(name: str) -> None:
+    target, given = registry()[name], document(TREE)
+    assert "male" in {row[0] for row in given.golden.rows}
+    assert export(target, given).n_rows == len(given.golden.rows)
+    unaware = document(replace(TREE, schema=replace(SCHEMA, features=(SEX.declare(groups=()), SCHEMA.features[1]))))
+    if target.group == "code":
+        found = target.run(target.write(unaware), SCHEMA, given.golden.rows)
+        assert "'sex': 'W'" in str(given.golden.first_difference(found)), "golden rows notice an export without groups"
+
+
+def test_an_export_says_what_counts_as_what_and_predicts_as_the_model_does() -> None:
+    given = document(TREE)
+    assert 'In sex these texts count as m: M, male, "1.0".' in given.facts
+    said = [
+        TREE.predict(dpviz.encode(dpviz.read_csv(f"sex,x,y\n{sex},1,no\n".encode()), SCHEMA)).tolist()
+        for sex in ("male", "m", "W")
+    ]
+    space: dict[str, Any] = {}
+    exec(str(export(registry()["python"], given).content), space)
+    assert [[int(space["predict"]({"sex": sex, "x": 1}) == "yes")] for sex in ("male", " m", "W")] == said == [[1], [1], [0]]
+    assert space["predict"]({"sex": 1, "x": 1}) == "yes", "1 is the number of the text 1.0"

@@ -1,6 +1,7 @@
 """Declared codes of missing cells: they count as missing, by text or by value, and older schemas stay as they were."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -20,6 +21,13 @@ def test_cells_with_a_code_are_missing_by_text_or_by_value():
     assert data.columns[1].tolist() == [0, 1, 0, 1]
     assert data.report.missing_mapped == (("age", 3), ("town", 1))
     assert data.report.dropped_unknown == (("age", 1),)
+
+
+def test_a_number_nobody_can_read_drops_its_row_unless_it_is_declared_a_code():
+    declared = replace(SCHEMA, features=(AGE.declare(missing_codes=("<0",)), SCHEMA.features[1]))
+    data = dpviz.encode(dpviz.read_csv(ROWS), declared)
+    assert data.report.dropped_unknown == (("age", 1),), "k.A. is none now"
+    assert data.columns[0].tolist() == [120, 120, 30, 0]
 
 
 def test_a_code_of_a_numeric_target_drops_the_row():

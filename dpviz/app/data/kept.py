@@ -13,7 +13,7 @@ from dpviz.app.data.draft_json import KeptDraft, draft_to_json, folder
 from dpviz.app.data.prepared import Prepared, in_use, prepare, prepared
 from dpviz.app.state import DRAFT
 from dpviz.errors import DpvizError
-from dpviz.io.drafts import new_key
+from dpviz.io.drafts import DAYS_KEPT, new_key
 
 _LAST, _PROBLEM = "_draft_kept", "_draft_problem"
 _WHAT = "Names and what you declare are kept in a file that only you can read, never a row."
@@ -39,7 +39,10 @@ def say_kept(work: Prepared) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Forget this draft", on_click=_forget, icon=":material/delete:")
-        st.caption(f"This draft outlives a reload and a restart, under the address of this page. {_WHAT}", width="stretch")
+        until = f"until nobody has opened it for {DAYS_KEPT} days"
+        st.caption(
+            f"This draft outlives a reload and a restart, under the address of this page, {until}. {_WHAT}", width="stretch"
+        )
 
 
 def _confirm() -> None:

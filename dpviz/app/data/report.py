@@ -17,6 +17,11 @@ _COUNTED = {
     "unknown_mapped": ("Unknown text replaced", "cells"),
     "missing_mapped": ("Missing value replaced", "cells"),
 }
+#: What the schema can say, so that a text nobody declared keeps its row.
+_HOW_TO_KEEP = (
+    "A text such as “<5” or “k.A.” in a column of numbers keeps its row where it is one of the column's missing codes and a "
+    "value stands for missing cells. An unknown category keeps it where unknown texts count as a category, or this one does."
+)
 
 
 def show_report(report: EncodingReport) -> None:
@@ -38,6 +43,8 @@ def show_report(report: EncodingReport) -> None:
         st.dataframe(frame, hide_index=True, alt="What encoding changed or dropped, by column.", height="content")
     else:
         st.caption("No cell was changed.")
+    if report.dropped_unknown:
+        st.caption(_HOW_TO_KEEP)
     if report.ignored_columns:
         st.caption(f"Columns left out: {parts.names_text(list(report.ignored_columns), most=20)}.")
 

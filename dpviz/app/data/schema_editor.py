@@ -23,7 +23,7 @@ _KNOW = ":material/edit:"
 
 
 def ask_schema(work: Prepared) -> None:
-    """Everything public about the table at hand; `work.draft` holds it afterwards."""
+    """What is public about the table at hand as a whole, and its target; `work.draft` holds it afterwards."""
     draft = work.draft or SchemaDraft(())
     st.header("What is public about it", anchor=False)
     table = f"Table {parts.plain(work.title)}, {len(draft.columns):,} columns." if work.title else ""
@@ -38,10 +38,10 @@ def ask_schema(work: Prepared) -> None:
         work.draft = _ask_target(draft, work.revision)
     with right:
         _ask_fill_in(work)
-    _ask_features(work)
 
 
-def _ask_features(work: Prepared) -> None:
+def ask_columns(work: Prepared) -> None:
+    """What is public about each column; `work.draft` holds it afterwards."""
     draft = _ask_kinds(work.draft or SchemaDraft(()), work)
     draft = _ask_numbers(draft, work.revision)
     work.draft = _ask_categories(draft, work.revision)

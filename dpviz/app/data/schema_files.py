@@ -29,7 +29,7 @@ _TYPES = ["json", "csv", "tsv", "xlsx"]
 
 def ask_schema_file(work: Prepared) -> None:
     """Upload or download the schema as JSON, finished or not, or what a codebook says."""
-    with st.expander("Schema as a file", icon=":material/description:"):
+    with st.expander("Codebook or schema as a file", icon=":material/description:"):
         _ask_upload(work)
         _offer_download(work)
 

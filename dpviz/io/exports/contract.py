@@ -22,7 +22,7 @@ from dpviz.io.exports.statement import facts
 from dpviz.models.base import Model
 from dpviz.models.document import model_from_json
 from dpviz.table.dates import DateFeature
-from dpviz.table.schema import Schema
+from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.table.strict_json import parse_json
 
 Content = str | bytes
@@ -165,9 +165,6 @@ def require_fit(target: Target, given: Exportable) -> None:
     require_extra(target.extra, target.title, *target.needs)
     if target.any_model:
         return
-    if target.group in ("code", "data") and any(getattr(feature, "groups", ()) for feature in given.schema.features):
-        what = f"{target.title} does not know that several texts of a cell count as one category."
-        raise NotExported(what, remedy="Export it as JSON; `dpviz predict` knows them.")
     if target.one_tree and not given.function.is_one_tree:
         raise NotExported(f"{target.title} shows a single tree; this model has many.", remedy="Export it as JSON, Python or SQL.")
     if given.function.n_ends > target.most_ends:
@@ -182,3 +179,7 @@ def _about_cells(schema: Schema) -> Iterator[str]:
             yield f"{spelled(feature.name)} is a date, written {feature.order}, and counts as a number: {feature.meaning}."
         if feature.missing_codes:
             yield f"In {spelled(feature.name)} these cells are missing: {', '.join(map(spelled, feature.missing_codes))}."
+        if isinstance(feature, CategoricalFeature):
+            for name in dict.fromkeys(category for _, category in feature.groups):
+                texts = ", ".join(spelled(text) for text, category in feature.groups if category == name)
+                yield f"In {spelled(feature.name)} these texts count as {spelled(name)}: {texts}."

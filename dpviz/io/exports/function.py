@@ -105,11 +105,12 @@ def condition_of(schema: Schema, rule: Rule) -> Condition | bool:
     left = {declared.categories[code] for code in rule.codes}
     if not left:
         return False
-    missing = declared.missing_as in left
+    missing, category_of = declared.missing_as in left, declared.category_of
     if declared.unknown_as in left:
-        others = tuple(name for name in declared.categories if name not in left)
+        others = tuple(text for text, category in category_of.items() if category not in left)
         return Condition(rule.feature, declared.name, but=others, missing=missing)
-    return Condition(rule.feature, declared.name, among=tuple(filter(left.__contains__, declared.categories)), missing=missing)
+    among = tuple(text for text, category in category_of.items() if category in left)
+    return Condition(rule.feature, declared.name, among=among, missing=missing)
 
 
 def _of_threshold(rule: ThresholdRule, declared: NumericFeature) -> Condition | bool:

@@ -107,9 +107,9 @@ def _column(feature: Feature, special: list[Cell], count: int, rng: np.random.Ge
 
 
 def special_cells(feature: Feature, thresholds: Iterable[float]) -> list[Cell]:
-    """Thresholds and their neighbours, the ends of the range and beyond, every category; an unknown text; a missing cell."""
+    """Thresholds and their neighbours, the ends of the range and beyond, every declared text; an unknown one; a missing cell."""
     if isinstance(feature, CategoricalFeature):
-        return [*feature.categories, unknown_text(feature), *feature.missing_codes, None]
+        return [*feature.category_of, unknown_text(feature), *feature.missing_codes, None]
     if isinstance(feature, DateFeature):
         return [*_numbers_of_dates(feature, thresholds), None]
     whole = {side for t in thresholds for side in (math.floor(t), math.ceil(t), math.floor(t) + 0.5)} if feature.whole else set()
@@ -130,7 +130,7 @@ def _numbers_of_dates(feature: DateFeature, thresholds: Iterable[float]) -> list
 def unknown_text(feature: CategoricalFeature) -> str:
     """A text that is none of the categories, and no number."""
     text = "none of them"
-    while text in feature.categories:
+    while text in feature.category_of:
         text += "!"
     return text
 
@@ -159,7 +159,7 @@ def _has_value(schema: Schema, row: Row) -> bool:
 def _is_encoded(feature: Feature, cell: Cell) -> bool:
     if cell is None or is_code(feature, cell):
         return feature.missing_as is not None
-    return isinstance(feature, NumericFeature) or cell in feature.categories or feature.unknown_as is not None
+    return isinstance(feature, NumericFeature) or cell in feature.category_of or feature.unknown_as is not None
 
 
 def _evenly(count: int) -> list[int]:
@@ -248,7 +248,7 @@ def _encoded(feature: Feature, cells: Sequence[Cell], last_is_right: bool) -> np
         values = np.array([stand_in if cell is None else cell for cell in cells], dtype=np.float64)
         return np.where(np.isinf(values), values, encoded_number(feature, values))
     nowhere = len(feature.categories) - last_is_right
-    code = {name: place for place, name in enumerate(feature.categories)}
+    code = {text: feature.categories.index(name) for text, name in feature.category_of.items()}
     missing = nowhere if feature.missing_as is None else code[feature.missing_as]
     unknown = nowhere if feature.unknown_as is None else code[feature.unknown_as]
     return np.array([missing if cell is None else code.get(cell, unknown) for cell in cells], dtype=np.uint16)  # type: ignore[arg-type]

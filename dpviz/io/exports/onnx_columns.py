@@ -32,7 +32,7 @@ def require_names(schema: Schema) -> None:
         if name.startswith(INSIDE) or name in ("prediction", CHANCES):
             raise NotExported(f"ONNX needs the name {name!r:.80} for itself.", remedy="Rename the column.")
     for feature in schema.features:
-        if isinstance(feature, CategoricalFeature) and "\0" in "".join((feature.name, *feature.categories)):
+        if isinstance(feature, CategoricalFeature) and "\0" in "".join((feature.name, *feature.category_of)):
             raise NotExported(f"ONNX cannot hold a category of {feature.name!r:.80}.", remedy="Rename the category.")
 
 
@@ -78,12 +78,12 @@ def _encoder(feature: CategoricalFeature, out: str) -> Any:
     """Text -> its place in the list; behind the last: a missing cell (the empty text), then an unknown text."""
     from onnx import helper, numpy_helper
 
-    missing = [name for name in feature.categories if is_code(feature, name)]
-    texts = [*feature.categories, "", *(code for code in feature.missing_codes if code not in missing)]
-    count = len(feature.categories)
-    places = [*(count if name in missing else place for place, name in enumerate(feature.categories))]
+    count, category_of = len(feature.categories), feature.category_of
+    missing = [text for text in category_of if is_code(feature, text)]
+    texts = [*category_of, "", *(code for code in feature.missing_codes if code not in missing)]
+    places = [count if text in missing else feature.categories.index(name) for text, name in category_of.items()]
     keys = helper.make_tensor("keys", helper.TensorProto.STRING, [len(texts)], [text.encode() for text in texts])
-    places += [count] * (len(texts) - count)
+    places += [count] * (len(texts) - len(places))
     values = numpy_helper.from_array(np.array(places, dtype=np.float64), "values")
     other = numpy_helper.from_array(np.array([count + 1], dtype=np.float64), "other")
     tensors = {"keys_tensor": keys, "values_tensor": values, "default_tensor": other}

@@ -56,8 +56,8 @@ def text_in(cell, names):
         return cell if cell in names else None
     text = str(cell).strip()
     value = number_in(text)
-    same = (name for name in names if text == name or value < float("inf") and value == number_in(name))
-    return None if text in MISSING else next(same, text)
+    same = (name for name in names if value < float("inf") and value == number_in(name))
+    return None if text in MISSING else text if text in names else next(same, text)
 '''
 _UNCODED = '''
 
@@ -196,9 +196,9 @@ def _of_odds(function: Function) -> Iterator[str]:
 
 
 def _names(declared: CategoricalFeature) -> str:
-    """Categories that are more than their stripped text: numbers, which have other spellings, blanks, missing marks."""
-    are_numbers = ~np.isnan(parse_numbers(declared.categories))
-    pairs = zip(declared.categories, are_numbers, strict=True)
+    """Declared texts that are more than their stripped text: numbers, which have other spellings, blanks, missing marks."""
+    texts = tuple(declared.category_of)
+    pairs = zip(texts, ~np.isnan(parse_numbers(texts)), strict=True)
     return _tuple([name for name, is_number in pairs if is_number or name != name.strip() or name in MISSING_MARKS])
 
 

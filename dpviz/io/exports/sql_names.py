@@ -49,7 +49,7 @@ def cell_of(feature: Feature, number: Number) -> str:
     """The cell of a column; NULL where it is a declared code of missing cells. A column of numbers holds no other text."""
     column = f"r.{identifier(feature.name)}"
     if isinstance(feature, CategoricalFeature):
-        named = (name for name in feature.categories if is_code(feature, name))
+        named = (text for text in feature.category_of if is_code(feature, text))
         codes = [text(code) for code in dict.fromkeys((*feature.missing_codes, *named))]
     else:
         codes = [number(code) for code in parse_numbers(feature.missing_codes).tolist() if not math.isnan(code)]
