@@ -13,7 +13,10 @@ from dpviz.learners import DEFAULT
 from dpviz.training.contract import LearnerSpec
 from dpviz.training.params import Control, controls_of
 
-TABLE_FILES = "table: CSV, TSV, Excel (.xlsx), Parquet, Feather, Stata (.dta), SPSS (.sav); also as .gz, .zst or .zip"
+TABLE_FILES = (
+    "table: CSV, TSV, Excel (.xlsx), Parquet, Feather, Stata (.dta), SPSS (.sav); also as .gz, .zst or .zip. With --schema also "
+    "larger than memory: Parquet, Feather, CSV, a folder of these, a DuckDB file"
+)
 #: Largest whole number of any argument; a register and a table hold 64 bits.
 MOST = 10**18
 _MOST_DIGITS = 40
@@ -42,7 +45,11 @@ def add_reading_arguments(parser: ArgumentParser) -> None:
     mark = "what separates cells: , ; | or tab (default: read from the first line)"
     parser.add_argument("--delimiter", type=lambda text: "\t" if text == "tab" else text, metavar="MARK", help=mark)
     parser.add_argument("--encoding", metavar="NAME", help="default: UTF-8, or Windows-1252 if the first line is no UTF-8")
-    parser.add_argument("--sheet", metavar="NAME", help="of a workbook: name or place of the sheet (default: the only one)")
+    parser.add_argument(
+        "--sheet",
+        metavar="NAME",
+        help="of a workbook: name or place of the sheet; of a database: the table (default: the only one)",
+    )
 
 
 def add_table_arguments(parser: ArgumentParser) -> None:

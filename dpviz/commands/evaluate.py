@@ -13,13 +13,14 @@ import numpy as np
 
 from dpviz.commands import console
 from dpviz.commands.arguments import add_model_arguments
-from dpviz.commands.rows import table_of
+from dpviz.commands.rows import large_rows, table_of
 from dpviz.errors import DpvizError
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
 from dpviz.evaluation.compare.metrics import metric_intervals, metrics
 from dpviz.evaluation.measures import confusion, recalls
 from dpviz.figures.compare.measure_text import interval_text, measure_text
 from dpviz.figures.wording import capital, percent
+from dpviz.io.large.source import is_large
 from dpviz.io.results import read_model_file
 from dpviz.models.base import Model
 from dpviz.models.document import model_from_json
@@ -30,19 +31,27 @@ from dpviz.table.schema import NumericTarget
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Model, rows."""
-    add_model_arguments(parser, "rows with their target: .csv or .csv.gz")
+    add_model_arguments(parser, "rows with their target, in a file or folder of any kind that `train` reads")
 
 
 def run(args: Namespace) -> int:
     """Read, encode, predict, print."""
     model = model_from_json(read_model_file(args.model))
+    if is_large(args.data):
+        with large_rows(args, model.schema) as rows:
+            assert rows.report is not None
+            return _evaluate(args, model, rows.data, rows.report.rows_read)
     table = table_of(args)
-    data = encode(table, model.schema)
+    return _evaluate(args, model, encode(table, model.schema), table.n_rows)
+
+
+def _evaluate(args: Namespace, model: Model, data: EncodedDataset, n_read: int) -> int:
+    """Measure and print."""
     if not data.n_rows:
         raise DpvizError("No row can be used.", where=str(args.data), remedy="Give rows that the model's schema describes.")
     console.done("Computed from the rows themselves: on private rows for their owner only, not covered by any epsilon.")
-    if data.n_rows < table.n_rows:
-        console.warn(f"{table.n_rows - data.n_rows:,} rows are left out: missing or undeclared values.")
+    if data.n_rows < n_read:
+        console.warn(f"{n_read - data.n_rows:,} rows are left out: missing or undeclared values.")
     found = metrics(model, data, data)
     between = metric_intervals(model, data)
     order = metrics_for(model.schema, found.get("majority", 0.0))

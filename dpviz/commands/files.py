@@ -11,6 +11,9 @@ from pathlib import Path
 
 from dpviz.errors import DpvizError
 
+#: All of a file, or its text part by part.
+Content = str | bytes | Iterable[str]
+
 
 def add_output_arguments(parser: ArgumentParser, what: str, *, required: bool = True) -> None:
     """`--out` and `--force`."""
@@ -43,7 +46,7 @@ def _check_existing(path: Path, force: bool, inputs: Iterable[Path | None]) -> N
         raise DpvizError("The file exists.", where=str(path), remedy="Choose another --out, or add --force to overwrite it.")
 
 
-def write_whole(path: Path, content: str | bytes, *, force: bool) -> None:
+def write_whole(path: Path, content: Content, *, force: bool) -> None:
     """Write a new file next to `path`, then move it there, so that nobody ever sees half a file. Text is written as UTF-8.
 
     Raises DpvizError when that is impossible, and leaves nothing behind.
@@ -55,7 +58,7 @@ def write_whole(path: Path, content: str | bytes, *, force: bool) -> None:
         raise _unwritable(path, error) from error
 
 
-def _replace(target: Path, content: str | bytes) -> None:
+def _replace(target: Path, content: Content) -> None:
     part = target.with_name(f".dpviz-{os.getpid()}-{time.monotonic_ns()}.part")
     try:
         _write_and_sync(part, content)
@@ -65,9 +68,10 @@ def _replace(target: Path, content: str | bytes) -> None:
             part.unlink()
 
 
-def _write_and_sync(path: Path, content: str | bytes) -> None:
+def _write_and_sync(path: Path, content: Content) -> None:
     with open(path, "xb") as file:
-        file.write(content if isinstance(content, bytes) else content.encode("utf-8"))
+        for part in [content] if isinstance(content, (str, bytes)) else content:
+            file.write(part if isinstance(part, bytes) else part.encode("utf-8"))
         file.flush()
         os.fsync(file.fileno())
 

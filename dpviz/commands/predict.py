@@ -8,6 +8,7 @@ answer (a missing or unknown cell that drops the row) and where the line of DATA
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.commands.rows import table_of
 from dpviz.errors import NoProbabilities
 from dpviz.io.csv_text import csv_text
+from dpviz.io.large.pieces import Reading
+from dpviz.io.large.source import is_large, pieces_of
 from dpviz.io.results import read_model_file
 from dpviz.models.base import Model
 from dpviz.models.document import model_from_json
@@ -27,7 +30,7 @@ from dpviz.table.schema import NumericTarget
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Model, rows, file."""
-    add_model_arguments(parser, "rows, in a file of any kind that `train` reads; no target is needed")
+    add_model_arguments(parser, "rows, in a file or folder of any kind that `train` reads; no target is needed")
     add_output_arguments(parser, "the answers, as CSV")
 
 
@@ -35,11 +38,28 @@ def run(args: Namespace) -> int:
     """Read, predict, write, and say how many rows got an answer."""
     check_output(args.out, force=args.force, inputs=[args.model, args.data])
     model = model_from_json(read_model_file(args.model))
-    header, lines = _answers(model, table_of(args))
-    write_whole(args.out, csv_text(header, lines), force=args.force)
-    without = sum(line[0] is None for line in lines)
-    console.show_pairs([("Rows", f"{len(lines):,}"), ("Without an answer", f"{without:,}"), ("File", str(args.out))])
+    counts = [0, 0]
+    write_whole(args.out, _texts(model, _tables(args, model), counts), force=args.force)
+    n_rows, without = counts
+    console.show_pairs([("Rows", f"{n_rows:,}"), ("Without an answer", f"{without:,}"), ("File", str(args.out))])
     return 0
+
+
+def _tables(args: Namespace, model: Model) -> Iterator[RawTable]:
+    """DATA as a whole, or in pieces where it is a folder, a database or too large for memory."""
+    if not is_large(args.data):
+        yield table_of(args)
+        return
+    reading = Reading(args.names and tuple(args.names), args.delimiter, args.encoding, args.sheet)
+    yield from pieces_of(args.data, reading).read(lambda share: console.doing(f"Predicting {args.data}, {share:.0%}"))
+
+
+def _texts(model: Model, tables: Iterable[RawTable], counts: list[int]) -> Iterator[str]:
+    """The output, table by table; `counts` becomes (rows, rows without an answer)."""
+    for number, table in enumerate(tables):
+        header, lines = _answers(model, table)
+        counts[:] = counts[0] + len(lines), counts[1] + sum(line[0] is None for line in lines)
+        yield csv_text(header if number == 0 else [], lines)
 
 
 def _answers(model: Model, table: RawTable) -> tuple[list[str], list[list[object]]]:

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 from dpviz.commands import console
 from dpviz.errors import DpvizError
+from dpviz.io.large.encode import encode_large
+from dpviz.io.large.source import is_large
 from dpviz.io.schemas import load_schema
 from dpviz.io.tables.read import read_table
+from dpviz.learners import require_counts, require_task
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.proposal import left_out, propose_schema
 from dpviz.table.raw import RawTable
 from dpviz.table.schema import Schema
+from dpviz.training.contract import LearnerSpec
+from dpviz.training.counting.contract import Rows
+from dpviz.training.counting.mapped import MappedRows
 
 _SHOWN = 6
 
@@ -25,6 +33,60 @@ def table_and_schema(args: Namespace) -> tuple[RawTable, Schema]:
     declared = load_schema(args.schema) if args.schema else None
     table = table_of(args)
     return table, declared or propose_schema(_without(table, getattr(args, "person", None)), args.target)
+
+
+@dataclass(frozen=True)
+class Given:
+    """The rows of DATA, encoded, and what is known of their source. `table` is None where it is larger than memory."""
+
+    rows: Rows
+    names: tuple[str, ...]
+    n_read: int
+    notes: tuple[str, ...]
+    table: RawTable | None = None
+
+
+@contextmanager
+def given_rows(args: Namespace, spec: LearnerSpec) -> Iterator[Given]:
+    """DATA, encoded to train a learner: in memory, or in pieces where it is a folder, a database or too large for memory."""
+    if is_large(args.data):
+        schema = _schema_of_large(args)
+        require_task(spec, schema)
+        require_counts(spec, schema)
+        with large_rows(args, schema) as rows:
+            assert rows.report is not None
+            yield Given(rows, rows.names, rows.report.rows_read, rows.notes)
+        return
+    table, schema = table_and_schema(args)
+    require_task(spec, schema)
+    console.doing("Encoding")
+    data = encode(table, schema, person=args.person, rows_per_person=args.rows_per_person)
+    yield Given(data, table.names, table.n_rows, table.notes, table)
+
+
+def _schema_of_large(args: Namespace) -> Schema:
+    """The schema that was named; a table this large proposes none."""
+    which = "a folder, a database, or larger than memory"
+    if args.person:
+        what = f"{args.data.name!r} is {which}: whose rows are whose is not looked up there."
+        raise DpvizError(what, where="--person", remedy="Keep as many rows of each person as may be used before training.")
+    if args.schema is None or args.target:
+        remedy = "Write one for a small part with `dpviz schema`, correct it, and name it with --schema."
+        raise DpvizError(f"{args.data.name!r} is {which}, so it needs a schema.", where="--schema", remedy=remedy)
+    return load_schema(args.schema)
+
+
+def large_rows(args: Namespace, schema: Schema) -> MappedRows:
+    """DATA, read in pieces and encoded."""
+    return encode_large(
+        args.data,
+        schema,
+        names=args.names,
+        delimiter=args.delimiter,
+        encoding=args.encoding,
+        sheet=args.sheet,
+        progress=lambda share: console.doing(f"Reading and encoding {args.data}, {share:.0%}"),
+    )
 
 
 def table_of(args: Namespace) -> RawTable:

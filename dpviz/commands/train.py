@@ -8,22 +8,22 @@ of that data set, and its epsilon is spent for good (see `dpviz register`). Ever
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from typing import Any
 
 from dpviz.commands import console
 from dpviz.commands.arguments import add_learner_arguments, add_table_arguments, number, parse_parameters, whole
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.commands.register import add_register_argument, balance_pairs
-from dpviz.commands.rows import table_and_schema, warn_of_proposal, warn_of_read_values
+from dpviz.commands.rows import Given, given_rows, warn_of_proposal, warn_of_read_values
 from dpviz.errors import DpvizError, RefusedRelease
 from dpviz.figures.publish.summary import loss_text, summary
-from dpviz.learners import fit, get_learner, require_task
+from dpviz.learners import fit, get_learner
 from dpviz.release.publish import ReleaseRequest, publish
 from dpviz.release.register import ReleaseRegister
 from dpviz.release.rows_used import LOOK, doubts
-from dpviz.table.dataset import EncodedDataset
-from dpviz.table.encode import encode
-from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
+from dpviz.training.contract import LearnerSpec
+from dpviz.training.counting.contract import Rows
 from dpviz.training.params import Settings
 
 
@@ -49,19 +49,21 @@ def run(args: Namespace) -> int:
     params = parse_parameters(spec, args.param)
     _check_release(args)
     check_output(args.out, force=args.force, inputs=(args.data, args.schema))
-    table, schema = table_and_schema(args)
-    require_task(spec, schema)
-    console.doing("Encoding")
-    data = encode(table, schema, person=args.person, rows_per_person=args.rows_per_person)
-    if args.seed is None:
-        _require_rows(args, data)
-    console.doing(f"Training {spec.title}")
-    if args.data_set:
-        return _release(args, table, data, ReleaseRequest(spec.name, asked, params))
-    result = fit(spec.name, data, seed=args.seed, **asked, **params)
+    with given_rows(args, spec) as given:
+        if args.seed is None:
+            _require_rows(args, given.rows)
+        console.doing(f"Training {spec.title}")
+        if args.data_set:
+            return _release(args, given, ReleaseRequest(spec.name, asked, params))
+        return _train(args, given, spec, asked, params)
+
+
+def _train(args: Namespace, given: Given, spec: LearnerSpec, asked: dict[str, Any], params: dict[str, Any]) -> int:
+    """Train, write and report."""
+    result = fit(spec.name, given.rows, seed=args.seed, **asked, **params)
     console.doing("Writing")
     write_whole(args.out, result.to_json() + "\n", force=args.force)
-    _report(args, table, data)
+    _report(args, given)
     if args.seed is None:
         console.done("The register does not count this release; --data-set NAME books one, under a cap.")
     console.show_pairs([*summary(result), ("File", str(args.out))])
@@ -76,22 +78,22 @@ def _check_release(args: Namespace) -> None:
         raise DpvizError("A release never overwrites a file.", where="--force", remedy="Choose a new --out.")
 
 
-def _release(args: Namespace, table: RawTable, data: EncodedDataset, request: ReleaseRequest) -> int:
+def _release(args: Namespace, given: Given, request: ReleaseRequest) -> int:
     """Assign the rows if asked to, release, and say what is left."""
-    register = ReleaseRegister(args.register)
+    register, data = ReleaseRegister(args.register), given.rows
     if args.assign:
-        _warn_of_others(register, table, args.data_set)
+        _warn_of_others(register, given.names, args.data_set)
     elif register.data_set(args.data_set) != register.data_set_of(data.identity):
         raise DpvizError(
             f"These rows are not assigned to {args.data_set!r} yet.",
             where=str(args.data),
             remedy="Add --assign if they belong to it; else declare another data set (`dpviz register declare`).",
         )
-    assigned = {"assign_to": args.data_set, "columns": table.names} if args.assign else {}
+    assigned = {"assign_to": args.data_set, "columns": given.names} if args.assign else {}
     entry = publish(register, data, request, file=args.out, **assigned)
-    if args.assign:
-        register.assign(table.fingerprint, args.data_set, columns=table.names)  # recognised under any other schema
-    _report(args, table, data)
+    if args.assign and given.table is not None:
+        register.assign(given.table.fingerprint, args.data_set, columns=given.names)  # recognised under any other schema
+    _report(args, given)
     unit = register.data_set(args.data_set)
     if unit.rows_per_unit > 1 and data.rows_per_person is None:
         console.warn(f"Nothing but your word bounds the rows of {unit.unit!r}; --person and --rows-per-person do.")
@@ -100,7 +102,7 @@ def _release(args: Namespace, table: RawTable, data: EncodedDataset, request: Re
     return 0
 
 
-def _require_rows(args: Namespace, data: EncodedDataset) -> None:
+def _require_rows(args: Namespace, data: Rows) -> None:
     """Refuse a release on few of the rows, or on far from as many as declared, until its owner accepts them."""
     found = doubts(data)
     if not found or args.accept_rows:
@@ -113,19 +115,20 @@ def _require_rows(args: Namespace, data: EncodedDataset) -> None:
     raise RefusedRelease(" ".join(found), where=str(args.data), remedy=remedy)
 
 
-def _warn_of_others(register: ReleaseRegister, table: RawTable, name: str) -> None:
+def _warn_of_others(register: ReleaseRegister, names: tuple[str, ...], name: str) -> None:
     """The same people may be in a data set with the same columns: then its cap counts."""
-    others = [found.name for found in register.alike(table.names) if found.name != name]
+    others = [found.name for found in register.alike(names) if found.name != name]
     if others:
         console.warn(f"{others[0]!r} has mostly the same columns. Nobody in these rows may be in it, too.")
 
 
-def _report(args: Namespace, table: RawTable, data: EncodedDataset) -> None:
+def _report(args: Namespace, given: Given) -> None:
     """Stages and warnings. Row counts are private: they go to the owner's terminal, never into the file."""
-    console.done(f"Read {table.source}: {table.n_rows:,} rows, {len(table.columns)} columns.")
-    for note in table.notes:
+    data, table = given.rows, given.table
+    console.done(f"Read {args.data.name}: {given.n_read:,} rows, {len(given.names)} columns.")
+    for note in given.notes:
         console.done(note)
-    if args.schema is None:
+    if table is not None and args.schema is None:
         console.warn("No --schema: one was read from the data. Write it with `dpviz schema` and correct it.")
         warn_of_proposal(table, data.schema, args.target)
     warn_of_read_values(data.schema)
@@ -133,8 +136,8 @@ def _report(args: Namespace, table: RawTable, data: EncodedDataset) -> None:
     if data.report and data.report.over_limit:
         beyond = f"{data.report.over_limit:,} rows beyond {args.rows_per_person:,} of a person"
         console.warn(f"{beyond} are left out. This count is private.")
-    if data.n_rows < table.n_rows:
-        console.warn(f"{table.n_rows - data.n_rows:,} rows were dropped: missing or undeclared values. These counts are private.")
+    if data.n_rows < given.n_read:
+        console.warn(f"{given.n_read - data.n_rows:,} rows were dropped: missing or undeclared values. These counts are private.")
     console.done(f"Trained {args.learner} and wrote {args.out}.")
 
 

@@ -21,10 +21,11 @@ def harmless(cell: Any) -> Any:
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A header and rows as CSV with a line feed after each; None is an empty cell."""
+    """A header (none where it has no names) and rows as CSV with a line feed after each; None is an empty cell."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(harmless, header))
+    if header:
+        writer.writerow(map(harmless, header))
     writer.writerows([harmless(cell) for cell in row] for row in rows)
     return text.getvalue()
 

@@ -20,7 +20,7 @@ from dpviz.io.limits import require_bytes
 Source = str | Path | bytes | BinaryIO
 
 GZIP = b"\x1f\x8b"
-_UTF8_MARK = b"\xef\xbb\xbf"
+UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 #: First bytes of files people take for CSV files.
 _OTHER_KINDS = {
@@ -67,7 +67,7 @@ class Text:
         raw = self.raw.replace(b"\0", b"\x1a") if b"\0" in self.raw else self.raw
         newline = "\n" if self.row_wise else None
         lines: Iterator[str] = io.TextIOWrapper(io.BytesIO(raw), encoding=self.encoding, errors="replace", newline=newline)
-        if _UTF8_MARK in raw:
+        if UTF8_MARK in raw:
             lines = (line.removeprefix("\ufeff") for line in lines)
         return (line if line.endswith("\n") else f"{line}\n" for line in lines)
 
@@ -91,7 +91,7 @@ def read_text(source: Source, *, header: bool, encoding: str | None, row_wise: b
     _refuse_other_kinds(raw)
     if raw.startswith(_UTF16_MARKS):
         return _utf16(raw, row_wise)
-    raw = raw.removeprefix(_UTF8_MARK).lstrip(b"\r\n")
+    raw = raw.removeprefix(UTF8_MARK).lstrip(b"\r\n")
     first = raw[: raw.find(b"\n") + 1 or len(raw)]
     if len(first) > LONGEST_LINE:
         what = f"The first line is longer than {LONGEST_LINE:,} bytes."

@@ -65,8 +65,14 @@ def require_task(spec: LearnerSpec, schema: Schema) -> None:
         raise WrongTask(spec.name, kinds[0], schema.target.name, kinds[1], learners_for(schema))
 
 
-def require_counts(spec: LearnerSpec, schema: Schema, test_share: float | None) -> None:
-    """Raise CannotCount where a learner, or its test, needs more of rows than `dpviz.training.counting` answers."""
+def require_counts(spec: LearnerSpec, data: Rows | Schema, test_share: float | None = None) -> None:
+    """Raise CannotCount where a learner, or its test, needs more than whoever counts the rows answers.
+
+    Given the schema alone: of rows that are to be counted where they are, before any of them is read.
+    """
+    if isinstance(data, EncodedDataset):
+        return
+    schema = data if isinstance(data, Schema) else data.schema
     able = [name for name in learners_for(schema) if registry()[name].counts_only]
     if not spec.counts_only:
         raise CannotCount(f"The learner {spec.name!r} needs the rows themselves, in memory.", able)
@@ -129,8 +135,7 @@ def fit(
     spec = get_learner(name)
     require_task(spec, data.schema)
     settings = Settings(epsilon, max_depth, depth, delta, test_share)  # type: ignore[arg-type]
-    if not isinstance(data, EncodedDataset):
-        require_counts(spec, data.schema, test_share)
+    require_counts(spec, data, test_share)
     chosen = make_params(spec.Params, name, params)
     plan = plan_with_test(spec, data.schema, settings, chosen)
     noise = source or _source_of(seed)

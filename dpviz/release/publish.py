@@ -16,16 +16,16 @@ from typing import Any
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import NotReleasable, NotRowWise, RefusedRelease, RegisterError
-from dpviz.learners import fit, get_learner, require_task
+from dpviz.learners import fit, get_learner, require_counts, require_task
 from dpviz.privacy.source import ExactNoise
 from dpviz.randomness import random_128_bits
 from dpviz.release.assumptions import Assumption, assumptions
 from dpviz.release.files import discard, move_into_place, write_part
 from dpviz.release.records import DataSet, Entry, Seal, State
 from dpviz.release.register import ReleaseRegister
-from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.contract import FitResult
+from dpviz.training.counting.contract import Rows
 from dpviz.training.params import Settings, make_params
 
 
@@ -111,7 +111,7 @@ def _require_declared(taken: tuple[Assumption, ...]) -> None:
 
 def publish(
     register: ReleaseRegister,
-    data: EncodedDataset,
+    data: Rows,
     request: ReleaseRequest,
     *,
     token: str | None = None,
@@ -150,6 +150,7 @@ def publish(
     data_set = register.data_set_of(data.identity) if assign_to is None else register.data_set(assign_to)
     request = request.at(_fitting(register, data_set, request))
     promised = promise(data.schema, request)
+    require_counts(get_learner(request.learner), data, request.settings.get("test_share"))
     if data.not_row_wise:
         raise NotRowWise(data.not_row_wise)
     target = file or register.folder / f"{request.learner}-{token[:12]}.json"
@@ -182,7 +183,7 @@ def _fitting(register: ReleaseRegister, data_set: DataSet | None, request: Relea
     return asked if data_set is None else register.balance(data_set.name).fitting(asked)
 
 
-def _require_same_unit(data_set: DataSet | None, data: EncodedDataset) -> None:
+def _require_same_unit(data_set: DataSet | None, data: Rows) -> None:
     """What the register says about a person must be what holds for these rows."""
     if data_set is None or data.rows_per_person in (None, data_set.rows_per_unit):
         return

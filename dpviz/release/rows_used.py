@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpviz.table.dataset import EncodedDataset
+from dpviz.training.counting.contract import Rows
 
 #: Shares of the rows, in percent: the smallest that exceeds what is used unchanged is said, never the exact one.
 SHARES = (10, 25, 50, 75, 90)
@@ -12,7 +12,7 @@ FAR = 1.25
 LOOK = "how the rows fit the schema"
 
 
-def doubts(*parts: EncodedDataset) -> tuple[str, ...]:
+def doubts(*parts: Rows) -> tuple[str, ...]:
     """Sentences: few rows are used as they are, or far fewer or more than were declared; none where all is well. Private.
 
     Of a table in several parts, each part is asked for the first, and all of them together for the second.
@@ -21,7 +21,7 @@ def doubts(*parts: EncodedDataset) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, (*map(_of_share, parts), count))))
 
 
-def _of_share(data: EncodedDataset) -> str:
+def _of_share(data: Rows) -> str:
     report = data.report
     if report is None or report.unchanged is None or not report.rows_read + report.malformed:
         return ""

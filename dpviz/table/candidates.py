@@ -18,6 +18,10 @@ from dpviz.errors import SchemaError
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Feature, Schema
 
+#: From this many rows on, looking for bins pays for making a table of cells.
+FEW_ROWS = 1 << 14
+#: How many cells are tried: the finest of PF-tree's grid, 2^-16 of the range, still fit into the processor's cache.
+_CELLS = tuple(1 << bits for bits in range(8, 19))
 #: Up to this many categories every two-way partition is a candidate.
 MOST_PARTITIONED = 10
 
@@ -52,12 +56,59 @@ class FeatureCandidates:
         """How many ways there are to split this feature."""
         return len(self.starts) if self.subsets is None else len(self.subsets)
 
+    @cached_property
+    def cells(self) -> ThresholdCells | None:
+        """A faster way to find bins, where there is one."""
+        return None if self.thresholds is None else ThresholdCells.of(self.thresholds)
+
     def left_bins(self, index: int) -> np.ndarray:
         """Bins that go left under candidate `index`, bool of shape (n_bins,)."""
         if self.subsets is not None:
             return self.subsets[index]
         bins = np.arange(self.n_bins)
         return (bins >= self.starts[index]) & (bins < self.ends[index])
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdCells:
+    """Equal cells of a range, none of which holds two thresholds: a value's cell and one comparison tell its bin.
+
+    Which cell a value is in is computed alike for thresholds and values, and never falls as the value grows. So a threshold in a
+    lower cell is below the value and one in a higher cell above it, whatever is rounded on the way; only the one threshold of the
+    value's own cell is compared. Bins are those of a search, to the bit.
+    """
+
+    low: float
+    per_unit: float
+    below: np.ndarray  # per cell: thresholds in lower cells
+    thresholds: np.ndarray  # and infinity after the last
+
+    @classmethod
+    def of(cls, thresholds: np.ndarray) -> ThresholdCells | None:
+        """None where no such cells are few enough."""
+        low, high = float(thresholds[0]), float(thresholds[-1])
+        if not np.isfinite(high - low):
+            return None
+        for n_cells in _CELLS:
+            per_unit = n_cells / (high - low) if high - low > n_cells * np.finfo(np.float64).tiny else 1.0
+            cell = _cell(thresholds, low, per_unit, n_cells)
+            if len(np.unique(cell)) == len(cell):
+                below = np.searchsorted(cell, np.arange(n_cells + 1)).astype(np.min_scalar_type(len(thresholds)))
+                return cls(low, per_unit, below, np.append(thresholds, np.inf))
+        return None
+
+    def bins(self, values: np.ndarray) -> np.ndarray:
+        """How many thresholds are below each value; float64 or whole numbers, none missing."""
+        found = self.below[_cell(values, self.low, self.per_unit, len(self.below) - 1)]
+        found += values > self.thresholds[found]
+        return found
+
+
+def _cell(values: np.ndarray, low: float, per_unit: float, n_cells: int) -> np.ndarray:
+    place = np.subtract(values, low, dtype=np.float64)
+    place *= per_unit
+    np.clip(place, 0, n_cells, out=place)
+    return place.astype(np.int32)
 
 
 def thresholds_candidates(thresholds: Sequence[float] | np.ndarray) -> FeatureCandidates:
@@ -176,6 +227,8 @@ def bin_column(feature: FeatureCandidates, column: np.ndarray) -> np.ndarray:
         if high - low < len(column):  # a table of the values that occur is shorter than the column
             table = np.searchsorted(feature.thresholds, np.arange(low, high + 1)).astype(dtype)
             return table[np.subtract(column, low, dtype=np.int64)]  # in 16 bits the difference could wrap around
+    if len(column) >= FEW_ROWS and feature.cells is not None:
+        return feature.cells.bins(column)
     return np.searchsorted(feature.thresholds, column).astype(dtype)
 
 

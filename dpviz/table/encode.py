@@ -23,7 +23,7 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Numeric
 _MOST_CATEGORIES = 1 << 16
 _MANY_ROWS = 50_000
 #: Fields of EncodingReport that count changed cells.
-_CHANGES = ("clipped", "rounded", "unknown_mapped", "missing_mapped")
+CHANGES = ("clipped", "rounded", "unknown_mapped", "missing_mapped")
 
 Counts = tuple[tuple[str, int], ...]
 Groups = tuple[tuple[str, str], ...]
@@ -282,7 +282,7 @@ def _match(column: RawColumn, labels: tuple[str, ...], groups: Groups = ()) -> n
 
 def _report(table: RawTable, schema: Schema, rows_kept: int, dropped: Dropped, changes: Changes) -> EncodingReport:
     *of_features, (target, of_target) = dropped
-    kinds = {kind: _positive((name, counts.get(kind, 0)) for name, counts in changes) for kind in _CHANGES}
+    kinds = {kind: _positive((name, counts.get(kind, 0)) for name, counts in changes) for kind in CHANGES}
     named = {*schema.feature_names, schema.target.name}
     return EncodingReport(
         rows_read=table.n_rows,

@@ -46,10 +46,14 @@ def in_bands(data: EncodedDataset, cuts: np.ndarray) -> EncodedDataset:
 
 
 def _banded(data: EncodedDataset, cuts: np.ndarray) -> EncodedDataset:
-    bands = ClassTarget(data.schema.target.name, tuple(map(str, range(len(cuts) + 1))))
-    schema = Schema(data.schema.features, bands, data.schema.n_public)
     target = np.searchsorted(cuts, data.target).astype(np.uint8)
-    return EncodedDataset(schema, data.columns, target, caches_counts=data.caches_counts)
+    return EncodedDataset(banded_schema(data.schema, cuts), data.columns, target, caches_counts=data.caches_counts)
+
+
+def banded_schema(schema: Schema, cuts: np.ndarray) -> Schema:
+    """The schema whose classes are the bands between the cuts."""
+    bands = ClassTarget(schema.target.name, tuple(map(str, range(len(cuts) + 1))))
+    return Schema(schema.features, bands, schema.n_public)
 
 
 @dataclass(frozen=True)

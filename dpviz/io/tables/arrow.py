@@ -36,8 +36,7 @@ def read_parquet(raw: bytes, asked: Asked) -> RawTable:
         groups = [about.row_group(place) for place in range(about.num_row_groups)]
         _check(about.num_rows, about.num_columns, sum(group.total_byte_size for group in groups), asked)
         schema = pq.read_schema(pa.BufferReader(raw))
-        texts = [field.name for field in schema if _is_text(field.type)]  # each text once in memory, however often it stands
-        file = pq.ParquetFile(pa.BufferReader(raw), read_dictionary=texts)
+        file = pq.ParquetFile(pa.BufferReader(raw), read_dictionary=text_columns(schema))
         return _table(schema, lambda name: file.read(columns=[name]).column(name), asked)
 
 
@@ -67,10 +66,25 @@ def _check(n_rows: int, n_columns: int, n_bytes: int, asked: Asked) -> None:
     asked.require_bytes(max(n_bytes, _LEAST_CELL * n_rows * n_columns))
 
 
+def text_columns(schema: pa.Schema) -> list[str]:
+    """Columns of texts: as a dictionary each text is once in memory, however often it stands."""
+    return [field.name for field in schema if _is_text(field.type)]
+
+
+def flat_columns(schema: pa.Schema) -> list[str]:
+    """Columns that are not lists or records."""
+    return [field.name for field in schema if _is_flat(field.type)]
+
+
+def table_of_arrow(table: pa.Table, title: str) -> RawTable:
+    """The rows of an Arrow table without lists or records."""
+    return table_of_columns([_column(name, table.column(name)) for name in table.column_names], title, ())
+
+
 def _table(schema: pa.Schema, column: Callable[[str], Any], asked: Asked) -> RawTable:
     names = schema.names
     check_names(list(names), asked.max_columns)
-    flat = [field.name for field in schema if _is_flat(field.type)]
+    flat = flat_columns(schema)
     check_names(flat, asked.max_columns)
     left = [f"Left out {len(names) - len(flat):,} columns of lists or records."] if len(flat) < len(names) else []
     read: list[RawColumn] = []

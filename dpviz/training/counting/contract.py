@@ -18,7 +18,7 @@ from dpviz.models.packed_forest import PackedTrees
 from dpviz.models.tree import Node
 from dpviz.privacy.leaf_labels import LeafCounts
 from dpviz.table.candidates import CandidateGrid
-from dpviz.table.dataset import EncodedDataset
+from dpviz.table.dataset import EncodedDataset, EncodingReport
 from dpviz.table.schema import Schema
 from dpviz.training.histograms import CountedNode
 
@@ -47,11 +47,14 @@ class CountedRows(ABC):
         Why one row of the source may have changed others; empty where it cannot. Nothing is released from such rows.
     rows_per_person : int or None
         The most rows of one person; None where the rows are not bound to persons.
+    report : EncodingReport or None
+        What encoding did, for the owner's eyes only; None where that is not known.
     """
 
     schema: Schema
     not_row_wise: str = ""
     rows_per_person: int | None = None
+    report: EncodingReport | None = None
 
     @property
     @abstractmethod

@@ -24,7 +24,7 @@ class InMemory(CountedRows):
 
     def __init__(self, data: EncodedDataset) -> None:
         self.data, self.schema = data, data.schema
-        self.not_row_wise, self.rows_per_person = data.not_row_wise, data.rows_per_person
+        self.not_row_wise, self.rows_per_person, self.report = data.not_row_wise, data.rows_per_person, data.report
 
     @property
     def n_rows(self) -> int:

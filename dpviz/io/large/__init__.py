@@ -1,0 +1,1 @@
+"""Tables larger than memory: read in pieces, encoded once into files, counted from there."""

@@ -1,0 +1,110 @@
+"""CSV files in pieces that end where lines end, each through our own reader of lines: what becomes of a line depends on no other.
+
+The header decides the names, the delimiter and the encoding, as in `read_csv`; the pieces are read as files without a header.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from dpviz.errors import TableError
+from dpviz.io.csv import read_csv
+from dpviz.io.csv_lines import Header
+from dpviz.io.large.pieces import Pieces, Reading
+from dpviz.io.limits import MAX_COLUMNS
+from dpviz.io.text import LONGEST_LINE, UTF8_MARK, read_text
+from dpviz.progress import Progress
+from dpviz.table.raw import RawTable
+
+#: Bytes that are read at once.
+_AT_ONCE = 1 << 23
+#: A longer line is left out; a character takes at most four bytes.
+_LONGEST = 4 * LONGEST_LINE
+#: Stands for a line that is no record: a quote that is never closed.
+_NO_RECORD = b'"\n'
+
+
+def csv_pieces(path: Path, reading: Reading) -> Pieces:
+    """A CSV file, also packed as .gz; raises TableError."""
+    first = b"" if reading.names is not None else _first_line(path)
+    if reading.names is None:
+        text = read_text(first, header=True, encoding=reading.encoding, row_wise=True, max_bytes=_LONGEST + 1)
+        header, encoding = Header.of(text.lines(), reading.delimiter, MAX_COLUMNS), text.encoding
+        notes = (*text.notes, *header.notes)
+    else:
+        header, notes = Header.given(reading.names, reading.delimiter, MAX_COLUMNS), ()
+        encoding = reading.encoding or "utf-8"
+
+    def table(piece: bytes) -> RawTable:
+        about = {"names": header.names, "delimiter": header.delimiter, "encoding": encoding}
+        most = {"max_bytes": len(piece), "max_rows": len(piece)}
+        return read_csv(piece, name=path.name, **about, **most)  # type: ignore[arg-type]
+
+    def read(step: Progress) -> Iterator[RawTable]:
+        size, n_pieces = max(path.stat().st_size, 1), 0
+        with open(path, "rb") as packed, _unpacked(path, packed) as file:
+            if reading.names is None:
+                _read_header(file)
+            for piece in _whole_lines(_blocks(file)):
+                step(min(1.0, packed.tell() / size))
+                n_pieces += 1
+                yield table(piece)
+        if not n_pieces:
+            yield table(b"")
+
+    return Pieces(path.name, tuple(header.names), read, notes)
+
+
+def _unpacked(path: Path, packed: BinaryIO) -> BinaryIO:
+    return gzip.GzipFile(fileobj=packed) if path.suffix.lower() == ".gz" else packed  # type: ignore[return-value]
+
+
+def _first_line(path: Path) -> bytes:
+    with open(path, "rb") as packed, _unpacked(path, packed) as file:
+        return _read_header(file)
+
+
+def _read_header(file: BinaryIO) -> bytes:
+    """The first line, with blank lines before it; the file stands behind it."""
+    read = b""
+    while not read.removeprefix(UTF8_MARK).strip(b"\r\n"):
+        line = _read(file, lambda: file.readline(_LONGEST))
+        if not line:
+            break
+        read += line
+    return read
+
+
+def _blocks(file: BinaryIO) -> Iterator[bytes]:
+    while block := _read(file, lambda: file.read(_AT_ONCE)):
+        yield block
+
+
+def _read(file: BinaryIO, read: Callable[[], bytes]) -> bytes:
+    try:
+        return read()
+    except (OSError, EOFError, zlib.error) as error:
+        what = f"The file is damaged or cut short ({error})."
+        raise TableError("gzip" if isinstance(file, gzip.GzipFile) else "not-a-file", what, remedy="Save it again.") from error
+
+
+def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces that end with a line feed; a line that is too long becomes one that is no record."""
+    rest, is_too_long = b"", False
+    for block in blocks:
+        end = block.rfind(b"\n") + 1
+        if not end:
+            is_too_long = is_too_long or len(rest) + len(block) > _LONGEST
+            rest = b"" if is_too_long else rest + block
+            continue
+        piece = block[:end]
+        if is_too_long:
+            piece = _NO_RECORD + piece[piece.find(b"\n") + 1 :]
+        yield rest + piece if not is_too_long else piece
+        rest, is_too_long = block[end:], False
+    if rest or is_too_long:
+        yield _NO_RECORD if is_too_long else rest

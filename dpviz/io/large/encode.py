@@ -1,0 +1,101 @@
+"""`encode_large`: a table that is larger than memory, read in pieces and encoded once, row by row, into temporary files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from dpviz.io.large.pieces import Pieces, Reading
+from dpviz.io.large.source import pieces_of
+from dpviz.progress import Progress, Stop, watched
+from dpviz.table.dataset import EncodedDataset, EncodingReport
+from dpviz.table.encode import CHANGES, encode
+from dpviz.table.schema import Schema
+from dpviz.training.counting.mapped import MappedRows
+from dpviz.training.counting.on_disk import ColumnFile
+
+
+def encode_large(
+    source: str | Path,
+    schema: Schema,
+    *,
+    names: Sequence[str] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> MappedRows:
+    """Encode a table that is larger than memory. What becomes of a row is what `read_table` and `encode` make of it.
+
+    The encoded rows are in temporary files that nobody else can open and that vanish with their last use, at the latest with
+    the process. Use them in a `with` block. `dpviz.fit` trains learners on them that need only counts, PF-tree among them.
+
+    Parameters
+    ----------
+    source : str or Path
+        Parquet, Feather, CSV (also .gz) or a DuckDB file; or a folder of files of one kind, all Parquet, Feather or CSV, read in
+        the order of their names. Private rows.
+    schema : Schema
+        Declared: nothing is read from a table this large to propose one.
+    names, delimiter, encoding
+        Of text, as in `read_table`; lines are read by the same row-wise reader.
+    sheet : str, optional
+        Name of the table of a DuckDB file; needed where it holds several.
+    progress : callable (share in [0, 1]), optional
+        Told how much is read.
+    stop : callable or Event, optional
+        Ends the reading, and later the counting, with Cancelled.
+
+    Raises
+    ------
+    TableError
+        The source cannot be read; `code` as in `read_table`, or several-files, several-tables.
+    SchemaError
+        A column of the schema is not in the table.
+    MissingExtra
+        What reads this kind of file is not installed.
+    DpvizError
+        There is no room for the temporary files.
+    """
+    wanted = (*schema.feature_names, schema.target.name)
+    given = None if names is None else tuple(names)
+    pieces = pieces_of(Path(source), Reading(given, delimiter, encoding, sheet, wanted))
+    return MappedRows(_encoded(pieces, schema, watched(progress, stop)), pieces.names, pieces.notes, stop)
+
+
+def _encoded(pieces: Pieces, schema: Schema, step: Progress) -> EncodedDataset:
+    files: list[ColumnFile] = []
+    reports: list[EncodingReport] = []
+    with ExitStack() as opened:
+        for table in pieces.read(step):
+            data = encode(table, schema)
+            columns = (*data.columns, data.target)
+            files = files or [opened.enter_context(ColumnFile(column.dtype)) for column in columns]
+            for file, column in zip(files, columns, strict=True):
+                file.append(column)
+            if data.report is not None:
+                reports.append(data.report)
+        *features, target = [file.column() for file in files]
+    return EncodedDataset(schema, tuple(features), target, _joined(reports))
+
+
+def _joined(reports: Sequence[EncodingReport]) -> EncodingReport:
+    """One report of rows that were encoded in pieces, in order."""
+    first = reports[0]
+
+    def added(kind: str) -> tuple[tuple[str, int], ...]:
+        counts: dict[str, int] = {}
+        for report in reports:
+            for name, count in getattr(report, kind):
+                counts[name] = counts.get(name, 0) + count
+        return tuple(counts.items())
+
+    whole = {
+        kind: sum(getattr(report, kind) or 0 for report in reports)
+        for kind in ("rows_read", "rows_kept", "malformed", "unchanged")
+    }
+    cells = {kind: added(kind) for kind in ("dropped_missing", "dropped_unknown", "dropped_target", *CHANGES)}
+    return replace(first, **whole, **cells)  # type: ignore[arg-type]

@@ -1,0 +1,55 @@
+"""Which reader a large source needs, by its ending: a file of this size is not opened to find out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from dpviz.errors import TableError
+from dpviz.io.large.arrow import feather_pieces, parquet_pieces
+from dpviz.io.large.csv import csv_pieces
+from dpviz.io.large.database import duckdb_pieces
+from dpviz.io.large.pieces import Pieces, Reading, files_of, joined
+from dpviz.io.limits import MAX_BYTES
+
+_READERS: dict[tuple[str, ...], Callable[[Path, Reading], Pieces]] = {
+    (".parquet",): parquet_pieces,
+    (".feather", ".arrow"): feather_pieces,
+    (".duckdb", ".ddb", ".db"): duckdb_pieces,
+    (".csv", ".tsv", ".tab", ".txt", ".csv.gz", ".tsv.gz"): csv_pieces,
+}
+_DATABASES = (".duckdb", ".ddb", ".db")
+
+
+def is_large(path: Path) -> bool:
+    """Whether a source is read in pieces unasked: a folder, a database, or a file that takes too much memory (`limits.py`)."""
+    try:
+        return path.is_dir() or (path.is_file() and (_is_database(path) or path.stat().st_size > MAX_BYTES))
+    except OSError:
+        return False
+
+
+def _is_database(path: Path) -> bool:
+    return path.name.lower().endswith(_DATABASES)
+
+
+def pieces_of(path: Path, reading: Reading) -> Pieces:
+    """The source, ready to be read; raises TableError."""
+    try:
+        if path.is_dir():
+            return joined([_file(file, reading) for file in files_of(path)], path.name)
+        return _file(path, reading)
+    except OSError as error:
+        what = f"{path.name!r} cannot be read: {error.strerror or error}."
+        raise TableError("not-a-file", what, remedy="Check the path; it must name a table.") from error
+
+
+def _file(path: Path, reading: Reading) -> Pieces:
+    with open(path, "rb"):  # engines say less plainly that there is no file
+        pass
+    for endings, reader in _READERS.items():
+        if path.name.lower().endswith(endings):
+            return reader(path, reading)
+    listed = ", ".join(ending for endings in _READERS for ending in endings)
+    what = f"{path.name!r} is none of the files that can be read in pieces ({listed})."
+    raise TableError("not-in-pieces", what, remedy="Save the table as Parquet.")

@@ -1,0 +1,64 @@
+"""Columns that are larger than memory, in temporary files that nobody else can open and that vanish with the process.
+
+Where the system allows it such a file never has a name (Linux); otherwise its name is removed as soon as the file is open. It
+belongs to the user alone and ends with its last use: also after an error, an interrupt or a kill.
+"""
+
+from __future__ import annotations
+
+from tempfile import TemporaryFile, gettempdir
+from types import TracebackType
+
+import numpy as np
+
+from dpviz.errors import DpvizError
+
+#: Rows that are read, encoded, binned or counted at once: few enough for the processor's cache.
+ROWS_AT_ONCE = 1 << 16
+
+
+class ColumnFile:
+    """One column while it is written, some rows at a time; used in a `with` block."""
+
+    def __init__(self, dtype: np.dtype) -> None:
+        """Raises DpvizError where no temporary file can be made."""
+        self.dtype, self._n_rows = dtype, 0
+        try:
+            self._file = TemporaryFile(prefix="dpviz-")  # noqa: SIM115  (closed by __exit__)
+        except OSError as error:
+            raise _no_room(error) from error
+
+    def __enter__(self) -> ColumnFile:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._file.close()
+
+    def append(self, values: np.ndarray) -> None:
+        """Add rows; raises DpvizError where the disk is full."""
+        try:
+            self._file.write(np.ascontiguousarray(values, dtype=self.dtype).data)
+        except OSError as error:
+            raise _no_room(error) from error
+        self._n_rows += len(values)
+
+    def column(self) -> np.ndarray:
+        """All rows, read-only, read from the disk as they are used. They outlive the `with` block, as long as this array does."""
+        try:
+            self._file.flush()
+            if not self._n_rows:
+                return np.empty(0, dtype=self.dtype)
+            return np.asarray(np.memmap(self._file, self.dtype, "r", shape=(self._n_rows,)))
+        except OSError as error:
+            raise _no_room(error) from error
+
+
+def slices(n_rows: int) -> list[slice]:
+    """The rows, some at a time."""
+    return [slice(start, min(start + ROWS_AT_ONCE, n_rows)) for start in range(0, n_rows, ROWS_AT_ONCE)]
+
+
+def _no_room(error: OSError) -> DpvizError:
+    what = f"A temporary file cannot be written: {error.strerror or error}."
+    remedy = "Encoded rows take about 8 bytes per number and 1 per category. TMPDIR names another folder for them."
+    return DpvizError(what, where=gettempdir(), remedy=remedy)

@@ -1,0 +1,331 @@
+"""A table read in pieces is the table: the same rows, the same report, the same fingerprint and, for a seed, the same tree."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import itertools
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import feather, parquet
+
+import dpviz
+from dpviz.errors import Cancelled, CannotCount, DpvizError, SchemaError, TableError
+from dpviz.io.large import arrow, database
+from dpviz.io.large import csv as large_csv
+from dpviz.randomness import generator
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.training.counting import on_disk
+
+FEATURES = (
+    NumericFeature("income", 0, 1000),
+    NumericFeature("age", 0, 99, whole=True, missing_as=40),
+    CategoricalFeature("town", ("Rio", "São Paulo", "other"), unknown_as="other", groups=(("rio", "Rio"),)),
+)
+SCHEMA = Schema(FEATURES, ClassTarget("ok", ("no", "yes")), n_public=1000)
+NUMBERS = Schema(FEATURES[1:], NumericTarget("income", 0, 1000), n_public=1000)
+INCOMES = (None, float("nan"), float("inf"), -float("inf"), -5.0, 0.0, -0.0, 0.1, 250.5, 1000.0, 1e9)
+AGES = (None, -3, 0, 17, 45, 99, 120)
+TOWNS = (None, "Rio", "rio", "RIO", "Rio  ", " São Paulo", "Oslo", "", "NA", "a,b", 'x"y')
+ANSWERS = (None, "yes", "no", "no ", "maybe")
+
+
+def drawn(n_rows: int, seed: int = 1) -> dict[str, list]:
+    rng = generator(seed)
+    columns = {"note": ("k", None), "income": INCOMES, "age": AGES, "town": TOWNS, "ok": ANSWERS}
+    return {name: [values[at] for at in rng.integers(len(values), size=n_rows)] for name, values in columns.items()}
+
+
+TYPES = {"note": pa.string(), "income": pa.float64(), "age": pa.int64(), "town": pa.string(), "ok": pa.string()}
+
+
+def arrow_table(rows: dict[str, list]) -> pa.Table:
+    return pa.table({name: pa.array(values, TYPES[name]) for name, values in rows.items()})
+
+
+def write_parquet(rows: dict[str, list], path: Path) -> Path:
+    parquet.write_table(arrow_table(rows), path.with_suffix(".parquet"), row_group_size=70)
+    return path.with_suffix(".parquet")
+
+
+def write_feather(rows: dict[str, list], path: Path) -> Path:
+    feather.write_feather(arrow_table(rows), path.with_suffix(".feather"), chunksize=40)
+    return path.with_suffix(".feather")
+
+
+def write_csv(rows: dict[str, list], path: Path) -> Path:
+    with open(path.with_suffix(".csv"), "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(rows)
+        writer.writerows(["" if cell is None else cell for cell in row] for row in zip(*rows.values(), strict=True))
+    return path.with_suffix(".csv")
+
+
+def write_gzip(rows: dict[str, list], path: Path) -> Path:
+    plain = write_csv(rows, path)
+    packed = plain.with_suffix(".csv.gz")
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    plain.unlink()
+    return packed
+
+
+def write_duckdb(rows: dict[str, list], path: Path) -> Path:
+    with duckdb.connect(str(path.with_suffix(".duckdb"))) as base:
+        base.register("given", arrow_table(rows))
+        base.execute('create table "the table" as select * from given')
+        base.execute("create view looking as select 1")
+    return path.with_suffix(".duckdb")
+
+
+def write_folder(rows: dict[str, list], path: Path) -> Path:
+    path.mkdir()
+    n_rows = len(rows["ok"])
+    for part, start in enumerate(range(0, max(n_rows, 1), 150)):
+        write_parquet({name: values[start : start + 150] for name, values in rows.items()}, path / f"part-{part:05}")
+    (path / "_SUCCESS").touch()
+    return path
+
+
+WRITERS = {
+    "parquet": write_parquet,
+    "feather": write_feather,
+    "csv": write_csv,
+    "csv.gz": write_gzip,
+    "duckdb": write_duckdb,
+    "folder": write_folder,
+}
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch):
+    """So that a few hundred rows are many pieces."""
+    for module in (on_disk, arrow, database):
+        monkeypatch.setattr(module, "ROWS_AT_ONCE", 64)
+    monkeypatch.setattr(large_csv, "_AT_ONCE", 1000)
+
+
+def in_memory(rows: dict[str, list], tmp_path: Path, kind: str, schema: Schema = SCHEMA):
+    """What `read_table` and `encode` make of the same file, or of a file of the same typed rows."""
+    write = {"csv": write_csv, "csv.gz": write_csv}.get(kind, write_parquet)
+    return dpviz.encode(dpviz.read_table(write(rows, tmp_path / "whole")), schema)
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 700])
+@pytest.mark.parametrize("kind", WRITERS)
+def test_pieces_are_the_whole_to_the_last_bit(kind, n_rows, tmp_path):
+    rows = drawn(n_rows)
+    whole = in_memory(rows, tmp_path, kind)
+    with dpviz.encode_large(WRITERS[kind](rows, tmp_path / "table"), SCHEMA) as large:
+        assert large.identity == whole.identity
+        assert large.names == tuple(rows)
+        ours, theirs = large.report, whole.report
+        assert (ours.rows_kept, ours.unchanged, ours.clipped) == (theirs.rows_kept, theirs.unchanged, theirs.clipped)
+        for name, given in [("pf-tree", {"depth": 3}), ("majority", {}), ("pf-forest", {"trees": 4}), ("diffprivlib-tree", {})]:
+            here, there = (dpviz.fit(name, data, epsilon=1.0, max_depth=3, seed=4, **given) for data in (whole, large))
+            assert here.to_json() == there.to_json(), name
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_numeric_target_too(kind, tmp_path):
+    rows = drawn(600)
+    whole = in_memory(rows, tmp_path, kind, NUMBERS)
+    with dpviz.encode_large(WRITERS[kind](rows, tmp_path / "table"), NUMBERS) as large:
+        for name, given in [("pf-tree", {"depth": 2}), ("dp-mean", {"count_rows": True})]:
+            here, there = (dpviz.fit(name, data, epsilon=1.0, seed=4, **given) for data in (whole, large))
+            assert here.to_json() == there.to_json(), name
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_forests_of_shared_rows_too(kind, tmp_path):
+    rows = drawn(300)
+    whole = in_memory(rows, tmp_path, kind)
+    with dpviz.encode_large(WRITERS[kind](rows, tmp_path / "table"), SCHEMA) as large:
+        pair = [dpviz.fit("pf-forest", data, epsilon=1.0, seed=4, trees=3, disjoint=False) for data in (whole, large)]
+    assert pair[0].to_json() == pair[1].to_json()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "duckdb"])
+def test_a_row_changes_one_row_at_most(kind, tmp_path):
+    """Wherever pieces end."""
+    rows = drawn(130, seed=3)
+    row = drawn(1, seed=9)
+
+    def encoded(given: dict[str, list], name: str) -> list[tuple]:
+        with dpviz.encode_large(WRITERS[kind](given, tmp_path / name), SCHEMA) as large:
+            return list(zip(*(column.tolist() for column in large.data.columns), large.data.target.tolist(), strict=True))
+
+    without = encoded(rows, "without")
+    for place in (0, 63, 64, 65, 130):
+        more = {name: [*values[:place], *row[name], *values[place:]] for name, values in rows.items()}
+        with_row = encoded(more, f"with {place}")
+        at = next((k for k, (a, b) in enumerate(zip(with_row, without, strict=False)) if a != b), len(without))
+        assert with_row[:at] + with_row[at + 1 :] == without or with_row == without
+
+
+@pytest.mark.parametrize("cut", range(1, 60))
+def test_a_piece_of_text_may_end_anywhere(cut, tmp_path, monkeypatch):
+    """In the middle of a character, between a carriage return and a line feed, in a quote that is never closed."""
+    monkeypatch.setattr(large_csv, "_AT_ONCE", cut)
+    path = tmp_path / "a.csv"
+    path.write_bytes('\ufeffage,town,income,ok\r\n45,"São Paulo",1,yes\r\n30,"Rio,2,no\n\n1,2\n17,Rio,"3",no'.encode())
+    with dpviz.encode_large(path, SCHEMA) as large:
+        assert [column.tolist() for column in large.data.columns] == [[1.0, 3.0], [45, 17], [1, 0]]
+        assert large.report.malformed == 2
+
+
+def test_a_line_that_is_too_long_is_left_out_by_itself(tmp_path, monkeypatch):
+    monkeypatch.setattr(large_csv, "_LONGEST", 3000)
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"age,town,income,ok\n45,Rio,1,yes\n" + b"x" * 9999 + b"\n30,Rio,2,no\n" + b"y" * 9999)
+    with dpviz.encode_large(path, SCHEMA) as large:
+        assert large.data.columns[1].tolist() == [45, 30]
+        assert large.report.malformed == 2
+
+
+def test_temporary_files_have_no_name_and_are_gone(tmp_path, monkeypatch):
+    source, folder = write_parquet(drawn(500), tmp_path / "table"), tmp_path / "temporary"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    open_files = Path("/proc/self/fd")
+    before = len(list(open_files.iterdir()))
+    seen: list[list[Path]] = []
+    with dpviz.encode_large(source, SCHEMA, progress=lambda share: seen.append(list(folder.iterdir()))) as large:
+        dpviz.fit("pf-tree", large, epsilon=1.0, seed=1)
+        seen.append(list(folder.iterdir()))
+        assert len(list(open_files.iterdir())) > before
+        del large
+    assert seen
+    assert not any(seen)
+    assert len(list(open_files.iterdir())) == before
+
+
+@pytest.mark.parametrize("when", [1, 4, 9, 12, 20])
+def test_a_stop_ends_reading_binning_and_counting_and_leaves_nothing(when, tmp_path):
+    source = write_parquet(drawn(500), tmp_path / "table")
+    asked = itertools.count()
+    before = len(list(Path("/proc/self/fd").iterdir()))
+
+    def train() -> None:
+        with dpviz.encode_large(source, SCHEMA, stop=lambda: next(asked) >= when) as large:
+            dpviz.fit("pf-tree", large, epsilon=1.0, seed=1, depth=2)
+
+    with pytest.raises(Cancelled):
+        train()
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_progress_goes_from_0_up(tmp_path):
+    shares: list[float] = []
+    dpviz.encode_large(write_csv(drawn(500), tmp_path / "table"), SCHEMA, progress=shares.append)
+    assert len(shares) > 5
+    assert shares == sorted(shares)
+    assert 0.5 < shares[-1] <= 1
+
+
+def test_a_full_disk_is_an_error_that_says_where(tmp_path, monkeypatch):
+    source = write_parquet(drawn(50), tmp_path / "table")
+
+    class Full:
+        def write(self, content):
+            raise OSError(28, "No space left on device")
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(on_disk, "TemporaryFile", lambda prefix: Full())
+    with pytest.raises(DpvizError, match=r"No space left on device\. .*TMPDIR"):
+        dpviz.encode_large(source, SCHEMA)
+
+
+def test_what_cannot_be_read_says_so(tmp_path):
+    (tmp_path / "empty").mkdir()
+    mixed = tmp_path / "mixed"
+    mixed.mkdir()
+    write_csv(drawn(1), mixed / "a"), write_parquet(drawn(1), mixed / "b")
+    other = tmp_path / "other"
+    other.mkdir()
+    write_csv(drawn(1), other / "a"), write_csv({"x": [1], "y": [2]}, other / "b")
+    (tmp_path / "nested" / "year=2020").mkdir(parents=True)
+    (tmp_path / "a.parquet").write_bytes(b"PAR1 spoiled")
+    (tmp_path / "a.duckdb").write_bytes(b"spoiled")
+    (tmp_path / "a.csv.gz").write_bytes(b"\x1f\x8b spoiled")
+    (tmp_path / "a.xlsx").touch()
+    for name, code in [
+        ("none.parquet", "not-a-file"),
+        ("none.duckdb", "not-a-file"),
+        ("empty", "not-a-file"),
+        ("mixed", "several-files"),
+        ("other", "several-files"),
+        ("nested", "several-files"),
+        ("a.parquet", "damaged"),
+        ("a.duckdb", "damaged"),
+        ("a.csv.gz", "gzip"),
+        ("a.xlsx", "not-in-pieces"),
+    ]:
+        with pytest.raises(TableError) as caught:
+            dpviz.encode_large(tmp_path / name, SCHEMA)
+        assert caught.value.code == code, name
+
+
+def test_a_missing_column_is_named(tmp_path):
+    rows = drawn(3)
+    del rows["town"]
+    for kind in WRITERS:
+        with pytest.raises(SchemaError, match="town"):
+            dpviz.encode_large(WRITERS[kind](rows, tmp_path / kind.replace(".", "-")), SCHEMA)
+
+
+def test_of_several_tables_one_is_named(tmp_path):
+    path = tmp_path / "two.duckdb"
+    with duckdb.connect(str(path)) as base:
+        base.execute("create table a as select 1.0 as income, 45 as age, 'Rio' as town, 'yes' as ok")
+        base.execute("create table b as select * from a union all select * from a")
+    with pytest.raises(TableError, match=r"'a', 'b'\. Name one"):
+        dpviz.encode_large(path, SCHEMA)
+    assert dpviz.encode_large(path, SCHEMA, sheet="b").n_rows == 2
+    with pytest.raises(TableError, match="no single table 'c'"):
+        dpviz.encode_large(path, SCHEMA, sheet="c")
+
+
+def test_a_view_that_would_read_a_file_is_no_table(tmp_path):
+    """DuckDB's reader of text guesses types from all rows, so it may not read private ones."""
+    text = write_csv(drawn(5), tmp_path / "private")
+    path = tmp_path / "view.duckdb"
+    with duckdb.connect(str(path)) as base:
+        base.execute(f"create view sneaky as select * from read_csv('{text}')")
+    with pytest.raises(TableError, match="these tables: none"):
+        dpviz.encode_large(path, SCHEMA)
+
+
+def test_a_learner_that_needs_rows_is_refused(tmp_path):
+    with dpviz.encode_large(write_csv(drawn(5), tmp_path / "table"), SCHEMA) as large, pytest.raises(CannotCount, match="s-gbdt"):
+        dpviz.fit("s-gbdt", large, epsilon=1.0, seed=1)
+
+
+def test_rows_of_many_nodes_are_counted_where_they_are(tmp_path):
+    """More nodes and bins than a byte holds."""
+    rows = drawn(700)
+    whole = in_memory(rows, tmp_path, "parquet")
+    with dpviz.encode_large(write_parquet(rows, tmp_path / "table"), SCHEMA) as large:
+        pair = [dpviz.fit("pf-tree", data, epsilon=30.0, max_depth=10, depth=10, seed=2) for data in (whole, large)]
+    assert pair[0].to_json() == pair[1].to_json()
+
+
+def test_bins_by_cells_are_bins_by_search():
+    from dpviz.table.candidates import ThresholdCells, multiscale_fractions
+
+    rng = generator(5)
+    for low, width in [(0.0, 1.0), (-4.0, 8.0), (1e-300, 1e-300), (-1e300, 1.9e300), (1e9, 1e-3), (0.0, 5e-324)]:
+        cuts = np.unique(low + width * multiscale_fractions())
+        values = np.concatenate(
+            [rng.uniform(low, low + width, 3000), cuts, np.nextafter(cuts, -np.inf), np.nextafter(cuts, np.inf)]
+        )
+        cells = ThresholdCells.of(cuts)
+        if cells is not None:
+            np.testing.assert_array_equal(cells.bins(values), np.searchsorted(cuts, values))
+    assert ThresholdCells.of(np.array([0.0, 1e-12, 1.0])) is None
+    assert ThresholdCells.of(np.array([-1.7e308, 1.7e308])) is None
