@@ -196,6 +196,8 @@ def _rows_per_person(parts: Sequence[EncodedDataset]) -> int | None:
 
 
 def _chosen(params: Mapping[str, Any]) -> s_gbdt.Params:
+    if params.get("initial_share"):
+        raise ParameterError("train_federated", "initial_share", params["initial_share"], "0: owners start from 0")
     return make_params(s_gbdt.Params, s_gbdt.NAME, {**params, "initial_share": 0.0})
 
 

@@ -154,6 +154,8 @@ class _Training:
     def __init__(self, stream: Stream, way: str, settings: Settings, given: dict[str, Any], source: Simulation) -> None:
         if way not in WAYS:
             raise ParameterError("train_on_stream", "way", way, f"one of {', '.join(map(repr, WAYS))}")
+        if "filter" in given:
+            raise ParameterError("train_on_stream", "filter", given["filter"], "left out: the way says it")
         params = make_params(s_gbdt.Params, s_gbdt.NAME, {**given, "filter": way == _FILTER})
         self.extra = params.extra_rounds if way in (_ALONE, _FILTER) else 0
         if way == _ALONE and self.extra > params.rounds:

@@ -146,6 +146,7 @@ def test_it_says_how_far_it_is_and_stops_when_asked():
     ("way", "given", "words"),
     [
         ("later", {}, "one of 'stop', 'new rows alone', 'filter', 'from the start'"),
+        ("stop", {"filter": True}, "left out: the way says it"),
         ("new rows alone", {"extra_rounds": 41}, "at most 40, the regular rounds"),
     ],
 )

@@ -11,7 +11,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from dpviz.commands.owners import stream, train
 
 _TOPICS = {
-    "train": (train, "train on the rows of several owners, none of whom shows theirs, and write the model as JSON"),
+    "train": (train, "train on the rows of several owners, each in a process of its own, and write the model as JSON"),
     "stream": (stream, "what can still be learned from rows that arrive late"),
 }
 

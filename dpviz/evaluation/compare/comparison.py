@@ -2,6 +2,11 @@
 
 Two learners draw their noise independently and share only the split. So they are compared within each fold, over all pairs of
 a draw of one and a draw of the other, and every fold has the same weight.
+
+Common random numbers would not make a difference surer here, although the same seed gives a node the same noise: two learners ask
+different questions there. Measured on loans (40 draws each, epsilon .01 to 1, 37 pairs of learners and epsilons), the standard
+deviation of a difference was .88 to 1.08 times that of independent draws, median 1.01. For `pf-tree` at depths one apart (loans,
+clinic, rents; epsilon .03 to 3; 45 cases) the median was .89. So only the epsilons of a learner share noise (`Batch.seed_of`).
 """
 
 from __future__ import annotations
