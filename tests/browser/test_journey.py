@@ -17,6 +17,7 @@ from dpviz.io.samples import load_sample
 from dpviz.randomness import generator
 from dpviz.table.schema_json import schema_from_dict
 from tests.browser.visiting import faults_of, idle, settled
+from tests.number_forms import number_faults
 
 pytestmark = pytest.mark.browser
 
@@ -157,6 +158,7 @@ def test_no_page_has_a_serious_accessibility_fault_or_scrolls_sideways_on_a_tele
     page.get_by_role("heading", level=1).first.wait_for()
     settled(page)
     assert faults_of(page) == []
+    assert number_faults(page.get_by_test_id("stMain").inner_text()) == []
     page.set_viewport_size({"width": 390, "height": 844})
     settled(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

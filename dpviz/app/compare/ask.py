@@ -87,7 +87,7 @@ DRAWS = (3, 5, 10, 20, 30, 50, 100)
 
 def _usual_draws(loaded: Loaded) -> int:
     """Fewer of numbers: what is private about them boosts hundreds of trees."""
-    return 5 if isinstance(loaded.schema.target, NumericTarget) else 30
+    return 5 if isinstance(loaded.schema.target, NumericTarget) else 20
 
 
 _SPLITS = "Rows are split so many times into a part to train on and a part held out, the same way for every algorithm."

@@ -120,12 +120,12 @@ def search_figure(answer: Answer, along: Along) -> Figure:
     for rung in answer.rungs:
         mark = mark_of(rung)
         colour, symbol = _MARKS[mark]
-        above, below = (0.0, 0.0) if mark == "look" else (rung.high - rung.share, rung.share - rung.low)
+        spread = limits([100 * (rung.high - rung.share)], [100 * (rung.share - rung.low)], colour)
         figure.add_scatter(
             x=[rung.place],
             y=[100 * rung.share],
             mode="markers",
-            error_y=limits([100 * above], [100 * below], colour),
+            error_y=None if mark == "look" else spread,
             marker=marker(colour, symbol),
             name=VERDICTS[mark],
             legendgroup=mark,
