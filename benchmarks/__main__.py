@@ -1,11 +1,11 @@
 """Measure dpviz on this machine: `python -m benchmarks TOPIC`.
 
-`speed` compares times and memory of fits with scikit-learn's tree of the same depth, in one process and one run. `tables`
-shows measured accuracy next to the papers' tables; `poisoning`, `backdoor`, `forests` and `boosting` do so for poisoning
-guarantees, a backdoor, random forests and boosted trees, `probabilities` measures pf-tree's leaves and its private test; `load`
-lets twenty people into the dashboard and measures what they wait for a tree. `differences` and `learners` measure nothing: they
-write pages from what learners declare. The exit code is 0 whether or not a target is met. Targets hold for 10,000 rows and more.
-`mutants` makes changes that would break privacy and exits with 1 if the tests do not notice one.
+`speed` compares times and memory of fits with scikit-learn's tree of the same depth, in one process and one run. `tables` shows
+measured accuracy next to the papers' tables; `poisoning`, `backdoor`, `forests` and `boosting` do so for poisoning guarantees, a
+backdoor, random forests and boosted trees, `probabilities` measures pf-tree's leaves and its private test; `load` lets twenty
+people into the dashboard and measures what they wait for a tree, `memory` what visits leave behind. `differences` and `learners`
+measure nothing: they write pages from what learners declare. The exit code is 0 whether or not a target is met. Targets hold for
+10,000 rows and more. `mutants` makes changes that would break privacy and exits with 1 if the tests do not notice one.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from benchmarks.forests import measure as bench_forests
 from benchmarks.forests import page as forests_page
 from benchmarks.learners import learners_page
 from benchmarks.load import measure as bench_load
+from benchmarks.load import memory as bench_memory
+from benchmarks.load import memory_page
 from benchmarks.load import page as load_page
 from benchmarks.mutants import page as mutants_page
 from benchmarks.page import tables_page
@@ -91,6 +93,8 @@ def parser() -> ArgumentParser:
     bench_probabilities.add_arguments(probabilities)
     load = topics.add_parser("load", help="twenty people on one server", description=bench_load.__doc__)
     load_page.add_arguments(load)
+    memory = topics.add_parser("memory", help="memory over many visits", description=bench_memory.__doc__)
+    memory_page.add_arguments(memory)
     differences = topics.add_parser("differences", help="what learners do otherwise than their papers")
     differences.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
     differences.set_defaults(run=_differences)

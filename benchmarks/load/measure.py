@@ -1,6 +1,6 @@
 """Twenty people on one server, five of them comparing: the share of tree requests that settle within two seconds.
 
-A real server (`streamlit run app.py`) in a process of its own, and a websocket per visitor, over which everything goes that a
+A real server (`dpviz app`) in a process of its own, and a websocket per visitor, over which everything goes that a
 browser would send. The visitors of the Tree page arrive over ten seconds, each with a draw number of its own, so that no two
 ask for the same tree; then each asks for another epsilon after a pause of 2 to 6 seconds. A request settles when the drawing
 of the tree asked for has arrived whole. The others keep the Compare page computing all the time. Time in the browser is not
@@ -68,7 +68,7 @@ class Load:
 def measure(*, sessions: int, comparing: int, seconds: float, seed: int = 0) -> Load:
     """Let them all in, for so many seconds after the last has arrived."""
     before = _children_seconds()
-    with _server() as address:
+    with server() as (address, _):
         found = _visit(address, sessions, comparing, seconds, seed)
     requests = tuple(request for requests, _ in found for request in requests)
     failed = sum(has_failed for _, has_failed in found)
@@ -119,19 +119,18 @@ def _compare(address: str, gone: Event) -> None:
 
 
 @contextmanager
-def _server() -> Iterator[str]:
-    """A fresh server; its host and port."""
+def server() -> Iterator[tuple[str, int]]:
+    """A fresh server: its host and port, and the number of its process."""
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
         port = probe.getsockname()[1]
-    options = ["--server.headless=true", "--server.port", str(port)]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", *options]
+    command = [sys.executable, "-m", "dpviz", "app", "--no-browser", "--port", str(port)]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none"}
     process = subprocess.Popen(command, cwd=ROOT, env=environment, **quiet)  # type: ignore[call-overload]
     try:
         _await(port, process)
-        yield f"localhost:{port}"
+        yield f"localhost:{port}", process.pid
     finally:
         process.terminate()
         process.wait()

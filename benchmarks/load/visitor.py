@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from time import monotonic
 from typing import Any
 
@@ -36,6 +36,7 @@ class Visitor:
         self._clocks: dict[str, tuple[float, float]] = {}
         self._kept: dict[str, ForwardMsg] = {}
         self.failed = False
+        self._is_finished, self._script = False, ""
 
     def open(self) -> None:
         """Ask for the page."""
@@ -70,6 +71,14 @@ class Visitor:
                 return monotonic() - start
         return None
 
+    def finish(self, seconds: float) -> bool:
+        """Read the page asked for last to its end; False when it does not end in time."""
+        until = monotonic() + seconds
+        while not self._is_finished and (now := monotonic()) < until:
+            with suppress(TimeoutError):
+                self._read(until - now)
+        return self._is_finished
+
     def close(self) -> None:
         """Close the browser's window."""
         self._open.close()
@@ -83,6 +92,9 @@ class Visitor:
             message, kind = self._kept[message.ref_hash], "delta"
         elif message.metadata.cacheable:
             self._kept[message.hash] = message
+        self._is_finished |= kind == "script_finished" and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
+        if kind == "navigation":
+            self._script = message.navigation.page_script_hash
         if kind == "new_session" and not message.metadata.run.fragment_ids:
             self._clocks.clear()
         elif kind == "auto_rerun":
@@ -111,10 +123,11 @@ class Visitor:
                 self._rerun(fragment=fragment)
 
     def _rerun(self, *, fragment: str = "", pressed: WidgetState | None = None) -> None:
+        self._is_finished = self._is_finished and bool(fragment)
         message = BackMsg()
         state = message.rerun_script
         state.query_string, state.page_name, state.fragment_id = self._query, self._page, fragment
-        state.is_auto_rerun = bool(fragment)
+        state.is_auto_rerun, state.page_script_hash = bool(fragment), self._script
         state.widget_states.widgets.extend(self._values.values())
         if pressed is not None:
             state.widget_states.widgets.append(pressed)

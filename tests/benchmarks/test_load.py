@@ -3,6 +3,8 @@
 import pytest
 
 from benchmarks.load.measure import Load, Request, measure
+from benchmarks.load.memory import Memory, Sample, measure_memory
+from benchmarks.load.memory_page import memory_page
 from benchmarks.load.page import load_page
 
 WAITS = (Request(True, 1.0), Request(False, 0.5), Request(False, 3.0), Request(False, None))
@@ -29,3 +31,22 @@ def test_visitors_get_the_trees_they_ask_for():
     assert [one.is_first for one in found.requests].count(True) == 2
     assert all(one.seconds is not None for one in found.requests)
     assert found.processor_seconds > 0
+
+
+@pytest.mark.parametrize(("each", "verdict"), [(0.0, "is flat: +0.00 MB"), (0.1, "is not flat: +10.00 MB")])
+def test_memory_that_grows_with_every_visit_is_not_flat(each, verdict):
+    loads = tuple(Sample(1.0, n, 0, 300 + each * n, 0.0, 20, 30) for n in range(0, 1001, 50))
+    sweeps = tuple(Sample(2.0, 1000, n, 350.0, 900.0, 20, 30) for n in range(10, 201, 10))
+    page = memory_page(Memory(loads + sweeps, 3), "Made today.")
+    assert f"The server's memory {verdict} per hundred loads and +0.00 MB per hundred sweeps" in page
+    assert "1,000 page loads over all pages and 200 comparisons" in page
+    assert "3 visits saw an error or did not end" in page
+
+
+@pytest.mark.slow
+def test_visits_come_to_their_end():
+    found = measure_memory(loads=11, sweeps=1, every=11)
+    assert found.failed == 0
+    assert [(one.loads, one.sweeps) for one in found.samples] == [(0, 0), (11, 0), (11, 1)]
+    assert all(one.server > 50 and one.threads and one.files for one in found.samples)
+    assert found.samples[-1].workers > 50

@@ -1,0 +1,70 @@
+"""Memory of the server over many visits, as a page of Markdown."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from datetime import date
+from pathlib import Path
+
+from benchmarks.load.memory import AT_ONCE, KEPT, Memory, Sample, measure_memory, trend
+from benchmarks.page import markdown_table
+from dpviz.commands import console
+from dpviz.commands.files import write_whole
+from dpviz.version import VERSION
+
+#: Megabytes per hundred visits that count as flat: a thousand visits more would add ten times as much.
+FLAT = 1.0
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """How many visits, and where the page goes."""
+    parser.add_argument("--loads", type=int, default=1000, metavar="N", help="page loads (default: 1000)")
+    parser.add_argument("--sweeps", type=int, default=400, metavar="N", help="comparisons (default: 400)")
+    parser.add_argument("--every", type=int, default=50, metavar="N", help="look after so many loads (default: 50)")
+    parser.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
+    parser.set_defaults(run=run)
+
+
+def run(args: Namespace) -> int:
+    """Measure, print the page, and write it where asked."""
+    console.doing(f"Loading {args.loads} pages and computing {args.sweeps} comparisons")
+    found = measure_memory(loads=args.loads, sweeps=args.sweeps, every=args.every)
+    page = memory_page(found, f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION} on {os.cpu_count()} processors.")
+    print(page)
+    if args.out is not None:
+        write_whole(args.out, page, force=True)
+    return 0
+
+
+def memory_page(found: Memory, made: str) -> str:
+    """The whole page. `made` says when, with which version and on what machine."""
+    last = found.samples[-1]
+    head = ["page loads", "sweeps", "minutes", "server, MB", "workers, MB", "threads", "open files"]
+    phases = {kind: [one for one in found.samples if (one.sweeps > 0) is (kind == "sweeps")] for kind in ("loads", "sweeps")}
+    slopes = {kind: trend(samples) for kind, samples in phases.items()}
+    verdict = "flat" if all(slope < FLAT for slope in slopes.values()) else "not flat"
+    told = " and ".join(f"{slope:+.2f} MB per hundred {what}" for what, slope in slopes.items())
+    return (
+        "# Memory over many visits\n\n"
+        f"One server, {last.loads:,} page loads over all pages and {last.sweeps:,} comparisons, each in a session of its own, "
+        f"{AT_ONCE} at a time, over the websocket that a browser would use. Memory is what is resident (RSS): of the server, and "
+        f"of its worker processes together, where what they share counts for each of them. Streamlit keeps up to {KEPT} sessions "
+        "for two minutes after their browsers have gone, each with three open files.\n\n"
+        f"{made} Rerun: `python -m benchmarks memory`.\n\n"
+        f"{markdown_table(head, [_line(one) for one in found.samples])}\n\n"
+        f"The server's memory is {verdict}: {told}, the median slope from {KEPT} visits of a kind on (flat: below {FLAT:g}). "
+        f"{found.failed} visits saw an error or did not end.\n"
+    )
+
+
+def _line(one: Sample) -> list[str]:
+    return [
+        f"{one.loads:,}",
+        f"{one.sweeps:,}",
+        f"{one.minutes:.1f}",
+        f"{one.server:.0f}",
+        f"{one.workers:.0f}",
+        f"{one.threads}",
+        f"{one.files}",
+    ]
