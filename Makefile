@@ -1,8 +1,9 @@
 # make run    set up and open the dashboard          make test    set up and run every test
 # make check  the fast tests and linters, < 2 min    make clean   remove what the others made
+# make supply what dpviz is made of: wheels with hashes, tried without a network, licences, bill of materials
 SHELL := /bin/bash
 .DEFAULT_GOAL := run
-.PHONY: run test check clean
+.PHONY: run test check supply clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -27,8 +28,11 @@ check: $(VENV)/.test
 	$(PY) -m pytest -q -n $(JOBS) --no-loadscope-reorder -m "not slow and not browser" --hypothesis-profile fast $(ARGS); tests=$$?; \
 	wait $$mypy; types=$$?; cat $(VENV)/.types; exit $$((tests | types))
 
+supply: $(VENV)/.test
+	.ci/supply $(PY) supply
+
 clean:
-	rm -rf $(VENV) *.egg-info build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf $(VENV) supply *.egg-info build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.run: requirements.txt pyproject.toml | $(PY)

@@ -32,7 +32,7 @@ def install(wheel: Path, folder: Path, extras: Iterable[str] = ()) -> Path:
     subprocess.run([*pip, "--no-index", "--no-deps", "--no-compile", str(wheel)], check=True)
     (packages,) = folder.glob("lib/python*/site-packages")
     (own,) = Distribution.discover(name="dpviz", path=[str(packages)])
-    for needed in _needed(own, set(extras)):
+    for needed in needed_by(own, set(extras)):
         for name in _top_level(needed):
             if not (packages / name).exists():
                 (packages / name).symlink_to(Path(str(needed.locate_file(name))).resolve())
@@ -44,7 +44,7 @@ def clean_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
 
-def _needed(own: Distribution, extras: set[str]) -> Iterable[Distribution]:
+def needed_by(own: Distribution, extras: set[str]) -> Iterable[Distribution]:
     """What `own` requires, directly or not."""
     found: dict[str, Distribution] = {}
     waiting = [(own, extras)]

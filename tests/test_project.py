@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import tomllib
-from importlib.metadata import version
+from importlib.metadata import Distribution, distribution, version
 from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import dpviz
+from tests.installing import needed_by
 
 ROOT = Path(__file__).resolve().parents[1]
 LARGEST_FILE = 1_500_000
@@ -100,6 +101,30 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert f"## [Unreleased] - {declared}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
+#: Under these anybody may use, change and pass on what dpviz needs, whatever is built with it.
+LICENCES = re.compile(
+    r"(MIT(-CMU)?|(Apache|BSD|PSF|MPL|Mozilla Public|3-Clause BSD|0BSD|Zlib|CC0|OFL)\b.*)( License)?", re.IGNORECASE
+)
+
+
+def licences(of: Distribution) -> list[str]:
+    """What a package says about itself: an SPDX expression, else its classifiers, else a line of text."""
+    about = of.metadata
+    if expression := about.get("License-Expression"):
+        return re.split(" AND | OR ", expression)
+    classifiers = [line.rpartition(" :: ")[2] for line in about.get_all("Classifier", ()) if line.startswith("License ::")]
+    return [name for name in classifiers if name != "OSI Approved"] or [about.get("License", "nothing").strip().split("\n")[0]]
+
+
+def test_everything_dpviz_needs_has_a_permissive_licence() -> None:
+    extras = set(read_toml("pyproject.toml")["project"]["optional-dependencies"]) - {"test"}
+    needed = needed_by(distribution("dpviz"), extras)
+    assert len(list(needed)) > 40
+    wrong = {of.name: said for of in needed for said in licences(of) if not LICENCES.fullmatch(said)}
+    assert wrong == {}
+    assert not any(map(LICENCES.fullmatch, ("GPL-3.0-only", "GNU Affero General Public License v3", "LGPL-2.1", "nothing")))
+
+
 # --- repository
 
 
@@ -118,7 +143,7 @@ def test_ci_runs_every_test() -> None:
     assert not re.search(r"pytest.* (-m|-k|--ignore)", recipe[1])
 
 
-@pytest.mark.parametrize("script", [".ci/run", ".ci/browser"])
+@pytest.mark.parametrize("script", [".ci/run", ".ci/browser", ".ci/renderers", ".ci/supply"])
 def test_shell_scripts_parse(script: str) -> None:
     assert (ROOT / script).read_text().startswith("#!/usr/bin/env bash\n")
     assert subprocess.run(["bash", "-n", script], cwd=ROOT, capture_output=True, text=True, check=True).stderr == ""
