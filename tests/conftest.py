@@ -74,10 +74,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """With CI=true a skip is a failure, unless the test needs ../shared."""
+    """With CI=true a skip is a failure, unless the test needs ../shared or a program that cannot be had everywhere."""
     outcome = yield
     report = outcome.get_result()  # type: ignore[attr-defined]
-    unwanted = report.skipped and not hasattr(report, "wasxfail") and item.get_closest_marker("shared") is None
+    may_skip = any(map(item.get_closest_marker, ("shared", "renderer")))
+    unwanted = report.skipped and not hasattr(report, "wasxfail") and not may_skip
     if IN_CI and unwanted:
         report.outcome = "failed"
         report.longrepr = f"Skipped, which only tests that read ../shared may do with CI=true: {report.longrepr}"

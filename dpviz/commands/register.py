@@ -26,7 +26,7 @@ from dpviz.io.csv_text import csv_text
 from dpviz.io.text import read_document
 from dpviz.release.checking import current_head, findings, restored, seal_in
 from dpviz.release.export import COLUMNS, register_json, register_lines
-from dpviz.release.files import is_file_with
+from dpviz.release.files import is_file_with, text_of
 from dpviz.release.records import Balance, CapChange, Entry
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
@@ -239,7 +239,7 @@ def _released_text(entry: Entry) -> str:
     file = Path(entry.file)
     if not is_file_with(file, entry.sha256):
         raise DpvizError("The released file is gone or was changed.", where=file.name, remedy="Put back a copy.")
-    return file.read_text(encoding="utf-8")
+    return text_of(file)
 
 
 def _read_answers(path: Path) -> Answers:

@@ -1,7 +1,7 @@
 """Tables as CSV text that a spreadsheet shows and does not run.
 
-A spreadsheet takes a cell that starts with =, +, -, @, a tab or a line break for a formula. Names in our tables come from
-untrusted files, so such a text gets an apostrophe before it; numbers stay numbers.
+A spreadsheet takes a cell that starts with =, +, -, @, a tab or a line break for a formula, whatever it does not show in front of
+that. Names in our tables come from untrusted files, so such a text gets an apostrophe before it; numbers stay numbers.
 Source: OWASP, "CSV Injection".
 """
 
@@ -9,25 +9,43 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
-from io import StringIO
 from typing import Any
+from unicodedata import category
 
 _STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
+class _Lines(list[str]):
+    """Lines of a CSV text, as a file to write to. Python 3.11 quotes CR and LF only where they are its line end, so they are."""
+
+    end = "\r\n"
+
+    def write(self, line: str) -> None:
+        """Keep a line, which ends with a line feed from now on."""
+        self.append(f"{line.removesuffix(self.end)}\n")
+
+
 def harmless(cell: Any) -> Any:
     """The cell, with an apostrophe before a text that a spreadsheet might run."""
-    return f"'{cell}" if isinstance(cell, str) and cell.lstrip(" ").startswith(_STARTS) else cell
+    return f"'{cell}" if isinstance(cell, str) and _shown(cell).startswith(_STARTS) else cell
+
+
+def _shown(text: str) -> str:
+    """`text` from its first letter that is a tab, a line break or not blank: control signs and spaces of all kinds are blank."""
+    for place, letter in enumerate(text):
+        if letter in _STARTS or category(letter)[0] not in "CZ":
+            return text[place:]
+    return ""
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A header (none where it has no names) and rows as CSV with a line feed after each; None is an empty cell."""
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    lines = _Lines()
+    writer = csv.writer(lines, lineterminator=lines.end)
     if header:
         writer.writerow(map(harmless, header))
     writer.writerows([harmless(cell) for cell in row] for row in rows)
-    return text.getvalue()
+    return "".join(lines)
 
 
 def frame_csv(frame: Any) -> str:
@@ -36,4 +54,6 @@ def frame_csv(frame: Any) -> str:
     for place, kind in enumerate(safe.dtypes):
         if kind.kind not in "biufM":
             safe.isetitem(place, safe.iloc[:, place].astype(object).map(harmless))
-    return safe.to_csv(index=False, lineterminator="\n")
+    lines = _Lines()
+    safe.to_csv(lines, index=False, lineterminator=lines.end)
+    return "".join(lines)

@@ -15,7 +15,7 @@ from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import DocumentError, RefusedRelease
 from dpviz.randomness import random_128_bits
 from dpviz.release import beside, chain, queries
-from dpviz.release.files import sha256_of
+from dpviz.release.files import is_file_with, text_of
 from dpviz.release.records import Seal
 from dpviz.release.register import ReleaseRegister, named_line
 from dpviz.table.strict_json import parse_json, read
@@ -63,14 +63,14 @@ def _changed_files(register: ReleaseRegister, released: Iterable[Path]) -> Itera
     places = {entry.file: entry.sha256 for entry in register.releases() if entry.sha256}
     for path in released:
         expected = places.get(str(path.absolute()))
-        if expected is not None and sha256_of(path) != expected:
+        if expected is not None and not is_file_with(path, expected):
             yield f"The released file {path.name} was changed."
 
 
 def seal_in(path: Path) -> Seal | None:
     """What a released file says about the register; None where it says nothing or cannot be read."""
     try:
-        document = read(dict, parse_json(path.read_text(encoding="utf-8")))
+        document = read(dict, parse_json(text_of(path)))
         return read(Seal, document["register"], "register")
     except (OSError, UnicodeDecodeError, DocumentError, KeyError):
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import sys
@@ -14,6 +15,9 @@ from dpviz.errors import DpvizError
 
 if sys.platform != "win32":
     import fcntl
+
+#: Bytes of a released file; an hour of training makes a few megabytes.
+_LARGEST = 256 << 20
 
 
 def part_of(target: Path, token: str) -> Path:
@@ -105,10 +109,21 @@ def discard(part: Path) -> None:
         part.unlink()
 
 
+def text_of(path: Path) -> str:
+    """The text of a released file; raises OSError where it is larger than one ever is, or a device, a pipe or a folder."""
+    if not path.is_file():
+        raise FileNotFoundError(errno.ENOENT, "There is no ordinary file", str(path))
+    with open(path, "rb") as file:
+        raw = file.read(_LARGEST + 1)
+    if len(raw) > _LARGEST:
+        raise OSError(errno.EFBIG, "The file is too large", str(path))
+    return raw.decode("utf-8")
+
+
 def is_file_with(path: Path, sha256: str) -> bool:
-    """True when there is a file at `path` and it has this hash."""
+    """True when there is an ordinary file at `path` and it has this hash."""
     try:
-        return sha256_of(path) == sha256
+        return path.is_file() and sha256_of(path) == sha256
     except (OSError, ValueError):
         return False
 

@@ -10,7 +10,7 @@ import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import OverCap, ParameterError, RefusedRelease, RegisterError
-from dpviz.release import beside, chain
+from dpviz.release import beside, chain, files
 from dpviz.release.checking import current_head, findings, restored, seal_in
 from dpviz.release.publish import publish
 from dpviz.release.register import ReleaseRegister
@@ -278,3 +278,19 @@ def test_what_a_kill_left_of_a_head_is_removed_and_what_is_being_written_is_not(
     os.utime(old, (0, 0))
     start(register, "next")
     assert (old.exists(), new.exists()) == (False, True)
+
+
+def test_a_pipe_among_the_released_files_is_not_waited_for(register):
+    (entry,) = register.releases()
+    os.mkfifo(register.folder / "pipe.json")
+    assert findings(register) == ()
+    Path(entry.file).unlink()
+    os.mkfifo(entry.file)
+    assert findings(register) == (f"The released file {Path(entry.file).name} was changed.",)
+
+
+def test_a_file_larger_than_a_release_ever_is_is_no_release(register, tmp_path, monkeypatch):
+    (entry,) = register.releases()
+    assert seal_in(Path(entry.file)) is not None
+    monkeypatch.setattr(files, "_LARGEST", Path(entry.file).stat().st_size - 1)
+    assert seal_in(Path(entry.file)) is None

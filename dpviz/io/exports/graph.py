@@ -72,7 +72,7 @@ def _end(nodes: Mapping[int, Drawn], asked: Mapping[int, Condition], row: Row) -
 
 # --- DOT
 
-_ESCAPED = {"\\": "\\\\", '"': '\\"'}
+_ESCAPED = {"\\": "\\\\", '"': '\\"', "&": "&amp;"}
 _DOT_NODE = re.compile(r'^  n(\d+) \[label="((?:[^"\\]|\\.)*)"', re.M)
 _DOT_EDGE = re.compile(r'^  n(\d+) -> (?=n\d+ \[label="(yes|no)"\];$)n(\d+)', re.M)
 
@@ -84,8 +84,8 @@ def _write_dot(given: Exportable) -> str:
 
 
 def _dot_node(node: Drawn) -> Iterator[str]:
-    """A backslash starts an escape of Graphviz (such as its own name for a node), so it is doubled."""
-    label = re.sub(r'[\\"]', lambda found: _ESCAPED[found[0]], node.words)
+    """A backslash starts an escape of Graphviz (such as its own name for a node), an ampersand a letter by its name in HTML."""
+    label = re.sub(r'[\\"&]', lambda found: _ESCAPED[found[0]], node.words)
     yield f'  n{node.place} [label="{label}"{", shape=oval" if node.yes is None else ""}];'
     if node.yes is not None:
         yield f'  n{node.place} -> n{node.yes} [label="yes"];'
@@ -93,7 +93,7 @@ def _dot_node(node: Drawn) -> Iterator[str]:
 
 
 def _run_dot(content: str, schema: Schema, rows: Sequence[Row]) -> list[str | float]:
-    return _walked(_nodes_from(content, _DOT_NODE, _DOT_EDGE, {"\\\\": "\\", '\\"': '"'}), schema, rows)
+    return _walked(_nodes_from(content, _DOT_NODE, _DOT_EDGE, {there: here for here, there in _ESCAPED.items()}), schema, rows)
 
 
 # --- Mermaid

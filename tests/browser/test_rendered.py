@@ -1,0 +1,102 @@
+"""Exports in a real browser, names from nasty files in them: they are read as texts, nothing is fetched, nothing runs."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from dpviz.errors import NotExported, SchemaError
+from tests.conftest import ROOT
+from tests.examples import examples
+from tests.io.nasty_names import NAMES, SYNTAX
+from tests.io.test_export_syntax import NAMES as ATTACKS
+from tests.io.test_export_syntax import written
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+MERMAID = Path(os.environ.get("DPVIZ_MERMAID", ROOT / ".venv" / "mermaid.min.js"))
+#: As careless as a page that draws Mermaid may be.
+DRAW = """async text => {
+  mermaid.initialize({startOnLoad: false, securityLevel: "loose"});
+  const {svg} = await mermaid.render("drawn", text);
+  document.body.innerHTML = svg;
+  const labels = [...document.querySelectorAll(".node .nodeLabel")].map(label => label.textContent);
+  return [labels, SHAPE];
+}"""
+#: Every element with the names of its attributes, and what in it could run or lead elsewhere.
+SHAPE = """[...document.querySelectorAll("*")].map(part => [
+  part.tagName, [...part.attributes].map(one => one.name).filter(name => /^on|href|src|action|style$/.test(name)).join(),
+].join(" "))"""
+TOGETHER = 20
+
+
+def exported(name: str, form: str) -> str | None:
+    try:
+        return written(name, form)
+    except (NotExported, SchemaError):  # there is no such name, or no such file
+        return None
+
+
+def names_for(check: Any, count: int) -> None:
+    """Calls `check` with every attack, every piece of syntax and made-up names."""
+    for name in (*ATTACKS, *("".join(SYNTAX[start::TOGETHER]) for start in range(TOGETHER))):
+        check(name)
+    examples(count)(given(NAMES)(check))()
+
+
+@pytest.fixture
+def asked(page: Any) -> list[str]:
+    """What the page asks for, and what it says or does on its own."""
+    found: list[str] = []
+    page.on("request", lambda request: found.append(request.url))
+    page.on("dialog", lambda dialog: (found.append("dialog"), dialog.dismiss()))
+    return found
+
+
+@pytest.mark.renderer
+@pytest.mark.skipif(not MERMAID.exists(), reason="needs Mermaid")
+def test_mermaid_draws_a_name_as_a_text(page: Any, asked: list[str]) -> None:
+    page.set_content("<body></body>")
+    page.add_script_tag(path=MERMAID)
+    draw = DRAW.replace("SHAPE", SHAPE)
+    _, plain = page.evaluate(draw, written("plain", "mermaid"))
+    _, linked = page.evaluate(draw, f'{written("plain", "mermaid")}  click n0 href "http://evil.example"\n')
+    assert set(linked) > set(plain)  # a name that gets out of its quotes shows
+
+    def check(name: str) -> None:
+        text = exported(name, "mermaid")
+        if text is None:
+            return
+        labels, shape = page.evaluate(draw, text)
+        words = re.findall(r'^  n\d+[\[(]+"([^"]*)"', text, re.M)
+        said = [re.sub(r"#(\d+);", lambda code: chr(int(code[1])), line) for line in words]
+        assert [" ".join(label.split()) for label in labels] == [" ".join(line.split()) for line in said]
+        assert set(shape) <= set(plain)
+
+    names_for(check, 40)
+    assert asked == []
+
+
+@pytest.mark.parametrize("form", ["report", "svg"])
+def test_a_report_or_picture_shows_names_and_does_nothing(page: Any, asked: list[str], tmp_path: Path, form: str) -> None:
+    file = tmp_path / ("tree.html" if form == "report" else "tree.svg")
+
+    def shown(text: str) -> set[str]:
+        file.write_text(text, encoding="utf-8")
+        page.goto(file.as_uri())
+        return set(page.evaluate(SHAPE))
+
+    plain = shown(written("plain", form))
+    asked.clear()
+
+    def check(name: str) -> None:
+        text = exported(name, form)
+        assert text is None or shown(text) <= plain
+
+    names_for(check, 20)
+    assert set(asked) == {file.as_uri()}

@@ -1,0 +1,165 @@
+"""The programs that exports are made for read them: a name from a file is a text there, and nothing else.
+
+Graphviz, SQLite, DuckDB, a bare Python and a workbook; `tests/browser/test_rendered.py` has those that need a browser.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from io import StringIO
+from xml.etree import ElementTree
+
+import duckdb
+import pytest
+from hypothesis import example, given
+from openpyxl import Workbook
+from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+from pandas import DataFrame
+
+from dpviz.errors import NotExported, SchemaError
+from dpviz.io.csv_text import csv_text, frame_csv
+from dpviz.io.exports.sql_names import TABLE, identifier
+from tests.examples import examples
+from tests.io.nasty_names import NAMES, SYNTAX
+from tests.io.test_export_syntax import written
+
+SVG = "{http://www.w3.org/2000/svg}"
+#: Names into which all pieces of syntax are put.
+TOGETHER = 40
+NODE = re.compile(r'^  n\d+ \[label="((?:[^"\\]|\\.)*)"', re.M)
+
+
+def for_many_names(form: str, check: Callable[[str, str], None], count: int = 60) -> None:
+    """`check(name, export)` for every piece of syntax, and for made-up names; some may stand in no schema or no such file."""
+
+    def checked(name: str) -> bool:
+        try:
+            text = written(name, form)
+        except (NotExported, SchemaError):
+            return False
+        check(name, text)
+        return True
+
+    @examples(count)
+    @given(NAMES)
+    @example("a&amp;b")
+    def made_up(name: str) -> None:
+        checked(name)
+
+    together = ["".join(SYNTAX[start::TOGETHER]) for start in range(TOGETHER)]
+    assert sum(map(checked, together)) > 0.9 * TOGETHER
+    made_up()
+
+
+def spaced(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.slow
+@pytest.mark.renderer
+@pytest.mark.skipif(shutil.which("dot") is None, reason="needs Graphviz")
+def test_graphviz_draws_a_name_as_a_text() -> None:
+    def drawn(text: str) -> ElementTree.Element:
+        done = subprocess.run(["dot", "-Tsvg"], input=text.encode(), capture_output=True, check=True)
+        assert done.stderr == b""
+        return ElementTree.fromstring(done.stdout)
+
+    def shape(drawing: ElementTree.Element) -> list[tuple[str, list[str]]]:
+        return [(part.tag, sorted(part.attrib)) for part in drawing.iter()]
+
+    plain = shape(drawn(written("plain", "dot")))
+
+    def check(name: str, text: str) -> None:
+        found = drawn(text)
+        assert shape(found) == plain
+        nodes = [part for part in found.iter(f"{SVG}g") if part.get("class") == "node"]
+        seen = [spaced("".join(line.text or "" for line in node.iter(f"{SVG}text"))) for node in nodes]
+        said = [re.sub(r"\\(.)", r"\1", words).replace("&amp;", "&") for words in NODE.findall(text)]
+        assert seen == [spaced(words) for words in said]
+        assert name.isascii() is False or json.dumps(name)[1:-1] in "".join(said) or name in "".join(said)
+
+    for_many_names("dot", check)
+
+
+@pytest.mark.slow
+def test_sqlite_reads_and_does_nothing_else() -> None:
+    base = sqlite3.connect(":memory:")
+    done: set[tuple[int, str | None]] = set()
+
+    def note(action: int, *about: str | None) -> int:
+        done.add((action, about[1] if action == sqlite3.SQLITE_FUNCTION else None))
+        return sqlite3.SQLITE_OK
+
+    def does(name: str, text: str) -> set[tuple[int, str | None]]:
+        base.execute(f"CREATE TABLE {TABLE} ({identifier(f'{name} of')})")
+        done.clear()
+        base.set_authorizer(note)
+        rows = base.execute(text).fetchall()
+        base.set_authorizer(None)
+        assert rows == []
+        base.execute(f"DROP TABLE {TABLE}")
+        return set(done)
+
+    plain = does("plain", written("plain", "sqlite"))
+
+    def check(name: str, text: str) -> None:
+        assert does(name, text) <= plain
+
+    for_many_names("sqlite", check)
+
+
+@pytest.mark.slow
+def test_duckdb_finds_one_query() -> None:
+    def check(name: str, text: str) -> None:
+        (statement,) = duckdb.extract_statements(text)
+        assert statement.type == duckdb.StatementType.SELECT
+
+    for_many_names("duckdb", check)
+
+
+#: Runs exported functions, and prints what Python's audit hooks tell of each: events such as import, open, exec, os.system.
+BARE = """
+import json, sys
+texts, told = json.load(sys.stdin), []
+sys.addaudithook(lambda event, about: told[-1].add(event) if told else None)
+for column, text in texts:
+    told.append(set())
+    inside = {"__name__": "exported"}
+    exec(compile(text, "exported", "exec"), inside)
+    inside["predict"]({column: "b"})
+print(json.dumps([sorted(events) for events in told]))
+"""
+
+
+@pytest.mark.slow
+def test_a_bare_python_runs_nothing_but_the_function() -> None:
+    texts = [("plain of", written("plain", "python"))]
+    for_many_names("python", lambda name, text: texts.append((f"{name} of", text)))
+    command = [sys.executable, "-I", "-c", BARE]
+    done = subprocess.run(command, input=json.dumps(texts), capture_output=True, text=True, check=True)
+    plain, *others = map(set, json.loads(done.stdout))
+    assert "compile" in plain
+    assert [text for (_, text), events in zip(texts[1:], others, strict=True) if not events <= plain] == []
+
+
+@given(NAMES)
+@example("\x0b=1+1")
+@example("a\rb")
+def test_a_workbook_takes_no_cell_of_a_table_for_a_formula(name: str) -> None:
+    table = [[name, 1], [f" {name}", -2.5]]
+    texts = (csv_text([name, "number"], table), frame_csv(DataFrame(table, columns=[name, "number"])))
+    cell = Workbook().active.cell(1, 1)
+    for text in texts:
+        lines = list(csv.reader(StringIO(text, newline="")))
+        assert [len(line) for line in lines] == [2, 2, 2]
+        for found, asked in zip(lines, (name, name, f" {name}"), strict=True):
+            assert found[0] in (asked, f"'{asked}")
+            cell.value = ILLEGAL_CHARACTERS_RE.sub("", found[0])
+            assert cell.data_type == "s"
