@@ -84,11 +84,11 @@ def test_exact_noise_of_three_processes_adds_up_to_that_of_the_ledger(monkeypatc
     """Owners without rows, so the totals are noise alone."""
     monkeypatch.setattr(Recording, "kept", [], raising=False)
     monkeypatch.setattr(federated, "Aggregator", Recording)
-    found = train_federated([NOBODY] * 3, epsilon=1.0, delta=1e-6, public_seed=5, seed=None, schema=NUMBER, rounds=12)
+    found = train_federated([NOBODY] * 3, epsilon=1.0, delta=1e-6, public_seed=5, seed=None, schema=NUMBER, rounds=8)
     scales = np.array(found.terms.recipe.grid.scales) * found.terms.recipe.grid.steps
     noise = np.concatenate([total.reshape(-1, 2) for total in Recording.kept]) / scales
     assert found.result.released
-    assert len(Recording.kept) == 12
+    assert len(Recording.kept) == 8
     for statistic in np.square(noise).sum(axis=0):
         assert chi2.ppf(1e-4, len(noise)) < statistic < chi2.ppf(1 - 1e-4, len(noise))
 
@@ -119,7 +119,7 @@ def started(monkeypatch):
 
 
 @pytest.mark.slow
-def test_an_owner_whose_process_is_killed_in_the_middle_voids_one_round(started):
+def test_an_owner_whose_process_is_killed_in_the_middle_voids_one_round(started, monkeypatch):
     """What the others know then is what they know of an owner who leaves by itself."""
     _, processes = started
 
@@ -130,6 +130,7 @@ def test_an_owner_whose_process_is_killed_in_the_middle_voids_one_round(started)
 
     found = train_federated(parts_of(numbers()), **ASKED, progress=kill)
     assert (found.void, found.gone) == ((3,), (1,))
+    monkeypatch.setattr(owner_process.subprocess, "Popen", OwnerInThread)
     assert found.model == train_federated(parts_of(numbers()), **ASKED, leaving={1: 3}).model
     whole = train_federated(parts_of(numbers()), **ASKED)
     before = found.model.splits.tree[found.model.splits.leaves] < 3
@@ -156,13 +157,15 @@ def test_a_message_of_another_length_names_its_owner_and_ends_all(started):
 @pytest.mark.parametrize("where", ["threads", pytest.param("processes", marks=pytest.mark.slow)])
 def test_invented_numbers_go_unnoticed_and_move_the_model(started, where, monkeypatch):
     """What secure sums cannot see: nothing fails, and every leaf of the model is what the liar made of it."""
-    if where == "threads":
-        monkeypatch.setattr(owner_process.subprocess, "Popen", OwnerInThread)
-    honest = train_federated(parts_of(numbers()), **ASKED)
     watched, processes = started
-    processes.clear()
-    watched.lie = staticmethod(invented)
-    lied = train_federated(parts_of(numbers()), **ASKED)
+    with monkeypatch.context() as patched:
+        patched.setattr(owner_process.subprocess, "Popen", OwnerInThread)
+        honest = train_federated(parts_of(numbers()), **ASKED)
+        processes.clear()
+        if where == "processes":
+            patched.undo()
+        monkeypatch.setattr(watched, "lie", staticmethod(invented))
+        lied = train_federated(parts_of(numbers()), **ASKED)
     assert (lied.void, lied.gone) == ((), ())
     assert not np.isclose(lied.model.values, honest.model.values, rtol=1e-3).any()
 
