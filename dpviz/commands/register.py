@@ -29,6 +29,7 @@ from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.files import is_file_with, text_of
 from dpviz.release.records import Balance, CapChange, Entry
 from dpviz.release.register import ReleaseRegister
+from dpviz.release.rows_used import for_others
 from dpviz.table.role import DataRole
 
 _WRITERS = {".csv": lambda register: csv_text(COLUMNS, register_lines(register)), ".json": register_json}
@@ -171,7 +172,7 @@ def _show_releases(balance: Balance) -> None:
 
 
 def _show_explorations(register: ReleaseRegister) -> None:
-    found = register.explorations()
+    found = for_others(register.explorations())
     if found:
         console.show_title(f"Explorations ({found[0].status})")
         lines = [(item.at, item.data_set or "(not assigned)", item.what, item.learner, f"{item.times:,}") for item in found]

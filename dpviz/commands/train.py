@@ -20,7 +20,7 @@ from dpviz.figures.publish.summary import loss_text, summary
 from dpviz.learners import fit, get_learner
 from dpviz.release.publish import ReleaseRequest, publish
 from dpviz.release.register import ReleaseRegister
-from dpviz.release.rows_used import LOOK, doubts
+from dpviz.release.rows_used import WARNED, doubts
 from dpviz.table.role import DataRole
 from dpviz.training.contract import LearnerSpec
 from dpviz.training.counting.contract import Rows
@@ -81,6 +81,8 @@ def _check_release(args: Namespace) -> None:
 def _release(args: Namespace, given: Given, request: ReleaseRequest) -> int:
     """Assign the rows if asked to, release, and say what is left."""
     register, data = ReleaseRegister(args.register), given.rows
+    if given.table is not None:
+        register.recognise(data.identity, given.table.fingerprint, given.names)
     if args.assign:
         _warn_of_others(register, given.names, args.data_set)
     elif register.data_set(args.data_set) != register.data_set_of(data.identity):
@@ -110,7 +112,7 @@ def _require_rows(args: Namespace, data: Rows) -> None:
     if args.data_set:
         register = ReleaseRegister(args.register)
         if register.data_set(args.data_set).role is DataRole.PRIVATE:  # what is said here, somebody has learned from the rows
-            register.note_exploration(data.identity, what=LOOK, learner="", settings={})
+            register.note_exploration(data.identity, what=WARNED, learner="", settings={})
     remedy = "Correct the schema by what you know without the rows, or add --accept-rows. Nothing was spent. This is private."
     raise RefusedRelease(" ".join(found), where=str(args.data), remedy=remedy)
 

@@ -1,7 +1,7 @@
 """The register as lines of a table or as JSON, for people who keep records elsewhere.
 
 Fingerprints are left out: whoever knows all rows but one could check a guess at the last one against them. So are the folders
-of files.
+of files, and warnings that follow from the rows.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.release.records import Balance, Entry, Exploration
 from dpviz.release.register import ReleaseRegister
+from dpviz.release.rows_used import for_others
 
 FORMAT = "dpviz-releases/1"
 _WHAT = ("kind", "number", "data_set", "unit", "status", "started", "finished", "learner", "settings")
@@ -26,7 +27,7 @@ def register_lines(register: ReleaseRegister) -> list[list[Any]]:
     """One line per release, then one per exploration, in the order of COLUMNS. Texts are not escaped."""
     units = {found.name: found.unit for found in register.data_sets()}
     lines = [_of_entry(entry) | {"kind": "release", "unit": units[entry.data_set]} for entry in register.releases()]
-    lines += [_of_exploration(item) | {"kind": "exploration"} for item in register.explorations()]
+    lines += [_of_exploration(item) | {"kind": "exploration"} for item in for_others(register.explorations())]
     return [[_flat(line.get(column, "")) for column in COLUMNS] for line in lines]
 
 
@@ -37,7 +38,7 @@ def register_json(register: ReleaseRegister) -> str:
         "neighbours": NEIGHBOURS,
         "data_sets": [_of_balance(register, register.balance(found.name)) for found in register.data_sets()],
         "releases": [_of_entry(entry) for entry in register.releases()],
-        "explorations": [_of_exploration(item) for item in register.explorations()],
+        "explorations": [_of_exploration(item) for item in for_others(register.explorations())],
     }
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 

@@ -131,6 +131,12 @@ class ReleaseRegister:
         with self.store.reading() as connection:
             return queries.data_set_of_rows(connection, self.store.keyed(fingerprint))
 
+    def recognise(self, identity: str, table: str, columns: Iterable[str]) -> DataSet | None:
+        """The data set of rows by this schema, or by any other: a table that is known is assigned under this schema, too."""
+        known = self.data_set_of(identity)
+        by_table = None if known else self.data_set_of(table)
+        return self.assign(identity, by_table.name, columns=columns) if by_table else known
+
     def knows_as_private(self, fingerprint: str) -> bool:
         """Whether these rows belong to a private data set, or were explored as private ones."""
         found = self.data_set_of(fingerprint)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from dpviz.release.records import Exploration
 from dpviz.training.counting.contract import Rows
 
 #: Shares of the rows, in percent: the smallest that exceeds what is used unchanged is said, never the exact one.
 SHARES = (10, 25, 50, 75, 90)
 #: The used row count is far from the declared one beyond this factor, either way.
 FAR = 1.25
-#: What the register calls it when somebody was told how private rows fit.
-LOOK = "how the rows fit the schema"
+#: What the register calls it when somebody asked how private rows fit, and when somebody had to be told: that there is a warning
+#: follows from the rows, so only their owner may know of it.
+LOOK, WARNED = "how the rows fit the schema", "a warning about how the rows fit the schema"
+
+
+def for_others(looks: Iterable[Exploration]) -> tuple[Exploration, ...]:
+    """The looks that people without the rows may know of."""
+    return tuple(look for look in looks if look.what != WARNED)
 
 
 def doubts(*parts: Rows) -> tuple[str, ...]:

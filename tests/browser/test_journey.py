@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 import dpviz
@@ -58,6 +59,25 @@ def _upload(page: Any, address: str, path: Path) -> None:
     page.get_by_text("This is the data in use").wait_for()
 
 
+def nothing_says_guaranteed(page: Any) -> None:
+    """Values were read from the rows: neither the banner, nor a report, nor the Publish page calls the tree guaranteed."""
+    expect(page.get_by_text("Not guaranteed, because").first).to_be_visible()
+    idle(page)
+    page.get_by_role("combobox", name="Export format").click()
+    page.get_by_role("option", name="Report for a board").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download simulation (Report for a board)").click()
+    shown = Path(download.value.path()).read_text(encoding="utf-8").split("<script")[0]
+    assert "Not guaranteed, because" in shown
+    assert "It is not a release, and not for the public." in shown
+    page.get_by_test_id("stSidebarNav").get_by_text("Publish", exact=True).click()
+    page.get_by_text("values were read from the data").first.wait_for()
+    for words in ("Guaranteed:", "Would be guaranteed"):
+        assert words not in shown
+        expect(page.get_by_text(words)).to_have_count(0)
+    expect(page.get_by_role("button", name="Release", exact=True)).to_have_count(0)
+
+
 def test_from_a_messy_csv_to_a_file_that_predicts_what_the_tree_predicts(page: Any, app: str, messy_csv: Path) -> None:
     outside: list[str] = []
     page.on("request", lambda request: outside.append(request.url) if "//localhost" not in request.url else None)
@@ -73,6 +93,7 @@ def test_from_a_messy_csv_to_a_file_that_predicts_what_the_tree_predicts(page: A
     document = json.loads(text)
     assert document["format"] == "dpviz-tree/1"
     assert document["privacy"]["guarantee"]["epsilon"] == 2.5
+    nothing_says_guaranteed(page)
 
     data = dpviz.encode(dpviz.read_csv(messy_csv), schema_from_dict(document["schema"]))
     seed = document["privacy"]["noise"]["seed"]

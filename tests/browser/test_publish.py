@@ -125,6 +125,39 @@ def role_is_not_lowered_by_a_click(page: Any) -> None:
     page.get_by_text("The table at hand is private").wait_for(state="detached")
 
 
+def nothing_is_filled_in_about_persons(page: Any) -> None:
+    page.get_by_role("textbox", name="Name of the data set").fill("ward patients")
+    for kind, name in (("textbox", "Whom it protects"), ("spinbutton", "Rows per person at most"), ("spinbutton", "Cap on ε")):
+        expect(page.get_by_role(kind, name=name)).to_have_value("")
+    page.get_by_role("button", name="Declare it: nobody in it is in another").click()
+    page.get_by_text("There is nobody it protects").wait_for()
+    idle(page)
+
+
+def another_range_gives_no_other_cap(page: Any, app: str, table: Path) -> None:
+    """The same rows with a range one larger are known; a row more makes new rows, but not ones that nobody asks about."""
+    schema = table.with_name("wider.json")
+    dpviz.Schema((dpviz.NumericFeature("age", 0, 101), *SCHEMA.features[1:]), SCHEMA.target, n_public=900).save(schema)
+    use_private(page, app, table, schema)
+    go(page, "Publish")
+    page.get_by_text("Spent for good by 1 release: ε = 0.6 (add/remove one row)").wait_for()
+    longer = table.with_name("longer.csv")
+    longer.write_text(table.read_text() + "50,north,no\n", encoding="utf-8")
+    use_private(page, app, longer, schema)
+    go(page, "Publish")
+    page.get_by_text("a new data set: nobody in it is in any other").click()
+    page.get_by_text("has mostly the same columns").wait_for()
+    idle(page)
+    expect(page.get_by_role("textbox", name="Name of the data set")).to_have_count(0)
+    page.get_by_text("a data set named before").click()
+    page.get_by_role("button", name="They belong to it, for good").wait_for()
+    idle(page)
+    page.get_by_role("combobox", name="Data set").click()
+    page.get_by_role("option", name="ward patients").click()
+    page.get_by_role("button", name="They belong to it, for good").and_(page.locator(":enabled")).click()
+    page.get_by_text("Left: ε = 0.4 of 1").wait_for()
+
+
 def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: tuple[Path, Path]) -> None:
     outside: list[str] = []
     page.on("request", lambda request: outside.append(request.url) if "//localhost" not in request.url else None)
@@ -138,6 +171,7 @@ def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: t
     page.get_by_text("Explored, not released").wait_for()
     idle(page)
     go(page, "Publish")
+    nothing_is_filled_in_about_persons(page)
     declare(page, "ward patients", "1")
     page.get_by_text("settings were chosen after 1 look at these rows").first.wait_for()
     set_epsilon(page, "0.6")
@@ -159,6 +193,7 @@ def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: t
     assert len(ReleaseRegister().releases("ward patients")) == 1
     cap_is_not_raised_by_a_click(page)
     role_is_not_lowered_by_a_click(page)
+    another_range_gives_no_other_cap(page, app, patients[0])
     assert "patients" not in page.url
     assert [url for url in outside if url.startswith("http")] == []
 

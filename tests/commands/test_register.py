@@ -77,6 +77,21 @@ def test_a_refused_release_leaves_its_rows_unassigned(refused, release, declared
     assert "Add --assign if they belong to it" in refused(*release("one.json"))
 
 
+def test_another_schema_gives_the_same_rows_no_other_cap(run, release, declared, register, schema):
+    run(*release("one.json", "--assign"))
+    ReleaseRegister(register).declare("fresh", epsilon_cap=9.0)
+    wider = json.loads(schema.read_text())
+    wider["features"][0]["high"] += 1
+    schema.write_text(json.dumps(wider))
+    words = [word if word != "survey" else "fresh" for word in release("two.json", "--assign")]
+    code, _, said = run(*words)
+    assert code == 2
+    assert "already assigned to 'survey'" in said
+    assert ReleaseRegister(register).releases("fresh") == ()
+    assert run(*release("three.json", epsilon="0.25"))[0] == 0  # known without --assign
+    assert [entry.loss.epsilon for entry in ReleaseRegister(register).releases("survey")] == [0.5, 0.25]
+
+
 def test_an_unknown_data_set_is_refused(refused, release, register):
     assert "There is no data set called 'survey'" in refused(*release("one.json", "--assign"))
 

@@ -351,7 +351,7 @@ def test_a_release_on_few_of_the_rows_is_refused_until_its_owner_accepts_them(ru
     assert "Far fewer rows are used than the 600 that are declared" in said
     assert not out.exists()
     register = ReleaseRegister(clinic[clinic.index("--register") + 1])
-    assert [item.what for item in register.explorations()] == ["how the rows fit the schema"]
+    assert [item.what for item in register.explorations()] == ["a warning about how the rows fit the schema"]
     assert run(*asked[:-2], "--accept-rows", "--out", out)[0] == 0
 
 

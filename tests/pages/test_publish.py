@@ -9,8 +9,9 @@ import pytest
 from dpviz import model_from_json
 from dpviz.app.publish import data as publish_data
 from dpviz.app.publish import release as publish_release
+from dpviz.release.export import register_json, register_lines
 from dpviz.release.register import ReleaseRegister
-from dpviz.release.rows_used import LOOK
+from dpviz.release.rows_used import WARNED
 from dpviz.table.role import DataRole
 from tests.pages.opened import in_use, opened, said_in_boxes, sample_of, texts
 
@@ -104,6 +105,16 @@ def test_an_unseen_table_is_never_guessed_to_be_new(assigned):
     assert "cap ε = 1 (add/remove one row)" in texts(test)
 
 
+def test_the_same_table_under_another_schema_is_known(register):
+    table, schema = sample_of(DataRole.PRIVATE)
+    register.declare(NAME, epsilon_cap=1.0)
+    register.assign(table.fingerprint, NAME)
+    test = opened("publish", DataRole.PRIVATE, schema=schema.declare("age", low=0, high=121))
+    assert "cap ε = 1 (add/remove one row)" in texts(test)
+    assert not test.radio
+    assert register.data_set_of(test.session_state["loaded"].data.identity).name == NAME
+
+
 def test_rows_with_the_columns_of_a_known_data_set_are_new_only_when_somebody_says_so(register):
     register.declare(NAME, epsilon_cap=1.0)
     table, schema = sample_of(DataRole.PRIVATE)
@@ -169,6 +180,9 @@ def test_after_a_release_the_next_one_must_be_wished_for_anew(assigned):
 def test_over_the_cap_there_is_no_button_and_the_page_says_what_is_left(assigned):
     test = released(opened("publish", DataRole.PRIVATE, epsilon="0.8"))
     assert not test.error  # after a release only its success is said
+    assert "over the cap" not in str(test.get("plotly_chart"))
+    promised = next(frame.value for frame in test.dataframe if "what is promised" in frame.value)
+    assert promised["by this release alone"][0] == promised["by all releases together"][0] == "at most 69"
     button(test, "Release another one").click().run()
     assert "epsilon = 0.2 is left of the cap of 1" in texts(test).replace("\\", "").replace("\u2060", "")
     assert "Release" not in [found.label for found in test.button]
@@ -184,6 +198,7 @@ def test_a_learner_without_a_guarantee_cannot_be_released(assigned):
 
 def test_statements_are_shown_for_this_release_and_for_all_together(assigned):
     test = released(opened("publish", DataRole.PRIVATE, epsilon="0.5"))
+    button(test, "Release another one").click().run()
     (frame,) = [found.value for found in test.dataframe if "what is promised" in found.value.columns]
     lines = {row.iloc[0]: (row.iloc[1], row.iloc[2]) for _, row in frame.iterrows()}
     assert lines["One row: right guesses of 100, in or out"] == ("at most 62.2", "at most 73.1")
@@ -317,7 +332,8 @@ def test_few_rows_used_must_be_accepted_before_the_button_works_and_no_count_is_
     assert re.findall(r"\d[\d,]*", said) == ["100,000"]
     assert test.checkbox(key="publish-agreed").disabled
     test.checkbox(key="publish-accept-rows").check().run()
-    assert [(item.what, item.times) for item in register.explorations()] == [(LOOK, 1)]
+    assert [(item.what, item.times) for item in register.explorations()] == [(WARNED, 1)]
+    assert "how the rows fit" not in f"{register_json(register)} {register_lines(register)} {texts(opened('register'))}"
     test.checkbox(key="publish-agreed").check().run()
     assert not button(test, "Release").disabled
 

@@ -16,7 +16,7 @@ from dpviz.app.data.using import why_not_encoded
 from dpviz.app.explorations import keep_unnoted, note
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
-from dpviz.release.rows_used import LOOK, doubts
+from dpviz.release.rows_used import LOOK, WARNED, doubts
 from dpviz.table.encode import encode
 from dpviz.table.schema import Schema
 
@@ -76,7 +76,7 @@ def told(now: Loaded) -> None:
         work.draft = work.draft.after(work.looked)
     if st.session_state.get(_TOLD) != now.data.identity:
         st.session_state[_TOLD] = now.data.identity
-        keep_unnoted(note(now, LOOK, "", {}))
+        keep_unnoted(note(now, WARNED, "", {}))
 
 
 def _show(work: Prepared) -> None:

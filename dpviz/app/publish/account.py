@@ -26,6 +26,7 @@ from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.queries import now
 from dpviz.release.records import State
 from dpviz.release.register import ReleaseRegister
+from dpviz.release.rows_used import for_others
 
 
 def account_screen() -> ReleaseRegister | None:
@@ -54,7 +55,7 @@ def account_screen() -> ReleaseRegister | None:
 
 def accounts(book: ReleaseRegister) -> list[Account]:
     """One per data set, by name."""
-    looks, names = book.explorations(), [found.name for found in book.data_sets()]
+    looks, names = for_others(book.explorations()), [found.name for found in book.data_sets()]
     return [
         Account(book.balance(name), book.cap_changes(name), tuple(look for look in looks if look.data_set == name))
         for name in names

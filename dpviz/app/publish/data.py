@@ -46,7 +46,7 @@ def ask_data_set(book: ReleaseRegister, loaded: Loaded) -> Balance | None:
     problem = st.session_state.pop(_PROBLEM, None)
     if problem is not None:
         error(problem, kept="Nothing was declared.")
-    known = book.data_set_of(loaded.data.identity)
+    known = book.recognise(loaded.data.identity, loaded.table.fingerprint, loaded.table.names)
     if known is None:
         _ask_which(book, loaded)
         return None

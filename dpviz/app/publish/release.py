@@ -66,10 +66,11 @@ def spent(balance: Balance, made: Promise | None) -> None:
     st.header("Spent for good", anchor=False)
     sentence = spent_sentence(balance)
     st.markdown(f"**{sentence}**")
-    loss = made.loss if made else None
-    chart(spent_figure(balance, loss), sentence, key="publish-spent")
+    last = _just_released(balance)
+    asked = made.loss if made and not last else None
+    chart(spent_figure(balance, asked), sentence, key="publish-spent")
     st.dataframe(
-        statement_rows(balance, loss),
+        statement_rows(balance, last.loss if last else asked, is_booked=last is not None),
         hide_index=True,
         alt="What is promised about one row and about poisoned rows, by this release alone and by all releases together.",
     )
@@ -89,7 +90,7 @@ def ask_release(balance: Balance, made: Promise | None, asked: Asked, loaded: Lo
     if token:
         _await_release(_release_task(token, asked, loaded), token)
         return
-    if _say_last():
+    if _say_last(balance):
         return
     problem = st.session_state.pop(_PROBLEM, None)
     if made is None:
@@ -175,13 +176,20 @@ def _await_release(task: Task, token: str) -> None:
     st.rerun()  # the balance above was read while the release was under way: nothing of it may stay on screen
 
 
-def _say_last() -> bool:
+def _just_released(balance: Balance) -> Entry | None:
+    """The release of this data set that this session made last, until another one is wished for."""
+    entry = st.session_state.get(_LAST)
+    is_ours = entry is not None and entry.state is State.RELEASED and entry.data_set == balance.data_set.name
+    return entry if is_ours else None
+
+
+def _say_last(balance: Balance) -> bool:
     """What became of the last release; why one failed is said once. True for a success, beside which nothing else is said."""
     failed = st.session_state.pop(_FAILED, None)
     if failed is not None:
         error(failed)
-    entry = st.session_state.get(_LAST)
-    if entry is None or entry.state is not State.RELEASED:
+    entry = _just_released(balance)
+    if entry is None:
         return False
     words = f"**Released: number {entry.number}, {epsilon_text(entry.loss)}.** Its file is in the history below."
     st.success(words, icon=":material/verified:")

@@ -58,10 +58,13 @@ def spent_sentence(balance: Balance) -> str:
     return f"{paid}. Left: ε = {number_text(left.epsilon)} of {number_text(cap)}.{above}"
 
 
-def statement_rows(balance: Balance, asked: PrivacyLoss | None) -> Rows:
-    """What is promised about one person and about poison: by this release alone, and by all releases of these rows together."""
-    together = total([*(entry.loss for entry in balance.releases), *([asked] if asked else [])])
-    alone, unit = asked or PrivacyLoss(0.0), balance.data_set
+def statement_rows(balance: Balance, this: PrivacyLoss | None, *, is_booked: bool = False) -> Rows:
+    """What is promised about one person and about poison: by this release alone, and by all releases of these rows together.
+
+    `is_booked`: this release is one of those of the balance.
+    """
+    together = total([*(entry.loss for entry in balance.releases), *([this] if this and not is_booked else [])])
+    alone, unit = this or PrivacyLoss(0.0), balance.data_set
     rows = [_row("One row: right guesses of 100, in or out", _guesses, alone, together)]
     if unit.rows_per_unit > 1:
         of_unit = lambda loss: _guesses(for_unit(loss, unit.rows_per_unit))  # noqa: E731
