@@ -7,6 +7,7 @@ delta, its remark on approximate differential privacy.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss, round_down, round_up
-from dpviz.errors import OverCap
+from dpviz.errors import OverCap, ParameterError
 from dpviz.table.role import DataRole
 
 #: An epsilon that exceeds what is left by less than this share counts as what is left: 0.1 is not exactly a tenth.
@@ -179,6 +180,16 @@ def _sums(losses: Iterable[PrivacyLoss]) -> tuple[Fraction, Fraction]:
     known = list(losses)
     zero = Fraction(0)
     return sum((Fraction(loss.epsilon) for loss in known), zero), sum((Fraction(loss.delta) for loss in known), zero)
+
+
+def check_caps(epsilon_cap: float, delta_cap: float, rows_per_unit: int) -> None:
+    """Raise ParameterError for a cap or a number of rows that none can have."""
+    if not (math.isfinite(epsilon_cap) and epsilon_cap > 0):
+        raise ParameterError("the register", "epsilon_cap", epsilon_cap, "finite and above 0")
+    if not 0 <= delta_cap < 1:
+        raise ParameterError("the register", "delta_cap", delta_cap, "at least 0 and below 1")
+    if not (isinstance(rows_per_unit, int) and rows_per_unit >= 1):
+        raise ParameterError("the register", "rows_per_unit", rows_per_unit, "a whole number of at least 1")
 
 
 def require_room(balance: Balance, loss: PrivacyLoss) -> None:

@@ -8,7 +8,6 @@ entry of a chain (`dpviz.release.chain`); `dpviz.release.checking` says what it 
 from __future__ import annotations
 
 import json
-import math
 import re
 import sqlite3
 from collections.abc import Iterable
@@ -19,7 +18,7 @@ from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import ParameterError, RefusedRelease, UnknownName
 from dpviz.release import chain, queries
 from dpviz.release.files import is_file_with, recover, sha256_of
-from dpviz.release.records import Balance, CapChange, DataSet, Entry, Exploration, Seal, State, require_room
+from dpviz.release.records import Balance, CapChange, DataSet, Entry, Exploration, Seal, State, check_caps, require_room
 from dpviz.release.store import Store, default_path, refusal
 from dpviz.table.role import DataRole
 
@@ -61,7 +60,7 @@ class ReleaseRegister:
     ) -> DataSet:
         """A new data set, disjoint from all others: nobody may be in two. Raises RefusedRelease when the name is taken."""
         name, unit = named_line("name", name), named_line("unit", unit)
-        _check_caps(epsilon_cap, delta_cap, rows_per_unit)
+        check_caps(epsilon_cap, delta_cap, rows_per_unit)
         values = (name, str(role), unit, int(rows_per_unit), float(epsilon_cap), float(delta_cap), queries.now())
         with self.store.writing() as connection:
             if queries.find_data_set(connection, name) is not None:
@@ -78,7 +77,7 @@ class ReleaseRegister:
 
         Raises RefusedRelease when a cap is raised without a reason and a name.
         """
-        _check_caps(epsilon_cap, delta_cap, 1)
+        check_caps(epsilon_cap, delta_cap, 1)
         given = tuple(named_line(what, text) if text.strip() else "" for what, text in (("reason", reason), ("name", made_by)))
         with self.store.writing() as connection:
             before = queries.data_set(connection, name)
@@ -287,15 +286,6 @@ class ReleaseRegister:
             own = self.store.keyed(fingerprint)
             known = queries.data_set_of_rows(connection, own)
         return tuple(item for item in every if item.fingerprint == own or (known and item.data_set == known.name))
-
-
-def _check_caps(epsilon_cap: float, delta_cap: float, rows_per_unit: int) -> None:
-    if not (math.isfinite(epsilon_cap) and epsilon_cap > 0):
-        raise ParameterError("the register", "epsilon_cap", epsilon_cap, "finite and above 0")
-    if not 0 <= delta_cap < 1:
-        raise ParameterError("the register", "delta_cap", delta_cap, "at least 0 and below 1")
-    if not (isinstance(rows_per_unit, int) and rows_per_unit >= 1):
-        raise ParameterError("the register", "rows_per_unit", rows_per_unit, "a whole number of at least 1")
 
 
 def named_line(what: str, text: str) -> str:
