@@ -105,7 +105,7 @@ MUTANTS = (
     ),
     Mutant(
         "an infinite cap",
-        "dpviz/release/register.py",
+        "dpviz/release/records.py",
         "if not (math.isfinite(epsilon_cap) and epsilon_cap > 0):",
         "if not epsilon_cap > 0:",
         ("tests/release/test_register.py::test_what_cannot_be_declared_is_refused[wrong1]",),
