@@ -86,7 +86,7 @@ def _say_why_not(task: Task, status: Status) -> None:
         watch(task, "Showing the previous tree; training the new one" if status.shown else "Training the tree")
     elif status.was_stopped:
         st.warning(f"Stopped. {kept}", icon=":material/pause_circle:")
-        st.button("Grow it after all", icon=":material/play_arrow:", on_click=begin, args=(task,))
+        st.button("Train it after all", icon=":material/play_arrow:", on_click=begin, args=(task,))
     for problem in status.problems:
         error(problem, kept=kept)
 

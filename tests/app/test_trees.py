@@ -94,7 +94,7 @@ def test_cancel_keeps_the_last_tree_and_it_can_be_grown_after_all(slow):
     assert tree_on_screen(test).asked.settings["depth"] == 1
     assert not test.get("progress")
     gate.go.set()
-    button(test, "Grow it after all").click().run()
+    button(test, "Train it after all").click().run()
     assert job_of(test).wait(SOON)
     texts(test.run())
     assert tree_on_screen(test).asked.settings["depth"] == 2

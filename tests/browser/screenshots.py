@@ -34,22 +34,25 @@ def pages() -> list[str]:
     return sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 
 
-def take(browser: Any, address: str, page_name: str, size: str, scheme: str) -> Path:
-    """One picture of one page; its path."""
+def take(browser: Any, address: str, page_name: str, size: str) -> list[Path]:
+    """Both pictures of a page at one width, light and dark, of one session; their paths."""
     width = WIDTHS[size]
-    context = visitor(browser, viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce")
+    context = visitor(browser, viewport={"width": width, "height": 900}, color_scheme="light", reduced_motion="reduce")
     page = context.new_page()
     page.goto(f"{address}/{'' if page_name == 'tree' else page_name}")
     page.get_by_role("heading", level=1).first.wait_for()
     _settle(page)
     height = page.evaluate("document.querySelector('[data-testid=stMain] > *').scrollHeight")
     page.set_viewport_size({"width": width, "height": min(height + 20, TALLEST)})
-    _settle(page)
-    path = FOLDER / f"{page_name}-{size}-{scheme}.png"
-    page.screenshot(path=path, animations="disabled")
+    paths = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        _settle(page)
+        paths.append(FOLDER / f"{page_name}-{size}-{scheme}.png")
+        page.screenshot(path=paths[-1], animations="disabled")
+        _shrink(paths[-1])
     context.close()
-    _shrink(path)
-    return path
+    return paths
 
 
 def _settle(page: Any) -> None:
@@ -91,8 +94,8 @@ def _take_all(names: list[str]) -> None:
         browser = driver.chromium.launch(executable_path=binary, args=BROWSER_ARGUMENTS)
         for name in names or pages():
             for size in WIDTHS:
-                for scheme in ("light", "dark"):
-                    print(take(browser, address, name, size, scheme).relative_to(ROOT))
+                for path in take(browser, address, name, size):
+                    print(path.relative_to(ROOT), flush=True)
         browser.close()
 
 

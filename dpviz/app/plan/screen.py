@@ -94,7 +94,7 @@ def _ask_backwards(place: Place, setup: Setup, loaded: Loaded, curves: Task) -> 
     if st.session_state.setdefault(_FIRST, key) == key:
         begin_unasked(task, _PATIENCE)
     status = offer(task, "Find the answer", ":material/search:")
-    report(task, "Growing trees until the answer is clear", draw=_so_far)
+    report(task, "Training trees until the answer is clear", draw=_so_far)
     if status.shown is not None and status.job is None:
         search, answer = status.result
         _answer(search, answer, key if status.is_current else "")
@@ -140,7 +140,7 @@ def _check(search: _Search, reached: float, key: str) -> None:
     asked = (search.place.world, search.setup, search.along, reached, search.goal)
     task = in_one(CHECK, key, partial(planner.check, *asked, seed=CHECK_SEED, workers=tasks.WORKERS), keep=4)
     status = offer(task, f"Check it on {planner.CHECK_DRAWS} fresh simulations", ":material/replay:")
-    report(task, "Growing fresh trees")
+    report(task, "Training fresh trees")
     if status.is_current:
         st.markdown(f":material/fact_check: {plain(drawn.check_sentence(status.result, search.along, search.goal))}")
 
@@ -181,7 +181,7 @@ def _consequences(task: Task, cursor: float) -> None:
     if status.n_missing and status.job is None:
         st.button("Compute the three curves", icon=":material/play_arrow:", on_click=begin, args=(task,))
     candidates = _ask_attack()
-    report(task, "Growing trees along ε", draw=lambda now: _three(now.values[0], cursor, candidates))
+    report(task, "Training trees along ε", draw=lambda now: _three(now.values[0], cursor, candidates))
     if status.shown is not None and status.job is None:
         _three(status.result, cursor, candidates)
 

@@ -150,7 +150,7 @@ def _trained(pinned: Pinned, loaded: Loaded) -> Pinned | None:
         return replace(pinned, trained=status.values[0]) if status.values[0].tree is not None else None
     for problem in status.problems:
         error(problem)
-    watch_missing(task, "The pinned tree is growing")
+    watch_missing(task, "Training the pinned tree")
     return None if status.problems or status.was_stopped else pinned
 
 

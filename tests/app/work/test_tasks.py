@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpviz.app.work.tasks import Answer, Task, drop_oldest, in_parts, working
+from dpviz.app.work.tasks import Answer, Task, drop_oldest, in_parts, in_steps, working
 from dpviz.errors import Cancelled, DpvizError
 
 
@@ -56,6 +56,32 @@ def test_a_problem_and_half_an_answer_are_tried_again():
     shelf = {"a": Answer(problem=DpvizError("Not yet.")), "b": Answer("half", is_whole=False)}
     run(in_parts("slot", {"a": value("now"), "b": value("whole")}), shelf)
     assert shelf == {"a": Answer("now"), "b": Answer("whole")}
+
+
+def test_values_become_sharper_and_only_the_last_is_whole():
+    seen, shelf = [], {}
+
+    def steps(progress, stop):
+        for number in range(3):
+            yield number
+            seen.append(shelf["a"])
+
+    task = in_steps("slot", "a", steps, lambda number: number == 2)
+    run(task, shelf)
+    assert seen == [Answer(0, is_whole=False), Answer(1, is_whole=False), Answer(2)]
+    with pytest.raises(Cancelled):
+        run(in_steps("slot", "b", steps, lambda number: False), shelf)
+    assert shelf["b"] == Answer(2, is_whole=False)
+
+
+def test_a_problem_on_the_way_is_the_answer():
+    def steps(progress, stop):
+        yield "first"
+        raise DpvizError("No further.")
+
+    shelf = {}
+    run(in_steps("slot", "a", steps, lambda value: False), shelf)
+    assert str(shelf["a"].problem) == "No further."
 
 
 def test_again_makes_what_is_there_anew_and_puts_it_last():
