@@ -49,7 +49,7 @@ def test_the_first_curves_of_rows_anyone_may_see_come_by_themselves():
     assert len(test.get("plotly_chart")) == 2
     assert len(test.main.get("bidi_component")) == 2  # what saves the two charts
     assert len(test.dataframe) == 2
-    assert "shown from 20 fits of every algorithm on; here are 3" in texts(test)
+    assert "needs 20 fits of every algorithm; here there are 3" in texts(test)
     assert not [found for found in test.button if found.label.startswith("Compute")]
 
 

@@ -591,6 +591,8 @@ def test_numbers_pasted_into_the_grid_mean_what_they_say() -> None:
     assert _draft(at).column("q").low is None
     assert "may be 1 or 1000" in _texts(at).replace("\\", "")
     assert not _draft(at).column("p").read_now & {"low", "high"}
+    (grid,) = [frame.value for frame in at.dataframe if "order" in frame.value]
+    assert list(grid["order"]) == [None, None]  # how a date is written is said of dates alone
 
 
 def test_a_codebook_fills_the_draft_as_far_as_it_goes_and_its_template_is_offered() -> None:

@@ -199,7 +199,7 @@ def _dots(request: CompareRequest, rows: pd.DataFrame, found: Sequence[Curve], l
     metric = request.metric
     n_fits = rows[np.isfinite(rows.epsilon)].dropna(subset=[metric]).groupby("learner").size().min()
     if n_fits < ENOUGH:
-        st.caption(f"The spread of single draws is shown from {ENOUGH} fits of every algorithm on; here are {n_fits:,}.")
+        st.caption(f"The spread of single draws needs {ENOUGH} fits of every algorithm; here there are {n_fits:,}.")
         return
     st.markdown(WHAT_A_DOT_IS)
     verdicts = {curve.learner: curve.verdict for curve in found}
