@@ -4,6 +4,7 @@
 // a rerun therefore stands in a View kept beside its element, and where it was looking in `memory`, beside the widget's key.
 
 const NARROW = 520, TALLEST = 640, SHORTEST = 320, SMALLEST = 0.2, LARGEST = 3, READABLE = 0.7, STEP = 1.25;
+const TALL = 1.5;  // times the height of its frame: such a tree has an overview beside it
 const ROW = 33, INDENT = 16, WORTH_CLOSING = 3;  // from row to row of an outline, as in dpviz/figures/tree/layout.py; leaves
 const views = new WeakMap();
 const memory = new Map();
@@ -39,6 +40,9 @@ class View {
     this.stage.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.stage.addEventListener("pointerdown", (event) => this.grab(event));
     this.stage.addEventListener("scroll", () => this.remember(), { passive: true });
+    this.map = element.querySelector(".map");
+    this.map.addEventListener("pointerdown", (event) => this.point(event));
+    this.map.addEventListener("keydown", (event) => this.scroll(event));
     this.resized = new ResizeObserver(() => this.lay());
     this.resized.observe(this.element);
   }
@@ -116,7 +120,10 @@ class View {
     const { narrow, wide } = this.at ?? this.data;
     const text = width < NARROW ? narrow : wide;
     if (text !== this.text) this.draw(text);
-    else if (this.fitted && width !== this.width) this.fit(this.left, this.top);
+    else if (this.fitted && width !== this.width) {
+      this.survey();
+      this.fit(this.left, this.top);
+    }
     this.width = width;
   }
 
@@ -134,6 +141,7 @@ class View {
     this.stage.replaceChildren(this.svg);
     this.nodes = [...this.svg.querySelectorAll("[data-path]")];
     this.fold();
+    this.survey();
     if (this.at) {  // on the way from one step to another the zoom stays, and the frame does not shrink
       const { fitted } = this;
       this.zoomTo(fitted ? Math.min(this.scale, this.across()) : this.scale, this.left, this.top);
@@ -157,6 +165,7 @@ class View {
   dress() {
     if (!this.svg) return;
     this.svg.dataset.theme = isDark(this.stage) ? "dark" : "light";
+    this.map.querySelector("svg")?.setAttribute("data-theme", this.svg.dataset.theme);
     for (const node of this.nodes) node.setAttribute("aria-selected", String(node.dataset.path === this.chosen));
     for (const edge of this.svg.querySelectorAll("[data-to]")) {
       edge.classList.toggle("on", `${this.chosen}.`.startsWith(`${edge.dataset.to}.`));
@@ -256,9 +265,85 @@ class View {
     else this.closed.delete(id);
     this.fold();
     const { fitted } = this;
-    this.zoomTo(this.scale, this.stage.scrollLeft, this.stage.scrollTop);
+    this.survey();
+    this.zoomTo(fitted ? Math.min(this.scale, this.across()) : this.scale, this.stage.scrollLeft, this.stage.scrollTop);
     this.fitted = fitted;
     this.dress();
+  }
+
+  // --- the overview of a tree much taller than its frame --------------------------------------------------------------------
+
+  // Draws it beside the frame, which then is narrower, so it neither comes nor goes while a ladder is being dragged.
+  survey() {
+    const across = clamp((this.element.clientWidth - 2) / this.size.width, SMALLEST, 1.15);
+    if (!this.at) this.map.hidden = this.size.height * across < TALL * this.tallest();
+    this.map.querySelector("svg")?.remove();
+    if (this.map.hidden) return;
+    const { width, height } = this.size, box = `${this.svg.viewBox.baseVal.x} 0 ${width} ${height}`;
+    const small = made("svg", { viewBox: box, preserveAspectRatio: "none", "aria-hidden": "true", class: "dp-tree" });
+    small.dataset.theme = this.svg.dataset.theme ?? "light";
+    for (const node of this.nodes.filter(({ away }) => !away)) {
+      const colour = [...node.classList].find((name) => /^[cs]\d+$/.test(name));
+      const { width, height } = node.querySelector(".box"), size = { width: width.baseVal.value, height: height.baseVal.value };
+      const group = made("g", { class: colour ?? "question" });
+      group.append(made("rect", { ...corner(node), ...size, class: "box" }));
+      small.append(group);
+    }
+    this.map.prepend(small);
+  }
+
+  // Which part of the tree is in sight.
+  sight() {
+    if (this.map.hidden) return;
+    const { scrollLeft, scrollTop, clientWidth, clientHeight, scrollWidth, scrollHeight } = this.stage;
+    const share = (part, whole) => `${(100 * part) / whole}%`;
+    Object.assign(this.map.querySelector(".seen").style, {
+      left: share(scrollLeft, scrollWidth),
+      top: share(scrollTop, scrollHeight),
+      width: share(clientWidth, scrollWidth),
+      height: share(clientHeight, scrollHeight),
+    });
+    const there = this.nodes.filter(({ away }) => !away), down = Math.round((100 * scrollTop) / Math.max(1, scrollHeight - clientHeight));
+    const seen = there.map((node) => corner(node).y * this.scale).filter((y) => y >= scrollTop && y < scrollTop + clientHeight);
+    this.map.setAttribute("aria-valuenow", down);
+    this.map.setAttribute("aria-valuetext", `${down}% down, ${seen.length} of ${there.length} nodes in sight`);
+  }
+
+  // What lies under the pointer comes into the middle of the frame, also while it is dragged.
+  point(event) {
+    if (event.button !== 0) return;
+    const go = ({ clientX, clientY }) => {
+      const { left, top, width, height } = this.map.getBoundingClientRect(), { stage } = this;
+      stage.scrollTo({
+        left: ((clientX - left) / width) * stage.scrollWidth - stage.clientWidth / 2,
+        top: ((clientY - top) / height) * stage.scrollHeight - stage.clientHeight / 2,
+        behavior: "instant",
+      });
+    };
+    this.map.setPointerCapture(event.pointerId);
+    this.map.addEventListener("pointermove", go);
+    for (const end of ["pointerup", "pointercancel"]) {
+      this.map.addEventListener(end, () => this.map.removeEventListener("pointermove", go), { once: true });
+    }
+    go(event);
+  }
+
+  scroll(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const { clientWidth, clientHeight, scrollHeight } = this.stage;
+    const [left, top] = {
+      ArrowUp: [0, -clientHeight / 5],
+      ArrowDown: [0, clientHeight / 5],
+      ArrowLeft: [-clientWidth / 5, 0],
+      ArrowRight: [clientWidth / 5, 0],
+      PageUp: [0, -0.9 * clientHeight],
+      PageDown: [0, 0.9 * clientHeight],
+      Home: [0, -scrollHeight],
+      End: [0, scrollHeight],
+    }[event.key] ?? [];
+    if (left === undefined) return;
+    event.preventDefault();
+    this.stage.scrollBy({ left, top, behavior: "instant" });
   }
 
   // --- zoom and pan ----------------------------------------------------------------------------------------------------
@@ -306,6 +391,7 @@ class View {
 
   remember() {
     if (this.scale === undefined || !this.data) return;
+    this.sight();
     this.left = this.stage.scrollLeft;
     this.top = this.stage.scrollTop;
     const { shape, scale, left, top, fitted, closed } = this;

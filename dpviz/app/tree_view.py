@@ -20,7 +20,11 @@ _HTML = f"""
     <div class="strip"></div>
     <p class="said"></p>
   </div>
-  <div class="stage"></div>
+  <div class="field">
+    <div class="stage" id="stage"></div>
+    <div class="map" hidden tabindex="0" role="scrollbar" aria-label="Overview of the tree" aria-controls="stage"
+      aria-orientation="vertical" aria-valuemin="0" aria-valuemax="100" aria-valuenow="0"><div class="seen"></div></div>
+  </div>
   <div class="below">
     <p class="hint" id="hint">Choose a node for its details. <span class="keys">Drag to move. Arrow keys walk the tree,
       Enter chooses; in a deep tree − closes a branch and + opens it.</span></p>

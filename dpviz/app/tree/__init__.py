@@ -6,6 +6,7 @@
 - Strip of dots: is this tree lucky, and how far is it from an ordinary tree and from a constant?
 - Picture: what does it ask, in which order, how many rows go where (widths), what does it answer, how sure (bars)?
 - Ink, notes and "noise" in the picture: which questions would come back with fresh noise?
+- Overview beside a tall tree: where in it am I, and what else is there?
 - Strip in the margin: what does each level cost?
 - Folded or complete: which questions change an answer?
 - Pinned tree: what is different from the other one?
