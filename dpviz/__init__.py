@@ -9,6 +9,7 @@
 
 from dpviz import interrupts as _interrupts  # noqa: F401  (first: all below takes a second, in which somebody may press Ctrl-C)
 from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.engines.opening import open_table
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.by_attack import audit
 from dpviz.evaluation.audit.verify import verify
@@ -57,6 +58,7 @@ __all__ = [
     "load_result",
     "load_schema",
     "model_from_json",
+    "open_table",
     "poisoning_curve",
     "propose_schema",
     "read_csv",

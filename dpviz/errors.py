@@ -188,6 +188,14 @@ class OverCap(RefusedRelease):
         super().__init__(what, where=where, remedy=remedy)
 
 
+class EngineError(DpvizError):
+    """A table in an engine cannot be used. `code`: address, password, table, lost, failed, uncounted or unrecognised."""
+
+    def __init__(self, code: str, what: str, *, remedy: str) -> None:
+        self.code = code
+        super().__init__(what, remedy=remedy)
+
+
 class FederationError(DpvizError):
     """Data owners cannot go on together. `code`: length, number, key, round, plan or few; `owner`: whose message it was."""
 

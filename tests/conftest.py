@@ -77,11 +77,11 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     """With CI=true a skip is a failure, unless the test needs ../shared or a program that cannot be had everywhere."""
     outcome = yield
     report = outcome.get_result()  # type: ignore[attr-defined]
-    may_skip = any(map(item.get_closest_marker, ("shared", "renderer")))
+    may_skip = any(map(item.get_closest_marker, ("shared", "renderer", "engine")))
     unwanted = report.skipped and not hasattr(report, "wasxfail") and not may_skip
     if IN_CI and unwanted:
         report.outcome = "failed"
-        report.longrepr = f"Skipped, which only tests that read ../shared may do with CI=true: {report.longrepr}"
+        report.longrepr = f"Skipped, which only tests of ../shared, renderers or engines may do with CI=true: {report.longrepr}"
 
 
 @pytest.fixture

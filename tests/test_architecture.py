@@ -32,7 +32,7 @@ FLOORS = (
     {"models"},
     {"training"},
     {"learners"},
-    {"evaluation", "io", "release", "owners"},
+    {"evaluation", "io", "engines", "release", "owners"},
     {"figures"},
     {"commands", "app", "sklearn"},
     {"the public names", "__main__"},
@@ -46,6 +46,9 @@ KEPT_IN = {
     "streamlit": {"screens", "app"},
     "plotly": {"figures"},
     "opendp": {"privacy"},
+    "sqlglot": {"engines"},
+    "adbc_driver_postgresql": {"engines"},
+    "pyspark": {"engines"},
 }
 ROOMS_WITHOUT_PANDAS = {"table", "accounting", "privacy", "models", "training", "learners"}
 RANDOM_TYPES = {"Generator", "BitGenerator"}
@@ -58,7 +61,7 @@ NETWORK |= {"requests", "httpx", "aiohttp", "urllib3", "websockets", "boto3", "p
 #: Taking an address apart asks nobody.
 #: Visits a server on this machine, as a browser does.
 LOAD = "benchmarks/load/"
-NO_NETWORK = {"urllib.parse.urlencode", "urllib.parse.urlsplit", "urllib.parse.quote"}
+NO_NETWORK = {f"urllib.parse.{name}" for name in ("urlencode", "urlsplit", "quote", "unquote", "parse_qsl")}
 
 #: No folder holds more Python files.
 MOST_FILES = 16

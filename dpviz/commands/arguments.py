@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from dpviz.engines.address import is_address
 from dpviz.errors import DpvizError, ParameterError, UnknownName
 from dpviz.learners import DEFAULT
 from dpviz.training.contract import LearnerSpec
@@ -24,9 +25,22 @@ _NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity|na
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
-def add_data_arguments(parser: ArgumentParser) -> None:
+def file(text: str) -> Path:
+    """Reads the name of a file."""
+    if is_address(text):
+        raise ArgumentTypeError("must be a file: an engine gives counts, and only `dpviz train` needs no more")
+    return Path(text)
+
+
+def file_or_address(text: str) -> Path | str:
+    """Reads the name of a file; an address stays as it is, and nobody says what it holds before it has been taken apart."""
+    return text if is_address(text) else Path(text)
+
+
+def add_data_arguments(parser: ArgumentParser, *, read: Callable[[str], Path | str] = file) -> None:
     """DATA, how it is read, and `--target`; `dpviz.commands.rows` reads it."""
-    parser.add_argument("data", type=Path, metavar="DATA", help=TABLE_FILES)
+    words = TABLE_FILES if read is file else f"{TABLE_FILES}; or ENGINE://PLACE?table=NAME (postgresql, duckdb or spark)"
+    parser.add_argument("data", type=read, metavar="DATA", help=words)
     add_reading_arguments(parser)
     parser.add_argument("--target", metavar="COLUMN", help="column to predict, if no schema names it (default: the last one)")
 
@@ -34,7 +48,7 @@ def add_data_arguments(parser: ArgumentParser) -> None:
 def add_model_arguments(parser: ArgumentParser, rows: str) -> None:
     """MODEL, DATA and how it is read."""
     parser.add_argument("model", type=Path, metavar="MODEL", help="a model written by `dpviz train`")
-    parser.add_argument("data", type=Path, metavar="DATA", help=rows)
+    parser.add_argument("data", type=file, metavar="DATA", help=rows)
     add_reading_arguments(parser)
 
 
@@ -52,9 +66,9 @@ def add_reading_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def add_table_arguments(parser: ArgumentParser) -> None:
+def add_table_arguments(parser: ArgumentParser, *, read: Callable[[str], Path | str] = file) -> None:
     """DATA, `--target`, `--schema`, `--person` and `--rows-per-person`; `dpviz.commands.rows` reads what they name."""
-    add_data_arguments(parser)
+    add_data_arguments(parser, read=read)
     parser.add_argument("--schema", type=Path, metavar="FILE", help="what is public about DATA (default: read from the data)")
     add_person_arguments(parser)
 

@@ -6,8 +6,11 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from dpviz.commands import console
+from dpviz.engines.address import parse_address
+from dpviz.engines.opening import open_table
 from dpviz.errors import DpvizError
 from dpviz.io.large.encode import encode_large
 from dpviz.io.large.source import is_large
@@ -23,6 +26,9 @@ from dpviz.training.contract import LearnerSpec
 from dpviz.training.counting.contract import Rows
 from dpviz.training.counting.mapped import MappedRows
 
+if TYPE_CHECKING:
+    from dpviz.engines.rows import EngineRows
+
 _SHOWN = 6
 
 
@@ -37,8 +43,9 @@ def table_and_schema(args: Namespace) -> tuple[RawTable, Schema]:
 
 @dataclass(frozen=True)
 class Given:
-    """The rows of DATA, encoded, and what is known of their source. `table` is None where it is larger than memory."""
+    """The rows of DATA, encoded, and what is known of their source. `table` is None where they are not in memory."""
 
+    source: str
     rows: Rows
     names: tuple[str, ...]
     n_read: int
@@ -48,20 +55,46 @@ class Given:
 
 @contextmanager
 def given_rows(args: Namespace, spec: LearnerSpec) -> Iterator[Given]:
-    """DATA, encoded to train a learner: in memory, or in pieces where it is a folder, a database or too large for memory."""
+    """DATA, encoded to train a learner: in memory; in pieces where it is a folder, a database or too large; or in an engine."""
+    if isinstance(args.data, str):
+        with _engine_rows(args) as rows:
+            require_task(spec, rows.schema)
+            require_counts(spec, rows)
+            if args.data_set:
+                rows.require_identity()
+            console.doing("Encoding in the engine")
+            names = (*rows.schema.feature_names, rows.schema.target.name)
+            yield Given(str(parse_address(args.data)), rows, names, rows.report.rows_read, ())
+        return
     if is_large(args.data):
         schema = _schema_of_large(args)
         require_task(spec, schema)
         require_counts(spec, schema)
         with large_rows(args, schema) as rows:
             assert rows.report is not None
-            yield Given(rows, rows.names, rows.report.rows_read, rows.notes)
+            yield Given(args.data.name, rows, rows.names, rows.report.rows_read, rows.notes)
         return
     table, schema = table_and_schema(args)
     require_task(spec, schema)
     console.doing("Encoding")
     data = encode(table, schema, person=args.person, rows_per_person=args.rows_per_person)
-    yield Given(data, table.names, table.n_rows, table.notes, table)
+    yield Given(table.source, data, table.names, table.n_rows, table.notes, table)
+
+
+def _engine_rows(args: Namespace) -> EngineRows:
+    """The rows at the address DATA; nothing is read yet."""
+    parse_address(args.data)  # what is wrong with the address comes before all else
+    reading = {name: getattr(args, name) for name in ("target", "names", "delimiter", "encoding", "sheet", "person")}
+    given = next((name for name, value in reading.items() if value is not None), None)
+    if given is not None:
+        remedy = "Leave it out." if given != "person" else "Keep so many rows of each person in a view, and train on that."
+        raise DpvizError("This is not for a table in an engine.", where=f"--{given}", remedy=remedy)
+    if args.schema is None:
+        remedy = "Declare one from public knowledge, and name its file with --schema."
+        raise DpvizError("A table in an engine needs a schema: nothing is read to propose one.", where="--schema", remedy=remedy)
+    schema = load_schema(args.schema)
+    console.doing("Asking the engine for the types of the columns")
+    return open_table(args.data, schema)
 
 
 def _schema_of_large(args: Namespace) -> Schema:

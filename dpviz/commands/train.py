@@ -8,10 +8,11 @@ of that data set, and its epsilon is spent for good (see `dpviz register`). Ever
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from pathlib import Path
 from typing import Any
 
 from dpviz.commands import console
-from dpviz.commands.arguments import add_learner_arguments, add_table_arguments, number, parse_parameters, whole
+from dpviz.commands.arguments import add_learner_arguments, add_table_arguments, file_or_address, number, parse_parameters, whole
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.commands.register import add_register_argument, balance_pairs
 from dpviz.commands.rows import Given, given_rows, warn_of_proposal, warn_of_read_values
@@ -29,7 +30,7 @@ from dpviz.training.params import Settings
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Table, learner, noise, register, file."""
-    add_table_arguments(parser)
+    add_table_arguments(parser, read=file_or_address)
     add_learner_arguments(parser)
     parser.add_argument("--delta", type=number, default=0.0, metavar="D", help="chance that epsilon may fail (default: 0)")
     parser.add_argument("--depth", type=_depth, default="auto", metavar="auto|N", help="a fixed depth, not the learner's rule")
@@ -48,7 +49,7 @@ def run(args: Namespace) -> int:
     Settings(**asked)  # a mistake shows before the table is read
     params = parse_parameters(spec, args.param)
     _check_release(args)
-    check_output(args.out, force=args.force, inputs=(args.data, args.schema))
+    check_output(args.out, force=args.force, inputs=[path for path in (args.data, args.schema) if isinstance(path, Path)])
     with given_rows(args, spec) as given:
         if args.seed is None:
             _require_rows(args, given.rows)
@@ -65,7 +66,9 @@ def _train(args: Namespace, given: Given, spec: LearnerSpec, asked: dict[str, An
     write_whole(args.out, result.to_json() + "\n", force=args.force)
     _report(args, given)
     if args.seed is None:
-        console.done("The register does not count this release; --data-set NAME books one, under a cap.")
+        books = "--data-set NAME books one, under a cap"
+        more = "it cannot recognise rows in an engine" if isinstance(args.data, str) else books
+        console.done(f"The register does not count this release; {more}.")
     console.show_pairs([*summary(result), ("File", str(args.out))])
     return 0
 
@@ -127,7 +130,7 @@ def _warn_of_others(register: ReleaseRegister, names: tuple[str, ...], name: str
 def _report(args: Namespace, given: Given) -> None:
     """Stages and warnings. Row counts are private: they go to the owner's terminal, never into the file."""
     data, table = given.rows, given.table
-    console.done(f"Read {args.data.name}: {given.n_read:,} rows, {len(given.names)} columns.")
+    console.done(f"Read {given.source}: {given.n_read:,} rows, {len(given.names)} columns.")
     for note in given.notes:
         console.done(note)
     if table is not None and args.schema is None:

@@ -78,6 +78,8 @@ def require_counts(spec: LearnerSpec, data: Rows | Schema, test_share: float | N
         raise CannotCount(f"The learner {spec.name!r} needs the rows themselves, in memory.", able)
     if test_share and not spec.tests_itself:
         raise CannotCount(f"A test of the learner {spec.name!r} needs the rows themselves, in memory.", able)
+    if not isinstance(data, Schema):
+        data.refuse(spec.name)
 
 
 def _kind(schema: Schema) -> str:

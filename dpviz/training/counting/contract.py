@@ -56,6 +56,9 @@ class CountedRows(ABC):
     rows_per_person: int | None = None
     report: EncodingReport | None = None
 
+    def refuse(self, learner: str) -> None:  # noqa: B027  (most rows are counted for every learner)
+        """Raise DpvizError where these rows cannot be counted for a learner. `fit` asks before it asks for a count."""
+
     @property
     @abstractmethod
     def n_rows(self) -> int:

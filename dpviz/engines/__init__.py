@@ -1,0 +1,1 @@
+"""Counting in the engine that holds the rows: only counts leave it."""

@@ -1,0 +1,101 @@
+"""Addresses of tables in an engine: where the engine is and what the table is called, never a password."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from dpviz.errors import EngineError
+
+#: Schemes of addresses, and the extra of dpviz that brings the driver.
+ENGINES = {"postgresql": "postgresql", "duckdb": "duckdb", "spark": "spark"}
+_FORM = "Write postgresql://user@host/database?table=NAME, duckdb:///FOLDER/FILE?table=NAME or spark:///?table=NAME."
+_PASSWORDS = {
+    "postgresql": "Leave it out: PostgreSQL's own password file (~/.pgpass), service file and PG* variables are used.",
+    "duckdb": "Leave it out: the rights of the file decide.",
+    "spark": "Leave it out: the session's own configuration is used.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a table is.
+
+    Attributes
+    ----------
+    engine : str
+        "postgresql", "duckdb" or "spark".
+    user, host, port, database : str, str, int or None, str
+        Of a server; for DuckDB `database` is the path of the file. Empty where the driver's own settings decide.
+    table : tuple of str
+        The table's name, with its schema and catalog before it.
+    order : str
+        The column by which rows are numbered, so that a seed throws the same coins as for a file in this order. Without it rows
+        are numbered as they are stored.
+    """
+
+    engine: str
+    table: tuple[str, ...]
+    order: str = ""
+    user: str = ""
+    host: str = ""
+    port: int | None = None
+    database: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.engine}: {'.'.join(self.table)}"
+
+
+def is_address(text: str) -> bool:
+    """Whether this names a table in an engine rather than a file."""
+    return text.partition(":")[0].lower() in {*ENGINES, "postgres"} and "://" in text
+
+
+def parse_address(text: str) -> Address:
+    """The parts of an address. Raises EngineError, which does not quote it: it may hold a password."""
+    try:
+        parts = urlsplit(text)
+        port, password = parts.port, parts.password
+        asked = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+    except ValueError:
+        raise EngineError("address", "This is not the address of a table.", remedy=_FORM) from None
+    engine = "postgresql" if parts.scheme == "postgres" else parts.scheme
+    if engine not in ENGINES:
+        raise EngineError("address", "This engine is not known.", remedy=_FORM)
+    given = dict(asked)
+    if password is not None or any("pass" in name.lower() or "token" in name.lower() for name in given):
+        raise EngineError("password", "An address may not hold a password.", remedy=_PASSWORDS[engine])
+    if not {"table"} <= set(given) <= {"table", "order"} or len(asked) != len(given) or not all(given.values()) or parts.fragment:
+        raise EngineError("address", "The address must name one table, and nothing else but an order.", remedy=_FORM)
+    table = tuple(given["table"].split("."))
+    if len(table) > 3 or not all(table):
+        what = "A table has a name of at most three parts: catalog.schema.table."
+        raise EngineError("address", what, remedy="Give a table or view of such a name.")
+    make = partial(Address, engine, table, given.get("order", ""))
+    return _OF[engine](make, unquote(parts.username or ""), parts.hostname or "", port, unquote(parts.path))
+
+
+def _of_server(make: Callable[..., Address], user: str, host: str, port: int | None, path: str) -> Address:
+    return make(user, host, port, path.removeprefix("/"))
+
+
+def _of_file(make: Callable[..., Address], user: str, host: str, port: int | None, path: str) -> Address:
+    if user or host or port or not path.removeprefix("/"):
+        raise EngineError("address", "The address of a DuckDB table holds the path of its file.", remedy=_FORM)
+    return make(database=path.removeprefix("/"))
+
+
+def _of_session(make: Callable[..., Address], user: str, host: str, port: int | None, path: str) -> Address:
+    if user or host or port or path not in ("", "/"):
+        what = "The address of a Spark table holds no place: the session's own configuration says where the cluster is."
+        raise EngineError("address", what, remedy=_FORM)
+    return make()
+
+
+_OF: dict[str, Callable[[Callable[..., Address], str, str, int | None, str], Address]] = {
+    "postgresql": _of_server,
+    "duckdb": _of_file,
+    "spark": _of_session,
+}

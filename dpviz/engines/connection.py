@@ -1,0 +1,61 @@
+"""What dpviz asks of an engine, and errors that quote nothing: what an engine says about a failure may hold a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import ClassVar, Protocol
+
+import numpy as np
+from sqlglot.expressions import Expression
+
+from dpviz.engines.expressions import Words
+from dpviz.engines.kinds import ColumnKind
+from dpviz.errors import DpvizError, EngineError
+from dpviz.randomness import random_128_bits
+
+
+class Connection(Protocol):
+    """A session in an engine."""
+
+    words: ClassVar[Words]
+
+    def kinds(self, table: Sequence[str]) -> dict[str, ColumnKind | str]:
+        """Type of every column, in order; for a type that is not read, its name. Empty where there is no such table."""
+
+    def make_encoded(self, encoding: Expression, n_features: int, *, ordered: bool) -> str:
+        """The encoded rows, numbered as they are stored or in the order of `o`; returns the name of the temporary table."""
+
+    def make_parts(self, encoded: str, parts: np.ndarray) -> str:
+        """The usable rows, each with the part its coin sends it to; returns the name of the temporary table."""
+
+    def rows(self, statement: str) -> list[tuple[int, ...]]:
+        """The few rows of a statement, which are counts."""
+
+    def drop(self, table: str) -> None:
+        """Drop a temporary table."""
+
+    def close(self) -> None:
+        """Drop all temporary tables and end the session; never raises."""
+
+
+def new_name() -> str:
+    """A name for a temporary table that says nothing and that no other table has."""
+    return f"dpviz_{random_128_bits():032x}"
+
+
+@contextmanager
+def in_our_words(engine: str, *lost: type[Exception]) -> Iterator[None]:
+    """Whatever a driver raises becomes one error that quotes nothing; `lost` are types of a connection that is gone."""
+    try:
+        yield
+    except DpvizError:
+        raise
+    except lost:
+        what = f"The connection to {engine} is lost, or could not be made."
+        remedy = "See whether it runs and lets you in, then start again. Temporary tables end with the connection."
+        raise EngineError("lost", what, remedy=remedy) from None
+    except Exception as error:  # drivers promise no common type, and some quote cells
+        what = f"{engine} could not do what was asked ({type(error).__name__})."
+        remedy = "Its own log says why. It may lack rights, memory or room for temporary tables."
+        raise EngineError("failed", what, remedy=remedy) from None

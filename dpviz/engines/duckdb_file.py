@@ -1,0 +1,104 @@
+"""Counting in a DuckDB file, opened for reading. Temporary tables are in memory; what spills goes to a folder of this user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import ClassVar
+
+import numpy as np
+from sqlglot.expressions import Expression
+
+from dpviz.engines.address import Address
+from dpviz.engines.connection import in_our_words, new_name
+from dpviz.engines.expressions import Words
+from dpviz.engines.kinds import ColumnKind
+from dpviz.engines.statements import blocks, joining, numbering, written
+from dpviz.errors import EngineError
+
+_WHOLE = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "UTINYINT": 9, "USMALLINT": 17, "UINTEGER": 33}
+_OTHERS = {"FLOAT": "single", "DOUBLE": "double", "VARCHAR": "text", "BOOLEAN": "boolean", "DATE": "date"}
+_DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
+
+
+class DuckDBFile:
+    """A session in a DuckDB file."""
+
+    words: ClassVar = Words("duckdb", "ISODOW", "binary")
+
+    def __init__(self, address: Address) -> None:
+        import duckdb
+
+        if not Path(address.database).is_file():
+            raise EngineError("address", "There is no such DuckDB file.", remedy="Give the path of a file that exists.")
+        self._folder = TemporaryDirectory(prefix="dpviz-duckdb-", ignore_cleanup_errors=True)
+        settings = {"temp_directory": self._folder.name, "autoinstall_known_extensions": "false"}
+        try:
+            with in_our_words("DuckDB"):
+                self._base = duckdb.connect(address.database, read_only=True, config=settings)
+                self._base.execute("SET enable_external_access = false")
+                self._base.execute("SET lock_configuration = true")
+        except BaseException:
+            self._folder.cleanup()
+            raise
+
+    def kinds(self, table: Sequence[str]) -> dict[str, ColumnKind | str]:
+        """Types of the columns."""
+        names = ("table_name", "schema_name", "database_name")
+        wanted = " AND ".join(f"{name} = ?" for name, _ in zip(names, table, strict=False))
+        if len(table) == 1:
+            wanted += " AND schema_name = current_schema() AND database_name = current_database()"
+        asked = f"SELECT column_name, data_type FROM duckdb_columns() WHERE {wanted} ORDER BY column_index"
+        with in_our_words("DuckDB"):
+            found = self._base.execute(asked, list(reversed(table))).fetchall()
+        return {name: _kind(kind) for name, kind in found}
+
+    def make_encoded(self, encoding: Expression, n_features: int, *, ordered: bool) -> str:
+        """The encoded rows, numbered."""
+        return self._make(numbering(written(encoding, "duckdb"), n_features, ordered=ordered))
+
+    def make_parts(self, encoded: str, parts: np.ndarray) -> str:
+        """The usable rows with their parts."""
+        coins = new_name()
+        first, digits = zip(*blocks(parts), strict=True) if len(parts) else ((), ())
+        with in_our_words("DuckDB"):
+            self._base.execute(f"CREATE TEMP TABLE {coins} (first BIGINT, parts VARCHAR)")
+            filled = f"INSERT INTO {coins} SELECT unnest(?::BIGINT[]), unnest(?::VARCHAR[])"
+            self._base.execute(filled, [list(first), list(digits)])
+        made = self._make(written(joining(encoded, coins), "duckdb"))
+        self.drop(coins)
+        return made
+
+    def _make(self, select: str) -> str:
+        name = new_name()
+        with in_our_words("DuckDB"):
+            self._base.execute(f"CREATE TEMP TABLE {name} AS {select}")
+        return name
+
+    def rows(self, statement: str) -> list[tuple[int, ...]]:
+        """Counts."""
+        with in_our_words("DuckDB"):
+            return self._base.execute(written(statement, "duckdb")).fetchall()
+
+    def drop(self, table: str) -> None:
+        """Drop a temporary table."""
+        with in_our_words("DuckDB"):
+            self._base.execute(f"DROP TABLE IF EXISTS temp.{table}")
+
+    def close(self) -> None:
+        """End the session: temporary tables live no longer."""
+        with suppress(Exception):
+            self._base.close()
+        self._folder.cleanup()
+
+
+def _kind(name: str) -> ColumnKind | str:
+    decimal = _DECIMAL.fullmatch(name)
+    if decimal is not None:
+        return ColumnKind("decimal", digits=int(decimal[1]), scale=int(decimal[2]))
+    if name in _WHOLE:
+        return ColumnKind.signed(_WHOLE[name])
+    return ColumnKind(_OTHERS[name]) if name in _OTHERS else name  # type: ignore[arg-type]

@@ -1,0 +1,237 @@
+"""Rows that an engine counts: encoded once into a temporary table, which is the one snapshot for all levels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import NoReturn
+
+import numpy as np
+
+from dpviz.engines.address import Address
+from dpviz.engines.connection import Connection
+from dpviz.engines.duckdb_file import DuckDBFile
+from dpviz.engines.kinds import ColumnKind
+from dpviz.engines.outcomes import Outcomes, class_outcomes, feature_outcomes
+from dpviz.engines.postgresql import PostgreSQL
+from dpviz.engines.spark import Spark
+from dpviz.engines.statements import (
+    MOST_PARTS,
+    counting_classes,
+    counting_leaves,
+    counting_level,
+    counting_rows,
+    encoding,
+    grid_for,
+    leaf_of_row,
+    place_of_row,
+)
+from dpviz.errors import EngineError, SchemaError
+from dpviz.models.packed_forest import PackedTrees
+from dpviz.models.tree import Node, Tree
+from dpviz.privacy.leaf_labels import LeafCounts
+from dpviz.table.candidates import CandidateGrid, multiscale_grid
+from dpviz.table.dataset import EncodingReport
+from dpviz.table.schema import ClassTarget, Schema
+from dpviz.training.counting.contract import CountedRows, Measure
+from dpviz.training.counting.levels import Division, LevelNode, level_root
+
+#: The learner whose trees count rows in order of their values.
+FOREST = "pf-forest"
+
+
+class EngineRows(CountedRows):
+    """Rows in an engine, of which only counts leave it. A context manager: leaving it drops what was made.
+
+    Nothing is read before somebody asks for a count. Then every row is encoded, once, by one statement.
+
+    Attributes
+    ----------
+    schema : Schema
+    """
+
+    def __init__(self, connection: Connection, table: Sequence[str], schema: Schema, order: str = "") -> None:
+        if not isinstance(schema.target, ClassTarget):
+            raise _uncounted("A target that is a number cannot be counted in an engine.")
+        self.schema = schema
+        self._connection = connection
+        self._table = tuple(table)
+        self._order = order
+        self._kinds = _kinds_of(connection, table, schema, order)
+        self._grid: CandidateGrid | None = None
+        self._encoded = ""
+        self._n_rows: tuple[int, int] | None = None
+        self._with_parts = ""
+        self._parts: np.ndarray | None = None
+
+    def __enter__(self) -> EngineRows:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Drop the temporary tables and end the session."""
+        self._connection.close()
+
+    @property
+    def n_rows(self) -> int:
+        """Exact number of usable rows. Private."""
+        return self.read_and_used[1]
+
+    @property
+    def read_and_used(self) -> tuple[int, int]:
+        """(rows of the table, usable rows), of the snapshot. Private."""
+        if self._n_rows is None:
+            ((read, used),) = self._connection.rows(counting_rows(self._encode()))
+            self._n_rows = int(read), int(used)
+        return self._n_rows
+
+    @property
+    def report(self) -> EncodingReport:  # type: ignore[override]
+        """How many rows there are, and how many are used: at most so many are used unchanged. Private."""
+        read, used = self.read_and_used
+        return EncodingReport(read, used, unchanged=used)
+
+    @property
+    def identity(self) -> NoReturn:
+        """Raises EngineError."""
+        self.require_identity()
+
+    def require_identity(self) -> NoReturn:
+        """Raise EngineError: to recognise rows by a digest that is computed here, all of them would have to leave the engine.
+
+        Sums of hashes, which an engine could compute, are equal for tables that somebody made to be taken for each other.
+        """
+        what = "The register cannot recognise rows that stay in an engine, so no release of them can be booked."
+        remedy = "Export the table as Parquet and release from the file, or train without --data-set and keep account yourself."
+        raise EngineError("unrecognised", what, remedy=remedy)
+
+    def refuse(self, learner: str) -> None:
+        """Raise EngineError for a learner that wants its rows in order of their values: an engine would have to sort them."""
+        if learner == FOREST:
+            raise _uncounted("A forest of random trees cannot be counted in an engine.")
+
+    def class_counts(self) -> np.ndarray:
+        """Rows per class."""
+        found = np.zeros(len(self.schema.classes), dtype=np.int64)
+        for code, count in self._connection.rows(counting_classes(self._encode())):
+            found[code] = count
+        return found
+
+    def root(self, grid: CandidateGrid) -> LevelNode:
+        """All rows, binned by `grid`; counted level by level."""
+        self._use(grid)
+        return level_root(self, grid, len(self.schema.classes))
+
+    def count_level(
+        self, grid: CandidateGrid, parts: np.ndarray | None, divisions: Mapping[int, Division], places: Sequence[int]
+    ) -> np.ndarray:
+        """Class counts per bin of the nodes at `places`: one pass of the engine."""
+        found = np.zeros((len(places), grid.n_bins, len(self.schema.classes)), dtype=np.int64)
+        node = {place: number for number, place in enumerate(places)}
+        table = self._encode(grid) if parts is None else self._parted(grid, parts)
+        asked = counting_level(table, place_of_row(divisions, places), len(grid.features), of_part_0=parts is not None)
+        for place, feature, number, code, count in self._connection.rows(asked):
+            found[node[place], grid.offsets[feature] + number, code] = count
+        return found
+
+    def leaf_counts(self, root: Node, parts: np.ndarray | None, n_parts: int) -> np.ndarray:
+        """Rows by part, leaf and class."""
+        grid = grid_for(root, self._grid, self.schema)  # a tree that was drawn before anything was counted has cuts of its own
+        table = self._encode(grid) if parts is None else self._parted(grid, parts)
+        found = np.zeros((n_parts, Tree(self.schema, root).n_leaves, len(self.schema.classes)), dtype=np.int64)
+        asked = counting_leaves(table, leaf_of_row(root, grid), with_parts=parts is not None)
+        for part, leaf, code, count in self._connection.rows(asked):
+            found[part - 1, leaf, code] = count
+        return found
+
+    def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> LeafCounts:
+        """Raises EngineError: see `refuse`."""
+        raise _uncounted("A forest of random trees cannot be counted in an engine.")
+
+    def banded(self, cuts: np.ndarray) -> NoReturn:
+        """Raises EngineError; the constructor did."""
+        raise _uncounted("A target that is a number cannot be counted in an engine.")
+
+    def sums(self, measure: Measure, root: Node, parts: np.ndarray | None, part: int) -> NoReturn:
+        """Raises EngineError; the constructor did."""
+        raise _uncounted("A target that is a number cannot be counted in an engine.")
+
+    def _use(self, grid: CandidateGrid) -> None:
+        """Bins are those of `grid` from here on; what was encoded for others is dropped, so that a fit has one snapshot."""
+        if self._grid is not None and self._grid.key != grid.key:
+            for table in filter(None, (self._with_parts, self._encoded)):
+                self._connection.drop(table)
+            self._parts, self._n_rows, self._with_parts, self._encoded = None, None, "", ""
+        self._grid = grid
+
+    def _encode(self, grid: CandidateGrid | None = None) -> str:
+        """The temporary table of encoded rows, made when it is asked for first."""
+        used = grid or self._grid or multiscale_grid(self.schema)
+        self._use(used)
+        if not self._encoded:
+            columns = [*_outcomes(used, self._kinds), self._of_target()]
+            asked = encoding(self._table, columns, self._connection.words, self._order)
+            self._encoded = self._connection.make_encoded(asked, len(used.features), ordered=bool(self._order))
+        return self._encoded
+
+    def _of_target(self) -> tuple[str, Outcomes]:
+        target = self.schema.target
+        assert isinstance(target, ClassTarget)
+        return target.name, class_outcomes(target, self._kinds[target.name])
+
+    def _parted(self, grid: CandidateGrid, parts: np.ndarray) -> str:
+        """The temporary table of usable rows with their parts; of one fit at a time."""
+        if parts is not self._parts:
+            assert int(parts.max(initial=0)) <= MOST_PARTS
+            if self._with_parts:
+                self._connection.drop(self._with_parts)
+            self._parts, self._with_parts = None, ""
+            self._with_parts = self._connection.make_parts(self._encode(grid), parts)
+            self._parts = parts
+        return self._with_parts
+
+
+def _outcomes(grid: CandidateGrid, kinds: Mapping[str, ColumnKind]) -> Iterable[tuple[str, Outcomes]]:
+    for feature, candidates in zip(grid.schema.features, grid.features, strict=True):
+        yield feature.name, feature_outcomes(feature, candidates, kinds[feature.name])
+
+
+def _kinds_of(connection: Connection, table: Sequence[str], schema: Schema, order: str) -> dict[str, ColumnKind]:
+    """The type of every column of the schema. Raises EngineError or SchemaError."""
+    found = connection.kinds(table)
+    if not found:
+        what = "There is no such table or view, or it may not be read."
+        raise EngineError("table", what, remedy="Give the name as the engine writes it, with its schema if need be.")
+    if order and order not in found:
+        raise EngineError("table", "The table has no column to number its rows by.", remedy="Name another one behind 'order='.")
+    kinds = {}
+    for name in (*schema.feature_names, schema.target.name):
+        if name not in found:
+            what = f"The table has no such column among its {len(found):,}."
+            raise SchemaError(what, field=name, remedy="Leave the column out of the schema, or add it in a view.")
+        kind = found[name]
+        if isinstance(kind, str):
+            what = f"Columns of the type {kind} are not read."
+            remedy = "Read the table through a view that casts it to a number of declared digits, double, text, boolean or date."
+            raise SchemaError(what, field=name, remedy=remedy)
+        kinds[name] = kind
+    return kinds
+
+
+def _uncounted(what: str) -> EngineError:
+    return EngineError("uncounted", what, remedy="Export the table as Parquet and train on the file, or choose 'pf-tree'.")
+
+
+def open_rows(address: Address, schema: Schema) -> EngineRows:
+    """The rows at an address. Raises EngineError, SchemaError, or MissingExtra without the engine's driver."""
+    connection = _CONNECTIONS[address.engine](address)
+    try:
+        return EngineRows(connection, address.table, schema, address.order)
+    except BaseException:
+        connection.close()
+        raise
+
+
+_CONNECTIONS: dict[str, Callable[[Address], Connection]] = {"duckdb": DuckDBFile, "postgresql": PostgreSQL, "spark": Spark}

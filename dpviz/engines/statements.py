@@ -1,0 +1,188 @@
+"""The questions put to an engine, as SQL. Names in them are random, the user's are quoted, and results are counts.
+
+The encoded table has one small integer per feature (`b0`, `b1`, ...), the class `y`, and `k`: the number of the row among those
+that can be used, NULL for the others. Coins come in blocks of `BLOCK` rows: `first` is the number of a block's first row, `parts`
+its coins, one digit per row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from sqlglot import exp, parse_one
+from sqlglot.expressions import Expression
+
+from dpviz.engines.expressions import Words, column, outcome_of
+from dpviz.engines.outcomes import Outcomes
+from dpviz.models.tree import Branch, Node, SubsetRule, ThresholdRule, Tree
+from dpviz.table.candidates import CandidateGrid, FeatureCandidates, prefix_candidates, thresholds_candidates
+from dpviz.table.schema import CategoricalFeature, Schema
+from dpviz.training.counting.levels import Division
+
+#: Rows whose coins are one text; PostgreSQL packs texts of more than 2 kB, and would unpack them for every row.
+BLOCK = 1024
+#: Parts that one digit can tell apart.
+MOST_PARTS = 9
+
+
+def encoding(table: Sequence[str], columns: Sequence[tuple[str, Outcomes]], words: Words, order: str = "") -> Expression:
+    """SELECT bins and class of every row of `table` (its name, part by part), and the column `order` as `o` if there is one.
+
+    The last of `columns` is the target.
+    """
+    outcomes = (outcome_of(column(name), found, words) for name, found in columns)
+    names = encoded_names(len(columns) - 1)
+    selected = [exp.alias_(exp.cast(outcome, "smallint"), name) for outcome, name in zip(outcomes, names, strict=True)]
+    if order:
+        selected.append(exp.alias_(column(order), "o"))
+    return exp.select(*selected).from_(table_named(table))
+
+
+def encoded_names(n_features: int) -> list[str]:
+    """Columns of the encoded table."""
+    return [*(f"b{number}" for number in range(n_features)), "y"]
+
+
+def table_named(parts: Sequence[str]) -> exp.Table:
+    """A table, every part of its name quoted."""
+    quoted = [exp.to_identifier(part, quoted=True) for part in parts]
+    return exp.Table(**dict(zip(("this", "db", "catalog"), reversed(quoted), strict=False)))
+
+
+def usable(n_features: int) -> str:
+    """True for a row that no cell takes out."""
+    return " AND ".join(f"{name} >= 0" for name in encoded_names(n_features))
+
+
+def numbering(encoded: str, n_features: int, *, ordered: bool) -> str:
+    """SELECT the encoded rows with their number among the usable ones: as they come, or in the order of `o`."""
+    window = f"{'ORDER BY o ' if ordered else ''}ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
+    running = f"CAST(SUM(CASE WHEN {usable(n_features)} THEN 1 ELSE 0 END) OVER ({window}) AS BIGINT) - 1"
+    names = ", ".join(encoded_names(n_features))
+    return f"SELECT {names}, CASE WHEN {usable(n_features)} THEN {running} END AS k FROM ({encoded}) AS e"
+
+
+def counting_rows(encoded: str) -> str:
+    """SELECT (rows, usable rows)."""
+    return f"SELECT COUNT(*), COUNT(k) FROM {encoded}"
+
+
+def counting_classes(encoded: str) -> str:
+    """SELECT (class, rows)."""
+    return f"SELECT y, COUNT(*) FROM {encoded} WHERE NOT k IS NULL GROUP BY y"
+
+
+def joining(encoded: str, coins: str) -> str:
+    """SELECT the usable rows with the part that each one's coin sends it to."""
+    part = f"CAST(SUBSTRING(c.parts, CAST(e.k % {BLOCK} AS INT) + 1, 1) AS INT)"
+    return f"SELECT e.*, {part} AS part FROM {encoded} AS e JOIN {coins} AS c ON e.k - e.k % {BLOCK} = c.first"
+
+
+def counting_level(encoded: str, node: str, n_features: int, *, of_part_0: bool) -> str:
+    """SELECT (node, feature, bin, class, rows): one pass over the rows, every feature a grouping of its own."""
+    bins = [f"b{number}" for number in range(n_features)]
+    groups = ", ".join(f"(node, y, {name})" for name in bins)
+    feature = " ".join(f"WHEN NOT {name} IS NULL THEN {number}" for number, name in enumerate(bins))
+    rows = f"SELECT {node} AS node, y, {', '.join(bins)} FROM {encoded} WHERE {_counted(of_part_0)}"
+    grouped = (
+        f"SELECT node, y, {', '.join(bins)}, COUNT(*) AS n FROM ({rows}) AS r WHERE node > 0 GROUP BY GROUPING SETS ({groups})"
+    )
+    return f"SELECT node, CASE {feature} END, COALESCE({', '.join(bins)}, -1), y, n FROM ({grouped}) AS g"
+
+
+def _counted(of_part_0: bool) -> str:
+    return "part = 0" if of_part_0 else "NOT k IS NULL"
+
+
+def counting_leaves(encoded: str, leaf: str, *, with_parts: bool) -> str:
+    """SELECT (part, leaf, class, rows) of the rows that are set aside; without parts of all rows, as part 1."""
+    part, counted = ("part", "part > 0") if with_parts else ("1", "NOT k IS NULL")
+    rows = f"SELECT {part} AS part, {leaf} AS leaf, y FROM {encoded} WHERE {counted}"
+    return f"SELECT part, leaf, y, COUNT(*) FROM ({rows}) AS r GROUP BY part, leaf, y"
+
+
+def place_of_row(divisions: Mapping[int, Division], places: Sequence[int]) -> str:
+    """The place that a row has reached, 0 where it is none of `places`."""
+    wanted = set(places)
+    above = {place >> up for place in places for up in range(place.bit_length())}
+
+    def at(place: int) -> str:
+        if place in wanted:
+            return str(place)
+        if place not in above or place not in divisions:
+            return "0"
+        feature, left = divisions[place]
+        return f"CASE WHEN {_is_in(feature, left)} THEN {at(2 * place)} ELSE {at(2 * place + 1)} END"
+
+    return at(1)
+
+
+def leaf_of_row(root: Node, grid: CandidateGrid) -> str:
+    """The number of the leaf that a row reaches, left to right from 0; rules are those of the grid's candidates."""
+    return _leaf(root, grid, iter(range(1 << 30)))
+
+
+def cuts_of(root: Node, schema: Schema) -> dict[int, set[float]]:
+    """feature -> thresholds of the rules of a tree."""
+    cuts: dict[int, set[float]] = {}
+    for placed in Tree(schema, root).nodes():
+        if isinstance(placed.node, Branch) and isinstance(placed.node.rule, ThresholdRule):
+            cuts.setdefault(placed.node.rule.feature, set()).add(placed.node.rule.threshold)
+    return cuts
+
+
+def grid_for(root: Node, grid: CandidateGrid | None, schema: Schema) -> CandidateGrid:
+    """`grid`, if its bins tell apart what the rules of a tree do; otherwise a grid that does."""
+    cuts = cuts_of(root, schema)
+    if grid is not None and all(_has(grid.features[feature], own) for feature, own in cuts.items()):
+        return grid
+    bins = (
+        prefix_candidates(len(feature.categories))
+        if isinstance(feature, CategoricalFeature)
+        else thresholds_candidates(sorted(cuts.get(number, (feature.low,))))
+        for number, feature in enumerate(schema.features)
+    )
+    return CandidateGrid(schema, tuple(bins), "of a tree", is_reused=False)
+
+
+def _has(candidates: FeatureCandidates, cuts: set[float]) -> bool:
+    return candidates.thresholds is not None and bool(np.isin(sorted(cuts), candidates.thresholds).all())
+
+
+def _leaf(node: Node, grid: CandidateGrid, numbers: Iterator[int]) -> str:
+    if not isinstance(node, Branch):
+        return str(next(numbers))
+    feature = node.rule.feature
+    left, right = (_leaf(child, grid, numbers) for child in (node.left, node.right))
+    return f"CASE WHEN {_is_in(feature, _left_bins(node.rule, grid))} THEN {left} ELSE {right} END"
+
+
+def _left_bins(rule: ThresholdRule | SubsetRule, grid: CandidateGrid) -> np.ndarray:
+    candidates = grid.features[rule.feature]
+    left = np.zeros(candidates.n_bins, dtype=bool)
+    if isinstance(rule, SubsetRule):
+        left[list(rule.codes)] = True
+    else:
+        assert candidates.thresholds is not None
+        left[: 1 + int(np.flatnonzero(candidates.thresholds == rule.threshold)[0])] = True
+    return left
+
+
+def _is_in(feature: int, left: np.ndarray) -> str:
+    """Whether the bin of a feature is one of these: tests of whole runs."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], left, [False]]).astype(np.int8)))
+    runs = [f"b{feature} BETWEEN {first} AND {after - 1}" for first, after in edges.reshape(-1, 2).tolist()]
+    return " OR ".join(runs) or "1 = 0"
+
+
+def written(statement: str | Expression, dialect: str) -> str:
+    """A statement in the words of an engine."""
+    return (parse_one(statement, read="duckdb") if isinstance(statement, str) else statement).sql(dialect=dialect)
+
+
+def blocks(parts: np.ndarray) -> Iterator[tuple[int, str]]:
+    """(number of the first row, one digit per row) of every block."""
+    digits = (parts + ord("0")).astype(np.uint8).tobytes().decode("ascii")
+    for first in range(0, len(digits), BLOCK):
+        yield first, digits[first : first + BLOCK]

@@ -1,0 +1,223 @@
+"""Addresses name a place and a table; a password in one is refused and repeated nowhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpviz
+from dpviz.__main__ import main
+from dpviz.engines.address import Address, is_address, parse_address
+from dpviz.engines.kinds import ColumnKind
+from dpviz.engines.rows import EngineRows
+from dpviz.errors import EngineError
+from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
+
+SECRET = "hunter2"
+SCHEMA = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("a", "b")), n_public=1000)
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("postgresql://me@host:5433/db?table=t", Address("postgresql", ("t",), "", "me", "host", 5433, "db")),
+        ("postgres://host/db?table=s.t&order=id", Address("postgresql", ("s", "t"), "id", "", "host", None, "db")),
+        ("postgresql:///db?table=t", Address("postgresql", ("t",), database="db")),
+        ("duckdb:///folder/file.db?table=t", Address("duckdb", ("t",), database="folder/file.db")),
+        ("duckdb:////folder/a%20file.db?table=a%3Fb", Address("duckdb", ("a?b",), database="/folder/a file.db")),
+        ("spark:///?table=c.s.t", Address("spark", ("c", "s", "t"))),
+    ],
+)
+def test_parts_of_an_address(text: str, address: Address) -> None:
+    assert is_address(text)
+    assert parse_address(text) == address
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"postgresql://me:{SECRET}@host/db?table=t",
+        f"postgresql://host/db?table=t&password={SECRET}",
+        f"postgresql://host/db?sslpassword={SECRET}&table=t",
+        f"spark:///?table=t&token={SECRET}",
+        f"postgresql://me:@host/db?table={SECRET}",
+    ],
+)
+def test_a_password_is_refused_and_not_repeated(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(EngineError) as refused:
+        parse_address(text)
+    assert refused.value.code == "password"
+    assert SECRET not in str(refused.value)
+    SCHEMA.save(tmp_path / "s.json")
+    asked = ["train", text, "--schema", str(tmp_path / "s.json"), "--epsilon", "1", "--out", str(tmp_path / "tree.json")]
+    assert main(asked) != 0
+    said = "".join(capsys.readouterr())
+    assert "may not hold a password" in said
+    assert SECRET not in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgresql://host/db",
+        "postgresql://host/db?table=",
+        "postgresql://host/db?table=t&table=u",
+        "postgresql://host/db?table=t&sslmode=disable",
+        "postgresql://host:port/db?table=t",
+        "postgresql://host/db?table=a.b.c.d",
+        "postgresql://host/db?table=t#u",
+        "mysql://host/db?table=t",
+        "duckdb://host/file?table=t",
+        "duckdb:///?table=t",
+        "spark://host:7077/?table=t",
+        "spark:///somewhere?table=t",
+    ],
+)
+def test_what_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(EngineError) as refused:
+        parse_address(text)
+    assert refused.value.code == "address"
+    assert refused.value.remedy
+
+
+@pytest.mark.parametrize("name", ["data.csv", "C:\\data.csv", "https://example.org/data.csv", "postgresql", "folder/duckdb:x"])
+def test_names_of_files_are_no_addresses(name: str) -> None:
+    assert not is_address(name)
+
+
+def test_only_train_takes_an_address(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (["schema"], ["evaluate", "model.json"]):
+        assert main([*command, f"postgresql://me:{SECRET}@host/db?table=t"]) != 0
+        said = capsys.readouterr().err
+        assert "only `dpviz train` needs no more" in said
+        assert SECRET not in said
+
+
+# --- what is refused before a row is read
+
+
+class _NothingIsRead:
+    """A connection that knows types, and fails the test where anything more is asked."""
+
+    words: Any = None
+
+    def kinds(self, table: object) -> dict[str, ColumnKind | str]:
+        return {"x": ColumnKind("double"), "y": ColumnKind("text"), "odd": "point", "word": ColumnKind("text")}
+
+    def close(self) -> None:
+        """Nothing to drop."""
+
+    def __getattr__(self, name: str) -> object:
+        raise AssertionError(f"{name} was asked for")
+
+
+def _rows(schema: Schema = SCHEMA, order: str = "") -> EngineRows:
+    return EngineRows(_NothingIsRead(), ("t",), schema, order)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("learner", sorted({*dpviz.learner_names()} - {"pf-tree", "majority", "diffprivlib-tree"}))
+def test_a_learner_that_an_engine_cannot_serve_says_so_before_anything_is_read(learner: str) -> None:
+    with pytest.raises(dpviz.DpvizError):
+        dpviz.fit(learner, _rows(), epsilon=1.0, seed=1)
+
+
+def test_a_test_of_a_learner_without_one_is_refused() -> None:
+    with pytest.raises(dpviz.DpvizError, match="needs the rows themselves"):
+        dpviz.fit("majority", _rows(), epsilon=1.0, seed=1, test_share=0.1)
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        (Schema(SCHEMA.features, NumericTarget("y", 0, 1)), "cannot be counted"),
+        (Schema((NumericFeature("odd", 0, 1),), SCHEMA.target), "type point are not read"),
+        (Schema((NumericFeature("none", 0, 1),), SCHEMA.target), "no such column"),
+    ],
+    ids=["a number", "a type", "a column"],
+)
+def test_a_schema_that_an_engine_cannot_serve_is_refused(schema: Schema, said: str) -> None:
+    with pytest.raises(dpviz.DpvizError, match=said):
+        _rows(schema)
+
+
+def test_rows_are_numbered_by_a_column_there_is() -> None:
+    with pytest.raises(EngineError, match="no column to number"):
+        _rows(order="id")
+
+
+def test_no_release_is_booked_for_rows_that_cannot_be_recognised() -> None:
+    with pytest.raises(EngineError, match="cannot recognise rows") as refused:
+        _ = _rows().identity
+    assert refused.value.code == "unrecognised"
+
+
+# --- the command line
+
+
+def _train(folder: Path, *more: str) -> list[str]:
+    SCHEMA.save(folder / "schema.json")
+    address = f"duckdb:///{folder / 'rows.duckdb'}?table=t"
+    return [
+        "train",
+        address,
+        "--schema",
+        str(folder / "schema.json"),
+        "--epsilon",
+        "1",
+        "--out",
+        str(folder / "tree.json"),
+        *more,
+    ]
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Path:
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / "rows.duckdb")) as base:
+        label = "CASE WHEN range % 3 = 0 THEN 'a' ELSE 'b' END"
+        base.execute(f"CREATE TABLE t AS SELECT range / 1000.0::DOUBLE AS x, {label} AS y FROM range(1000)")
+    return tmp_path
+
+
+def test_train_counts_in_the_engine_and_writes_the_tree_of_memory(filled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(_train(filled, "--seed", "3")) == 0
+    assert "Read duckdb: t: 1,000 rows" in capsys.readouterr().err
+    lines = ["x,y", *(f"{row / 1000},{'ab'[row % 3 > 0]}" for row in range(1000))]
+    data = dpviz.encode(dpviz.read_csv("\n".join(lines).encode()), SCHEMA)
+    assert (filled / "tree.json").read_text() == dpviz.fit("pf-tree", data, epsilon=1, seed=3).to_json() + "\n"
+
+
+def test_a_private_training_says_that_the_register_does_not_count_it(filled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(_train(filled)) == 0
+    assert "The register does not count this release" in capsys.readouterr().err
+    assert dpviz.load_result(filled / "tree.json").released
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--data-set", "clinic"), "cannot recognise rows"),
+        (("--person", "x", "--rows-per-person", "1"), "--person"),
+        (("--target", "y"), "--target"),
+        (("--learner", "pf-forest"), "cannot be counted in an engine"),
+        (("--learner", "privatree"), "needs the rows themselves"),
+    ],
+)
+def test_what_an_engine_cannot_do_is_refused(
+    filled: Path, capsys: pytest.CaptureFixture[str], more: tuple[str, ...], said: str
+) -> None:
+    assert main(_train(filled, *more)) != 0
+    assert said in capsys.readouterr().err
+    assert not (filled / "tree.json").exists()
+
+
+def test_far_fewer_rows_than_declared_need_a_word_of_the_owner(filled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    few = SCHEMA.declare(n_public=100_000)
+    asked = _train(filled)
+    few.save(filled / "schema.json")
+    assert main(asked) != 0
+    assert "Far fewer rows are used" in capsys.readouterr().err
+    assert main([*asked, "--accept-rows"]) == 0

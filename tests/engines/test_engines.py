@@ -1,0 +1,288 @@
+"""Whoever counts, the tree is the same to the bit; what an engine is left with holds no cell."""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import dpviz
+from dpviz.engines.address import parse_address
+from dpviz.engines.rows import EngineRows, open_rows
+from dpviz.engines.statements import encoded_names
+from dpviz.errors import EngineError
+from dpviz.privacy.source import Simulation
+from dpviz.table.candidates import FeatureCandidates, bin_column, multiscale_grid
+from dpviz.table.encode import encode_new
+from dpviz.table.raw import RawTable
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, Schema
+from dpviz.training.counting.in_memory import InMemory
+from tests.conftest import SEED
+from tests.engines.nasty import SCHEMA, cells, shuffled
+from tests.engines.servers import Engine, InPostgreSQL
+
+LEARNERS = ("pf-tree", "majority", "diffprivlib-tree")
+
+
+def in_memory(rows: pa.Table) -> RawTable:
+    """The rows as the reader of files sees them."""
+    file = io.BytesIO()
+    parquet.write_table(rows, file)
+    return dpviz.read_table(file.getvalue(), name="rows")
+
+
+def numbered(rows: pa.Table) -> pa.Table:
+    return rows.append_column("id", pa.array(range(rows.num_rows)))
+
+
+def document(learner: str, rows: Any, seed: int = 3, **asked: Any) -> str:
+    return dpviz.fit(learner, rows, epsilon=1.0, seed=seed, **asked).to_json()
+
+
+def opened(address: str, schema: Schema) -> EngineRows:
+    return dpviz.open_table(f"{address}&order=id", schema)
+
+
+# --- encoding
+
+
+def test_bins_of_every_cell_are_the_encoders(engine: Engine) -> None:
+    """NULL, not-a-number, infinities, both zeros, ends and just beyond, halves, case, blanks, quotes, unknown, days, groups."""
+    given = numbered(cells())
+    grid, table = multiscale_grid(SCHEMA), in_memory(given)
+    features: list[tuple[Feature, FeatureCandidates]] = list(zip(SCHEMA.features, grid.features, strict=True))
+    target = CategoricalFeature("class", SCHEMA.classes, groups=SCHEMA.target.groups)  # type: ignore[union-attr]
+    wanted = [_bins(table, *column) for column in (*features, (target, FeatureCandidates(len(SCHEMA.classes))))]
+    found = _encoded(open_rows(parse_address(f"{engine.fill('cells', given)}&order=id"), SCHEMA))
+    for name, own, others in zip((*SCHEMA.feature_names, "class"), wanted, found.T, strict=True):
+        assert len(set(own.tolist())) > 1, f"{name} shows nothing"
+        np.testing.assert_array_equal(others, own, err_msg=name)
+
+
+def _bins(table: RawTable, feature: Feature, candidates: FeatureCandidates) -> np.ndarray:
+    """Of every row, -1 where this column drops it."""
+    data, usable = encode_new(table, Schema((feature,), ClassTarget("no column", ("a", "b"))))
+    bins = np.full(table.n_rows, -1)
+    bins[usable] = bin_column(candidates, data.columns[0])
+    return bins
+
+
+def _encoded(rows: EngineRows) -> np.ndarray:
+    """Bins and class of every row: this test alone takes more than counts out of an engine. In no order but that of its rows."""
+    with rows:
+        made = rows._encode(multiscale_grid(rows.schema))
+        names = ", ".join(encoded_names(len(rows.schema.features)))
+        return np.array(rows._connection.rows(f"SELECT {names} FROM {made}"))
+
+
+def test_trees_are_those_of_memory(engine: Engine) -> None:
+    given = numbered(shuffled(3000, SEED))
+    schema = _wide(SCHEMA).declare(n_public=3000)
+    data, address = dpviz.encode(in_memory(given), schema), engine.fill("shuffled", given)
+    assert 500 < data.n_rows < 2900
+    with opened(address, schema) as rows:
+        assert rows.read_and_used == (3000, data.n_rows)
+        for learner in LEARNERS:  # with other bins each
+            assert document(learner, rows) == document(learner, data), learner
+    assert engine.left() == []
+
+
+def _wide(schema: Schema) -> Schema:
+    """Without columns that drop most rows."""
+    dropping = ("Double Dropped", "single", "decimal", "rounded", "whole labels", 'te"xt`', "year", "weekday")
+    return schema.without(*dropping)
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+def test_the_tree_of_adult_is_that_of_its_file(engine: Engine, shared_data: Path) -> None:
+    table = dpviz.read_csv(next(shared_data.rglob("adult.csv.gz")))
+    schema = dpviz.propose_schema(table, None)
+    columns = {c.name: c.numbers() if c.is_numeric else [c.texts[k] if k >= 0 else None for k in c.codes] for c in table.columns}
+    data = dpviz.encode(table, schema)
+    with opened(engine.fill("adult", numbered(pa.table(columns))), schema) as rows:
+        assert document("pf-tree", rows, max_depth=6) == document("pf-tree", data, max_depth=6)
+
+
+@pytest.mark.slow
+def test_the_tree_of_many_rows_is_that_of_memory(engine: Engine, request: pytest.FixtureRequest) -> None:
+    """A million; fewer for Spark, which takes longest to fill."""
+    n_rows = 1_000_000 if "spark" not in request.node.name else 200_000
+    rng = np.random.default_rng(SEED)
+    columns = {f"x{number}": rng.normal(size=n_rows) for number in range(4)}
+    label = np.where(columns["x0"] + columns["x1"] ** 2 + rng.normal(size=n_rows) > 1, "yes", "no")
+    given = numbered(pa.table({**columns, "y": label}))
+    features = tuple(NumericFeature(name, -2.0, 2.0) for name in columns)
+    schema = Schema(features, ClassTarget("y", ("no", "yes")), n_public=n_rows)
+    data = dpviz.encode(in_memory(given), schema)
+    with opened(engine.fill("many", given), schema) as rows:
+        assert document("pf-tree", rows) == document("pf-tree", data)
+
+
+def test_a_table_without_usable_rows_gives_the_tree_of_none(engine: Engine) -> None:
+    schema = _wide(SCHEMA).declare(n_public=100)
+    nothing = numbered(cells().slice(0, 0))
+    unusable = numbered(cells().set_column(cells().column_names.index("class"), "class", pa.nulls(cells().num_rows, pa.string())))
+    for name, given in (("nothing", nothing), ("unusable", unusable)):
+        data, address = dpviz.encode(in_memory(given), schema), engine.fill(name, given)
+        with opened(address, schema) as rows:
+            assert document("pf-tree", rows) == document("pf-tree", data)
+            assert rows.class_counts().tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("n_rows", [1, 1024, 1025])
+def test_every_row_gets_its_own_coin(duckdb: Engine, n_rows: int) -> None:
+    """Blocks of coins are full, or end early."""
+    rng = np.random.default_rng(n_rows)
+    given = numbered(pa.table({"x": rng.random(n_rows), "y": np.where(rng.random(n_rows) < 0.5, "a", "b")}))
+    schema = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("a", "b")), n_public=n_rows)
+    data = dpviz.encode(in_memory(given), schema)
+    root = dpviz.fit("pf-tree", data, epsilon=5, depth=2, seed=1).model.root  # type: ignore[attr-defined]
+    with opened(duckdb.fill(f"coins{n_rows}", given), schema) as rows:
+        rows.root(multiscale_grid(schema))
+        for _ in range(2):  # a second fit has other coins
+            parts = rng.integers(0, 3, n_rows).astype(np.uint8)
+            own = InMemory(data).leaf_counts(root, parts, 2)
+            np.testing.assert_array_equal(rows.leaf_counts(root, parts, 2), own)
+
+
+# --- what is left behind
+
+CANARY, NUMBER = "zebra-4711", 31415.926535
+
+
+def _canaries() -> tuple[pa.Table, Schema]:
+    """Rows whose cells can be recognised wherever they turn up."""
+    n_rows = 2000
+    texts = [CANARY if row % 7 else "plain" for row in range(n_rows)]
+    given = pa.table({"word": texts, "x": np.full(n_rows, NUMBER), "y": ["a" if row % 3 else "b" for row in range(n_rows)]})
+    word = CategoricalFeature("word", ("plain", "other"), unknown_as="other")
+    return numbered(given), Schema((word, NumericFeature("x", 0, 50_000)), ClassTarget("y", ("a", "b")), n_public=n_rows)
+
+
+class _Struck(Simulation):
+    """Noise that strikes when a node of the second level is entered."""
+
+    def __init__(self, strike: Callable[[], None]) -> None:
+        super().__init__(3)
+        self.strike = strike
+
+    def enter(self, place: int) -> None:
+        if place == 2:
+            self.strike()
+        super().enter(place)
+
+
+def test_what_fails_or_is_stopped_in_mid_level_leaves_nothing(engine: Engine) -> None:
+    given, schema = _canaries()
+    address = engine.fill("stopped", given)
+
+    def stop() -> None:
+        assert engine.left() != []
+        raise KeyboardInterrupt
+
+    def fail() -> None:
+        rows._connection.rows("SELECT no_such_column FROM no_such_table")
+
+    with pytest.raises(KeyboardInterrupt), opened(address, schema) as rows:
+        dpviz.fit("pf-tree", rows, epsilon=1.0, depth=3, source=_Struck(stop))
+    assert engine.left() == []
+    with pytest.raises(EngineError) as failed, opened(address, schema) as rows:
+        dpviz.fit("pf-tree", rows, epsilon=1.0, depth=3, source=_Struck(fail))
+    assert failed.value.code == "failed"
+    assert engine.left() == []
+
+
+def test_an_engine_that_dies_in_mid_level_is_a_typed_error_that_quotes_nothing(
+    engine: Engine, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The server is killed, Spark's session is stopped, the connection to DuckDB is gone."""
+    given, schema = _canaries()
+    caplog.set_level(logging.DEBUG)
+    rows = opened(engine.fill("dying", given), schema)
+    strike = engine.crash if isinstance(engine, InPostgreSQL) else rows._connection.close
+    with pytest.raises(EngineError) as died, rows:
+        dpviz.fit("pf-tree", rows, epsilon=1.0, depth=3, source=_Struck(strike))
+    said = [str(died.value), *capfd.readouterr(), caplog.text]
+    if isinstance(engine, InPostgreSQL):
+        assert died.value.code == "lost"
+        assert engine.on_disk() != []
+        engine.start()
+        said.append(engine.log.read_text())
+    assert died.value.__cause__ is None
+    assert died.value.__suppress_context__
+    assert not any(CANARY in text or str(NUMBER) in text for text in said)
+    assert (engine.on_disk() if isinstance(engine, InPostgreSQL) else engine.left()) == []
+
+
+@pytest.mark.engine
+@pytest.mark.slow
+def test_the_servers_log_and_files_hold_the_schema_and_no_cell(postgresql: InPostgreSQL) -> None:
+    given, schema = _canaries()
+    address = postgresql.fill("logged", given)
+    with opened(address, schema) as rows:
+        document("pf-tree", rows)
+        made = postgresql.left()
+        assert len(made) >= 2  # the search below finds tables while they are there
+    assert postgresql.left() == []
+    log = postgresql.log.read_text()
+    assert "GROUPING SETS" in log
+    assert "plain" in log  # what is declared is public
+    assert CANARY not in log
+    assert str(NUMBER) not in log
+
+
+# --- what a column may be
+
+
+@pytest.mark.engine
+@pytest.mark.slow
+def test_types_that_only_postgresql_has(postgresql: InPostgreSQL) -> None:
+    """Texts of fixed length, a collation without case, not-a-number among decimals; other types are refused by name."""
+    collation = "(provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
+    kinds = "id int, fixed char(5), nocase text COLLATE nocase, part numeric(6, 2), y text, free numeric"
+    first = "(1, 'x', 'x', 1.25, 'a', 1), (2, 'x', 'X', 'NaN', 'a', 2), (3, 'y', 'x', NULL, 'b', 3)"
+    postgresql.run(
+        f"CREATE COLLATION nocase {collation}", f"CREATE TABLE special ({kinds})", f"INSERT INTO special VALUES {first}"
+    )
+    fixed = CategoricalFeature("fixed", ("x", "z"), unknown_as="z")
+    nocase = CategoricalFeature("nocase", ("x", "z"), unknown_as="z")
+    schema = Schema((fixed, nocase, NumericFeature("part", 0, 2, missing_as=0.0)), ClassTarget("y", ("a", "b")), n_public=3)
+    address = "postgresql://dpviz@/postgres?table=special"
+    found = _encoded(opened(address, schema))
+    assert found[:, 0].tolist() == [0, 0, 1]
+    assert found[:, 1].tolist() == [0, 1, 0]
+    assert found[1, 2] == found[2, 2] == 0 < found[0, 2]
+    with pytest.raises(dpviz.DpvizError, match="of the type numeric are not read"):
+        opened(address, Schema((NumericFeature("free", 0, 2),), schema.target))
+
+
+def test_a_collation_without_case_changes_nothing(duckdb: Engine, tmp_path: Path) -> None:
+    import duckdb as driver
+
+    with driver.connect(str(tmp_path / "nocase.duckdb")) as base:
+        base.execute("CREATE TABLE t (id INT, word VARCHAR COLLATE NOCASE, y VARCHAR)")
+        base.execute("INSERT INTO t VALUES (1, 'x', 'a'), (2, 'X', 'b'), (3, ' x ', 'b')")
+    schema = Schema((CategoricalFeature("word", ("x", "z"), unknown_as="z"),), ClassTarget("y", ("a", "b")))
+    found = _encoded(opened(f"duckdb:///{tmp_path / 'nocase.duckdb'}?table=t", schema))
+    assert found[:, 0].tolist() == [0, 1, 0]
+
+
+def test_numbers_in_a_column_of_text_are_refused(engine: Engine) -> None:
+    """Before a row is read, with the remedy."""
+    given = numbered(pa.table({"text": ["1", "2", "3", "x"], "y": ["a", "b", "a", "b"]}))
+    address, target = engine.fill("texts", given), ClassTarget("y", ("a", "b"))
+    for feature, said in (
+        (NumericFeature("text", 0, 4), "holds text, but the schema declares a number"),
+        (CategoricalFeature("text", ("1", "x")), "'1' in the schema is a number"),
+    ):
+        with pytest.raises(dpviz.DpvizError, match=said) as refused, opened(address, Schema((feature,), target)) as rows:
+            document("majority", rows)
+        assert "view" in refused.value.remedy
