@@ -146,7 +146,7 @@ class TextColumn(RawColumn):
 
     @cached_property
     def _encoded(self) -> tuple[tuple[str, ...], np.ndarray]:
-        cells = _arrow_cells("\0".join(self.packs)) if self.packs else None
+        cells = _arrow_cells("\0".join(self.packs)) if len(self.packs) >= _MANY else None
         if cells is not None:
             distinct = cells.dictionary_encode()
             column = text_column(self.name, distinct.dictionary.to_pylist(), distinct.indices.to_numpy())
@@ -186,6 +186,8 @@ class TextColumn(RawColumn):
         return chain.from_iterable(pack.split("\0") for pack in self.packs)
 
 
+#: With fewer packs it would take longer to import Arrow than it saves.
+_MANY = 40
 #: Packs that are read at once: while large arrays are at work, other threads may be, too.
 _TOGETHER = 64
 #: Cells that are missing, as numbers that `float` reads.
@@ -199,6 +201,9 @@ def _numbers_of(packs: list[str], missing: frozenset[str]) -> Iterator[Numbers]:
     All of them read the same number, the closest to the text there is, so what becomes of a cell does not depend on the others.
     """
     read = cache(partial(_number_or_missing, missing))
+    if len(packs) < _MANY:
+        yield from (_by_float(pack, read) for pack in packs)
+        return
     for start in range(0, len(packs), _TOGETHER):
         some = packs[start : start + _TOGETHER]
         found = _by_arrow("\0".join(some), missing)

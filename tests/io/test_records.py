@@ -1,12 +1,16 @@
 """Cells of text are read in three ways, at once or one by one; all of them read the same."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 from dpviz.io import records
 from dpviz.io.records import TextColumn
 from dpviz.randomness import generator
-from tests.io.test_csv_row_wise import PIECES
+from tests.conftest import ROOT
+from tests.io.test_csv_row_wise import PIECES, broken_cases
 
 #: Numbers at the edges of what is read, and cells of every other kind.
 CELLS = (
@@ -41,6 +45,12 @@ def packs_of(rng, n_packs: int) -> list[str]:
     return ["\0".join(rng.choice(kinds[rng.integers(len(kinds))], 3).tolist()) for _ in range(n_packs)]
 
 
+@pytest.fixture(autouse=True)
+def many(monkeypatch):
+    """As in a large table."""
+    monkeypatch.setattr(records, "_MANY", 1)
+
+
 @pytest.mark.parametrize("codes", [(), ("-99", "unknown", "1,5")])
 def test_a_number_is_the_same_however_it_is_read(codes, monkeypatch):
     rng, at_once = generator(3), 0
@@ -70,7 +80,20 @@ def test_texts_are_the_same_however_they_are_found(monkeypatch):
             assert (slow.texts, slow.codes.tolist()) == found
 
 
+def test_in_a_large_table_too_a_line_changes_its_own_row_only():
+    assert not broken_cases(80, seed=9)
+
+
 def test_no_cell_is_no_number():
     values, missing = TextColumn("x", []).numbers_and_missing()
     assert values.shape == missing.shape == (0,)
     assert TextColumn("x", []).texts == ()
+
+
+def test_a_small_table_does_not_import_what_a_large_one_gains_from():
+    code = (
+        "import sys, dpviz; table = dpviz.read_csv(b'a,y\\n1,n\\n2,p\\n'); table.column('a').numbers(); table.column('y').texts;"
+        "print('pandas' in sys.modules, 'pyarrow' in sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert found.stdout.split() == ["False", "False"]
