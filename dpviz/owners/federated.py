@@ -44,8 +44,6 @@ from dpviz.training.boosting.loss import loss_of
 from dpviz.training.contract import FitResult, schema_disclosures
 from dpviz.training.params import Settings, make_params
 
-_NOTE = "Trained by {} owners, who share the noise; for a row, up to {} of the other owners may pool what they know."
-
 
 @dataclass(frozen=True)
 class FederatedResult:
@@ -143,12 +141,13 @@ def train_federated(
     aggregator = _trained(parts, terms, seeds, leaving or {}, progress, stop)
     chosen = _chosen(params)
     plan = s_gbdt.plan(schema, settings, chosen)
+    claim = s_gbdt.LEARNER.claim(plan, chosen, schema)
     result = FitResult(
         learner=s_gbdt.NAME,
         model=aggregator.model(),
         ledger=Ledger(event),
-        claim=s_gbdt.LEARNER.claim(plan, chosen, schema),
-        plan=replace(plan, notes=(*plan.notes, _NOTE.format(len(parts), colluding))),
+        claim=replace(claim, because=f"{claim.because} {_condition(len(parts), colluding)}"),
+        plan=plan,
         params=chosen,
         settings=settings,
         schema=schema,
@@ -158,6 +157,14 @@ def train_federated(
         rows_per_person=_rows_per_person(parts),
     )
     return FederatedResult(result, terms, tuple(aggregator.void), tuple(aggregator.gone))
+
+
+def _condition(owners: int, colluding: int) -> str:
+    """What the guarantee leans on beside the mechanism; whoever reads the file must know it."""
+    kept = "no other owner passes on what it knows or leaves its noise out"
+    if colluding:
+        kept = f"no more than {colluding} of the other owners pass on what they know or leave their noise out"
+    return f"Trained by {owners} owners, who share the noise: it covers an owner's rows as long as {kept}."
 
 
 def _trained(

@@ -34,6 +34,7 @@ class OwnerProcess:
             text=True,
             encoding="utf-8",
             env={**os.environ, "PYTHONPATH": paths},
+            start_new_session=True,  # Ctrl-C is for the process that started it, also while this one is still importing
         )
 
     def ask(self, request: dict[str, Any]) -> None:
