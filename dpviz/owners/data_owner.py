@@ -98,9 +98,11 @@ def _rows_from_text(text: str, terms: Terms) -> EncodedDataset:
 
 
 def serve(asked: TextIO, said: TextIO) -> None:
-    """Answer line by line until the last round; an error is reported and ends it."""
+    """Answer line by line until the last round; an error is reported and ends it, and so does a line that breaks off."""
     owner: DataOwner | None = None
     for line in asked:
+        if not line.endswith("\n"):  # whoever wrote it was interrupted
+            return
         request = json.loads(line)
         try:
             owner, answer = _join(request) if owner is None else (owner, _answer(owner, request))

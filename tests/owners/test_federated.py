@@ -375,12 +375,20 @@ def test_an_owner_s_process_says_what_it_cannot_answer():
     join = {"number": 0, "terms": terms.to_dict(), "rows": rows_to_text(numbers(20)), "seed": 1}
     asked = [join, {"keys": {"0": "5", "1": "1"}}, {"tree": 0, "taking_part": [0, 1]}]
     said = io.StringIO()
-    serve(io.StringIO("\n".join(map(json.dumps, asked))), said)
+    serve(io.StringIO("".join(json.dumps(request) + "\n" for request in asked)), said)
     joined, refused = map(json.loads, said.getvalue().splitlines())
     assert joined["terms"] == terms.fingerprint
     assert refused == {
         "error": "owner 1: Its public key lies outside the group. Leave this owner out, or let it make another key."
     }
+
+
+def test_an_owner_s_process_ends_quietly_when_its_input_breaks_off():
+    terms, _ = terms_of(NUMBER)
+    join = json.dumps({"number": 0, "terms": terms.to_dict(), "rows": rows_to_text(numbers(20)), "seed": 1})
+    said = io.StringIO()
+    serve(io.StringIO(join[: len(join) // 2]), said)
+    assert said.getvalue() == ""
 
 
 @in_both
