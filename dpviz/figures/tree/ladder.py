@@ -101,11 +101,16 @@ def step_in_words(one: Step, what: str, measure: str) -> str:
 
     `what` the step is a value of: "ε =" or "Depth".
     """
+    is_share = measure.endswith("accuracy")
+
+    def said(value: float) -> str:
+        return "–" if not np.isfinite(value) else f"{value:.1%}" if is_share else f"{value:.3f}"
+
     spread = ""
     if len(one.scores):
-        spread = f"; {len(one.scores)} fresh draws between {_text(one.scores.min())} and {_text(one.scores.max())}"
-    beside = "".join(f"; {name} {_text(value)}" for name, value in one.beside.items())
-    return f"{what} {number_text(one.value)}: {measure} {_text(one.score)}{spread}{beside}{one.note and f'. {one.note}'}"
+        spread = f"; {len(one.scores)} fresh draws: {said(one.scores.min())} to {said(one.scores.max())}"
+    beside = "".join(f"; {name} {said(value)}" for name, value in one.beside.items())
+    return f"{what} {number_text(one.value)}: {measure} {said(one.score)}{spread}{beside}{one.note and f'. {one.note}'}"
 
 
 def _dot(kind: str, value: float, radius: int, scale: tuple[float, float]) -> str:
@@ -122,7 +127,3 @@ def _reference(name: str, value: float, scale: tuple[float, float]) -> str:
 def _x(value: float, scale: tuple[float, float]) -> str:
     low, high = scale
     return f"{MARGIN + max(0.0, value - low) / (high - low) * (100 - 2 * MARGIN):.2f}%"
-
-
-def _text(value: float) -> str:
-    return f"{value:.3f}" if np.isfinite(value) else "–"

@@ -257,7 +257,8 @@ LEARNER = LearnerSpec(
     claim=always_claims(
         "this project, see the learner's file",
         "holds",
-        "Permute-and-flip at every node, levels add up; the nodes of a level, and the rows that coins part, are disjoint.",
+        "Every node is one private choice. Levels add up; no row is in two nodes of a level, or in two of the parts that coins "
+        "make.",
         evidence="dpviz/training/scores.py; McKenna & Sheldon 2020",
     ),
     Params=Params,

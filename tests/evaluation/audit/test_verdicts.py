@@ -1,4 +1,4 @@
-"""Stored verdicts: three facts per plan, that survive their file and say the same as the code and the README."""
+"""Stored verdicts: three facts per plan, that survive their file and say the same as the code and the page of learners."""
 
 import json
 import math

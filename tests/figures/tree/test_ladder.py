@@ -51,7 +51,7 @@ def test_what_has_no_value_is_left_out():
 
 def test_words_say_what_the_strip_shows():
     said = step_in_words(step(), "ε =", "test accuracy")
-    assert said == "ε = 0.1: test accuracy 0.800; 3 fresh draws between 0.700 and 0.850; ordinary tree 0.900; constant 0.500"
+    assert said == "ε = 0.1: test accuracy 80.0%; 3 fresh draws: 70.0% to 85.0%; ordinary tree 90.0%; constant 50.0%"
 
 
 def test_a_pinned_tree_stands_beside_every_step():
@@ -62,4 +62,4 @@ def test_a_pinned_tree_stands_beside_every_step():
         whole = pair_svg(pinned, now, selected=None, narrow=narrow)
         assert "<style>" not in drawing
         assert drawing == re.sub("<style>.*</style>\\n", "", whole, flags=re.DOTALL)
-    assert step_in_words(both, "ε =", "test accuracy").endswith("constant 0.500. The tree now asks no question.")
+    assert step_in_words(both, "ε =", "test accuracy").endswith("constant 50.0%. The tree now asks no question.")
