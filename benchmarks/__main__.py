@@ -1,11 +1,12 @@
 """Measure dpviz on this machine: `python -m benchmarks TOPIC`.
 
 `speed` compares times and memory of fits with scikit-learn's tree of the same depth, in one process and one run. `tables` shows
-measured accuracy next to the papers' tables; `poisoning`, `backdoor`, `forests` and `boosting` do so for poisoning guarantees, a
-backdoor, random forests and boosted trees, `probabilities` measures pf-tree's leaves and its private test; `load` lets twenty
-people into the dashboard and measures what they wait for a tree, `memory` what visits leave behind. `differences` and `learners`
-measure nothing: they write pages from what learners declare. The exit code is 0 whether or not a target is met. Targets hold for
-10,000 rows and more. `mutants` makes changes that would break privacy and exits with 1 if the tests do not notice one.
+measured accuracy next to the papers' tables; `poisoning`, `backdoor`, `forests`, `boosting` and `curves` do so for poisoning
+guarantees, a backdoor, random forests, boosted trees and the papers' other figures, `probabilities` measures pf-tree's leaves and
+its private test; `load` lets twenty people into the dashboard and measures what they wait for a tree, `memory` what visits leave
+behind. `differences`, `evidence` and `learners` measure nothing: they write pages from what learners declare, and where every
+table, figure and claim stands. The exit code is 0 whether or not a target is met. Targets hold for 10,000 rows and more.
+`mutants` makes changes that would break privacy and exits with 1 if the tests do not notice one.
 """
 
 from __future__ import annotations
@@ -13,14 +14,17 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
 
+from benchmarks import evidence as bench_evidence
 from benchmarks import probabilities as bench_probabilities
 from benchmarks import speed as bench_speed
 from benchmarks import tables as bench_tables
 from benchmarks.boosting import measure as bench_boosting
 from benchmarks.boosting import page as boosting_page
+from benchmarks.corrected import corrected_parts
+from benchmarks.curves import measure as bench_curves
+from benchmarks.curves import page as curves_page
 from benchmarks.data import bench_data
 from benchmarks.forests import measure as bench_forests
 from benchmarks.forests import page as forests_page
@@ -30,7 +34,7 @@ from benchmarks.load import memory as bench_memory
 from benchmarks.load import memory_page
 from benchmarks.load import page as load_page
 from benchmarks.mutants import page as mutants_page
-from benchmarks.page import tables_page
+from benchmarks.page import made_now, tables_page
 from benchmarks.poisoning import backdoor as bench_backdoor
 from benchmarks.poisoning import measure as bench_poisoning
 from benchmarks.poisoning.run import run_poisoning
@@ -42,7 +46,6 @@ from dpviz.commands.files import write_whole
 from dpviz.evaluation.audit.verdicts import stored_run
 from dpviz.figures.audit.departures import departures_page
 from dpviz.learners import declared, get_learner
-from dpviz.version import VERSION
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -85,6 +88,8 @@ def parser() -> ArgumentParser:
     bench_backdoor.add_arguments(backdoor)
     forests = topics.add_parser("forests", help="random forests beside their paper", description=bench_forests.__doc__)
     forests_page.add_arguments(forests)
+    curves = topics.add_parser("curves", help="the papers' curves", description=bench_curves.__doc__)
+    curves_page.add_arguments(curves)
     boosting = topics.add_parser("boosting", help="boosted trees beside their paper", description=bench_boosting.__doc__)
     boosting_page.add_arguments(boosting)
     probabilities = topics.add_parser(
@@ -101,6 +106,9 @@ def parser() -> ArgumentParser:
     learners = topics.add_parser("learners", help="the page of all learners")
     learners.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
     learners.set_defaults(run=_learners)
+    evidence = topics.add_parser("evidence", help="where every table, figure and claim is", description=bench_evidence.__doc__)
+    evidence.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
+    evidence.set_defaults(run=_evidence)
     mutants = topics.add_parser("mutants", help="changes that tests must notice", description=mutants_page.__doc__)
     mutants_page.add_arguments(mutants)
     return top
@@ -130,27 +138,26 @@ def _tables(args: Namespace) -> int:
         cells += bench_tables.measure(data_name, data, names, published, repeats=args.repeats, workers=args.workers)
         able = dict.fromkeys(cell.learner for cell in cells if cell.data == data_name)
         seconds |= {(data_name, name): bench_tables.seconds_per_fit(name, data) for name in able}
-    made = f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION}."
-    page = tables_page(cells, seconds, repeats=args.repeats, made=made)
-    print(page)
-    if args.out is not None:
-        write_whole(args.out, page, force=True)
-    return 0
+    page = tables_page(cells, seconds, corrected_parts(cells, published), repeats=args.repeats, made=made_now())
+    return _shown(page, args.out)
 
 
 def _differences(args: Namespace) -> int:
-    page = departures_page(declared())
-    print(page)
-    if args.out is not None:
-        write_whole(args.out, page, force=True)
-    return 0
+    return _shown(departures_page(declared()), args.out)
+
+
+def _evidence(args: Namespace) -> int:
+    return _shown(bench_evidence.evidence_page(), args.out)
 
 
 def _learners(args: Namespace) -> int:
-    page = learners_page(declared(), stored_run())
+    return _shown(learners_page(declared(), stored_run()), args.out)
+
+
+def _shown(page: str, out: Path | None) -> int:
     print(page)
-    if args.out is not None:
-        write_whole(args.out, page, force=True)
+    if out is not None:
+        write_whole(out, page, force=True)
     return 0
 
 

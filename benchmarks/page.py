@@ -16,11 +16,13 @@ from dpviz.version import VERSION
 Table = list[list[str]]
 
 
-def tables_page(cells: Sequence[Cell], seconds: Mapping[tuple[str, str], float], *, repeats: int, made: str) -> str:
-    """The whole page. `seconds` is time per fit by (data, learner); `made` says when and with which versions."""
+def tables_page(
+    cells: Sequence[Cell], seconds: Mapping[tuple[str, str], float], more: Sequence[str] = (), *, repeats: int, made: str
+) -> str:
+    """The whole page, with `more` parts. `seconds` is time per fit by (data, learner); `made` says when and with what."""
     parts = [_head(repeats, made)]
     parts += [_accuracy(cells, epsilon) for epsilon in EPSILONS]
-    parts += [_lead(cells), _off(cells), _times(seconds)]
+    parts += [_lead(cells), _off(cells), *more, _times(seconds)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -41,7 +43,9 @@ def _accuracy(cells: Sequence[Cell], epsilon: float) -> str:
     here = [cell for cell in cells if cell.epsilon == epsilon]
     names = list(dict.fromkeys(cell.learner for cell in here))
     by_key = {(cell.data, cell.learner): cell for cell in here}
-    rows = [[data, *(_cell(by_key.get((data, name))) for name in names)] for data in dict.fromkeys(cell.data for cell in here)]
+    rows = [
+        [data, *(cell_text(by_key.get((data, name))) for name in names)] for data in dict.fromkeys(cell.data for cell in here)
+    ]
     return f"## Epsilon {epsilon:g} ({NEIGHBOURS})\n\n" + markdown_table(
         ["data", *(_column(name, epsilon) for name in names)], rows
     )
@@ -54,10 +58,11 @@ def _column(name: str, epsilon: float) -> str:
     return f"{spec.title}: {typical(spec, epsilon=epsilon).claim.verdict}"
 
 
-def _cell(cell: Cell | None) -> str:
+def cell_text(cell: Cell | None) -> str:
+    """Measured, what was published in brackets, and a mark where they differ."""
     if cell is None:
         return "-"
-    ours = _plain(cell)
+    ours = plain_text(cell)
     if cell.published is None:
         return ours
     mark = " †" if cell.is_off else ""
@@ -79,7 +84,7 @@ def _lead(cells: Sequence[Cell]) -> str:
     if not behind:
         return text
     rows = [
-        [data, f"{epsilon:g}", _cell(ours), get_learner(better.learner).title, _plain(better), _reason(ours, better)]
+        [data, f"{epsilon:g}", cell_text(ours), get_learner(better.learner).title, plain_text(better), _reason(ours, better)]
         for data, epsilon, ours, better in behind
     ]
     return f"{text} The exceptions:\n\n" + markdown_table(["data", "epsilon", title, "ahead", "its accuracy", "why"], rows)
@@ -92,7 +97,8 @@ def _ahead_of(cells: Sequence[Cell]) -> str:
     return f"{total - behind} of {total}"
 
 
-def _plain(cell: Cell) -> str:
+def plain_text(cell: Cell) -> str:
+    """What was measured, and its error."""
     return f"{_short(cell.mean)} ± {_short(cell.error)}"
 
 
@@ -111,20 +117,21 @@ def _off(cells: Sequence[Cell]) -> str:
     off = [cell for cell in published if cell.is_off]
     private = [cell for cell in published if get_learner(cell.learner).spends_epsilon]
     text = (
-        f"## Cells that differ from the papers\n\n{_as_published(private)} cells of private learners are as published: "
+        f"## Cells that differ from the papers\n\n{as_published(private)} cells of private learners are as published: "
         "within two standard errors of both, or .015; counting data sets with the same rows once, "
-        f"{_as_published(without_repeats(private))}. A † marks the others."
+        f"{as_published(without_repeats(private))}. A † marks the others."
     )
     exact = {(cell.data, cell.learner): cell for cell in published if not get_learner(cell.learner).spends_epsilon}
     if exact:
-        text += f" Of learners without privacy, one cell for all epsilons, {_as_published(list(exact.values()))} are."
+        text += f" Of learners without privacy, one cell for all epsilons, {as_published(list(exact.values()))} are."
     if not off:
         return text
-    rows = [[cell.data, f"{cell.epsilon:g}", get_learner(cell.learner).title, _cell(cell)] for cell in off]
+    rows = [[cell.data, f"{cell.epsilon:g}", get_learner(cell.learner).title, cell_text(cell)] for cell in off]
     return f"{text}\n\n" + markdown_table(["data", "epsilon", "learner", "measured (published)"], rows)
 
 
-def _as_published(cells: Sequence[Cell]) -> str:
+def as_published(cells: Sequence[Cell]) -> str:
+    """How many are, as in "65 of 69"."""
     return f"{sum(not cell.is_off for cell in cells)} of {len(cells)}"
 
 

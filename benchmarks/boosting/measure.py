@@ -31,7 +31,7 @@ from dpviz.table.encode import encode
 from dpviz.table.schema import NumericTarget, Schema
 
 EPSILONS = (0.07, 0.1, 0.15, 0.3, 0.5, 0.54, 1.0, 10.0)
-STREAM_EPSILONS = (0.3, 0.54, 3.0)
+STREAM_EPSILONS = (0.54,)
 DELTA = 5e-8
 #: After the regular rounds of a stream, as in the paper's Figure 3.
 EXTRA_ROUNDS = 100

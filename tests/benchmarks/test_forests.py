@@ -11,6 +11,7 @@ import pytest
 from benchmarks.__main__ import main
 from benchmarks.forests.measure import DEPTHS, EMPTY, LEARNERS, REAL, Measured, Spread, measure, table_6
 from benchmarks.forests.page import forests_page
+from benchmarks.forests.ranks import LEAST, PAIRS, ranks_part
 from benchmarks.forests.synthetic import TABLE_1, synthetic
 from dpviz.learners import get_learner
 from dpviz.training.params import controls_of
@@ -118,3 +119,12 @@ def test_the_command_writes_the_page_it_prints(tmp_path: Path, capsys: pytest.Ca
 def test_a_folder_without_the_data_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["forests", "--data", str(tmp_path), "--only", "Adult"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_ranks_are_tested_over_data_sets_and_not_over_too_few() -> None:
+    titles = {name for pair in PAIRS for name in pair}
+    ahead = [dict.fromkeys(titles, 0.5) | {"PF-forest": 0.6 + place / 100, "JPW": 0.4} for place in range(8)]
+    page = ranks_part(ahead)
+    assert "| PF-forest against JPW | 8 | 0 | .0078 |" in page
+    assert "| smooth forest against FS | 0 | 0 | 1.0000 |" in page
+    assert ranks_part(ahead[: LEAST - 1]) == ""

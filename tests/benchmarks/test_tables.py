@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.__main__ import main
+from benchmarks.corrected import corrected_parts
 from benchmarks.data import bench_data
 from benchmarks.page import markdown_table, tables_page
 from benchmarks.tables import Cell, lead, read_published, without_repeats
@@ -93,6 +94,28 @@ def test_private_cells_are_counted_apart_and_data_sets_with_the_same_rows_once()
     assert "in 2 of 4 cells; counting data sets with the same rows once, in 0 of 2." in page
     assert "--repeats 3`" in page
     assert without_repeats(cells("electricity_cat", 0.5)) == cells("electricity_cat", 0.5)
+
+
+def test_corrected_columns_stand_beside_the_first_and_missing_data_are_named() -> None:
+    published = {
+        ("arXiv", 1.0, "adult", "BDPT"): (0.81, 0.001),
+        ("corrected", 1.0, "adult", "BDPT"): (0.90, 0.001),
+        ("corrected", 1.0, "adult", "PrivaTree"): (0.82, 0.001),
+        ("arXiv", 1.0, "higgs", "BDPT"): (0.5, 0.001),
+    }
+    cells = [
+        Cell("adult", 1.0, "bdpt", 0.81, 0.001, (0.81, 0.001)),
+        Cell("adult", 1.0, "privatree-corrected", 0.82, 0.001, (0.82, 0.001)),
+        *(Cell("adult", epsilon, "privatree-corrected", 0.75, 0.004, None) for epsilon in (0.01, 0.1)),
+    ]
+    columns, viii, absent = corrected_parts(cells, published)
+    assert "| adult | 1 | .810 ± .001 (.900 ± .001) † |" in columns
+    assert "Of its cells 0 of 1 are as measured here; of the first version's" in columns
+    assert columns.splitlines()[2].endswith("1 of 1.")
+    assert "| adult | 0.01 | .750 ± .004 | .75 | - |" in viii
+    assert "| adult | 0.1 | .750 ± .004 | .79 | † |" in viii
+    assert absent.endswith("1 were not measured, because the folder does not hold them: higgs.")
+    assert corrected_parts([], {}) == []
 
 
 def test_cells_with_bars_stay_one_cell() -> None:

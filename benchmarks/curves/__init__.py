@@ -1,0 +1,1 @@
+"""The papers' curves as data: accuracy against epsilon, shares of a budget, numbers of trees and of rows."""

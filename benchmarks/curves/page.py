@@ -1,0 +1,118 @@
+"""The page of `curves`: every figure as a table, a row per curve."""
+
+from __future__ import annotations
+
+import math
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from benchmarks.curves.measure import FOREST_TREES, MAX_DEPTH, NO_NOISE, Point, points
+from benchmarks.page import made_now, markdown_table
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.commands import console
+from dpviz.commands.files import write_whole
+
+#: Figure -> (heading, words, what runs along a row).
+FIGURES = {
+    "PrivaTree 1": ("PrivaTree, Figure 1: accuracy against epsilon", "Test accuracy over random splits.", "epsilon"),
+    "PrivaTree 2": (
+        "PrivaTree, Figure 2: how epsilon is divided",
+        "Training accuracy with these parts of epsilon for quantiles, nodes and leaves; the paper does not name its data.",
+        "parts",
+    ),
+    "forest 5b": (
+        "Smooth forest, Figure 5b: smooth sensitivity",
+        f"Mean of e^(-j eps) over the leaves with rows, {FOREST_TREES} trees at epsilon 1, at most 8 levels. Lower is better.",
+        "trees",
+    ),
+    "forest 7": (
+        "Smooth forest, Figure 7: number of trees",
+        f"Test accuracy; the published depth, at most {MAX_DEPTH}.",
+        "trees",
+    ),
+    "forest 8": ("Smooth forest, Figure 8: flipped labels", "Share of the leaves with rows.", "trees"),
+    "forest 9": (
+        "Smooth forest, Figure 9: number of rows",
+        "Test accuracy. The paper goes up to 3,000,000 rows, which take too long here.",
+        "rows",
+    ),
+    "forest 10": (
+        "Smooth forest, Figure 10: Adult against epsilon",
+        f"Test accuracy. Epsilon {NO_NOISE:g} stands for the same forest without noise.",
+        "epsilon",
+    ),
+}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Where the data are, how often, and where to write."""
+    parser.add_argument("--data", type=Path, metavar="DIR", required=True, help="folder with a MANIFEST.csv")
+    parser.add_argument("--runs", type=_count, default=20, metavar="N", help="runs per point, a fifth for forests (default: 20)")
+    parser.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown, and its points as CSV")
+    parser.set_defaults(run=run_curves)
+
+
+def _count(text: str) -> int:
+    if text.isdecimal() and 1 <= int(text) <= 1000:
+        return int(text)
+    raise ArgumentTypeError(f"must be a whole number from 1 to 1000, got {text!r}")
+
+
+def run_curves(args: Namespace) -> int:
+    """Measure, print, and write where --out says; the points are written as they come."""
+    import pandas as pd
+
+    found: list[Point] = []
+    for one in points(args.data, args.runs):
+        console.doing(f"{one.figure}, {one.data}, {one.series}: {one.x}")
+        found.append(one)
+        if args.out is not None:
+            table = pd.DataFrame(map(asdict, found)).to_csv(index=False, float_format="%.6g")
+            write_whole(args.out.with_suffix(".csv"), table, force=True)
+    page = curves_page(found, args.runs, made=made_now())
+    print(page)
+    if args.out is not None:
+        write_whole(args.out, page, force=True)
+    return 0
+
+
+def curves_page(found: Sequence[Point], runs: int, *, made: str) -> str:
+    """The whole page, of the figures that were measured."""
+    head = f"""# Curves of the papers
+
+Figures of the PrivaTree paper (Vos et al. 2023, depth 4) and of the smooth random forest paper (Fletcher & Islam 2017) that stand
+on no other page. The papers print no numbers for them; here a cell is a mean ± standard error over runs, each with a split or
+noise of its own. Epsilon is what a learner claims ({NEIGHBOURS}); the claims of PrivaTree, BDPT and the smooth forest are
+violated. Ranges are read from the data, as in the papers.
+
+{made} Rerun: `python -m benchmarks curves --data DIR --runs {runs}`. The points stand beside this page."""
+    return "\n\n".join([head, *(_figure(found, name) for name in FIGURES if any(one.figure == name for one in found))]) + "\n"
+
+
+def _figure(found: Sequence[Point], name: str) -> str:
+    heading, words, along = FIGURES[name]
+    here = [one for one in found if one.figure == name]
+    places = list(dict.fromkeys(one.x for one in here))
+    by_place = {(one.data, one.series, one.x): one for one in here}
+    rows = [
+        [data, series, *(_cell(by_place.get((data, series, place))) for place in places)]
+        for data, series in dict.fromkeys((one.data, one.series) for one in here)
+    ]
+    counts = sorted({one.n for one in here})
+    table = markdown_table(["data", f"curve, by {along}", *map(_place, places)], rows)
+    return f"## {heading}\n\n{words} Runs: {', '.join(map(str, counts))}.\n\n{table}"
+
+
+def _place(value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    return "any" if math.isinf(value) else f"{value:,.15g}"
+
+
+def _cell(one: Point | None) -> str:
+    if one is None:
+        return "-"
+    mean = f"{one.mean:.3f}".removeprefix("0")
+    return mean if math.isnan(one.error) else f"{mean} ± {one.error:.3f}".replace("± 0.", "± .")

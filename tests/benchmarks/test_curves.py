@@ -1,0 +1,65 @@
+"""`curves`: points are means over runs, and every figure is a table."""
+
+from __future__ import annotations
+
+import gzip
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from benchmarks.__main__ import main
+from benchmarks.curves import measure
+from benchmarks.curves.measure import SIXTHS, Point, point
+from benchmarks.curves.page import FIGURES, curves_page
+from benchmarks.forests.synthetic import synthetic
+from dpviz.randomness import generator
+
+
+def test_a_point_is_the_mean_over_its_runs_with_its_standard_error() -> None:
+    found = point("forest 9", "toy", "one", 3.0, "accuracy", lambda seed: 0.5 + 0.1 * seed, 3)
+    assert (found.mean, found.n) == (pytest.approx(0.6), 3)
+    assert found.error == pytest.approx(0.1 / math.sqrt(3))
+    assert math.isnan(point("forest 9", "toy", "one", 3.0, "accuracy", float, 1).error)
+
+
+def test_every_way_to_divide_epsilon_adds_up_and_leaves_no_part_out() -> None:
+    assert len(set(SIXTHS)) == 10
+    assert all(sum(parts) == 6 and min(parts) >= 1 for parts in SIXTHS)
+
+
+def test_a_figure_is_a_table_with_a_row_per_curve() -> None:
+    points = [Point("forest 9", "SynthF", f"epsilon {e:g}", rows, "", 0.8, 0.01, 4) for e in (0.1, 1.0) for rows in (3e3, 3e5)]
+    page = curves_page([*points[:3], Point("PrivaTree 1", "adult", "CART", math.inf, "", 0.84, 0.0, 20)], 20, made="Made now.")
+    assert "| data | curve, by rows | 3,000 | 300,000 |" in page
+    assert "| SynthF | epsilon 0.1 | .800 ± .010 | .800 ± .010 |" in page
+    assert "| SynthF | epsilon 1 | .800 ± .010 | - |" in page
+    assert "| data | curve, by epsilon | any |" in page
+    assert page.index("PrivaTree, Figure 1") < page.index("Smooth forest, Figure 9")
+
+
+@pytest.mark.slow
+def test_the_command_measures_every_figure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng, names = generator(1), ("adult", "compas-two-years", "adult_train")
+    lines = [f"{u},{rng.integers(0, 3)},{'b' if u + rng.integers(0, 4) < 6 else 'a'}" for u in rng.integers(0, 9, 200)]
+    for name in names:
+        (tmp_path / f"{name}.csv.gz").write_bytes(gzip.compress("\n".join(["u,v,target", *lines]).encode()))
+    entries = [f"{name},{name}.csv.gz,target,1" for name in names]
+    (tmp_path / "MANIFEST.csv").write_text("\n".join(["name,file,target,categorical_features", *entries]) + "\n")
+    monkeypatch.setattr(measure, "TABLE_1", ("SynthA",))
+    monkeypatch.setattr(
+        measure, "synthetic", lambda name, *, seed, n_rows=200: synthetic(name, seed=seed, n_rows=min(n_rows, 200))
+    )
+    monkeypatch.setattr(measure, "PRIVATREE_EPSILONS", (0.1, 1.0))
+    monkeypatch.setattr(measure, "DIVIDED_EPSILONS", (1.0,))
+    monkeypatch.setattr(measure, "TREES", (1, 3))
+    out = tmp_path / "page.md"
+    assert main(["curves", "--data", str(tmp_path), "--runs", "2", "--out", str(out)]) == 0
+    assert out.read_text().strip() == capsys.readouterr().out.strip()
+    assert all(f"## {heading}" in out.read_text() for heading, _, _ in FIGURES.values())
+    table = pd.read_csv(out.with_suffix(".csv"))
+    assert set(table.figure) == set(FIGURES)
+    assert table["mean"].between(0, 1).all()
