@@ -5,6 +5,7 @@ Many fits that share their noise cancel it, so this is for simulated and public 
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +30,9 @@ EPSILONS = tuple(
     if power < 0 or float(digits) <= 3
 )
 DEPTHS = tuple(range(1, 9))
+#: Draws do not depend on the seed of a ladder: the ladders that a class climbs over the same rows share the last ones.
+_MOST_KEPT = 40
+_DRAWN: dict[Hashable, tuple[Redraws, np.ndarray]] = {}
 
 
 @dataclass(frozen=True)
@@ -79,9 +83,16 @@ def rung(
         what = "Fits that share their noise would give private rows away."
         raise DpvizError(what, remedy="Look at one tree at a time, or use simulated or public rows.")
     result = fit(name, train, epsilon=epsilon, seed=seed, **asked)
-    drawn = redraws(name, train, draws=draws, seed=0, epsilon=epsilon, progress=progress, stop=stop, **asked)
-    scores = np.array([_scored(model, train, test) for model in drawn.models])
-    return Rung(epsilon, result, drawn, _scored(result.model, train, test), scores)
+    key = name, train.fingerprint, test.fingerprint, epsilon, draws, repr(sorted(asked.items()))
+    found = _DRAWN.pop(key, None)
+    if found is None:
+        drawn = redraws(name, train, draws=draws, seed=0, epsilon=epsilon, progress=progress, stop=stop, **asked)
+        found = drawn, np.array([_scored(model, train, test) for model in drawn.models])
+    if found[0].n_done == draws:
+        _DRAWN[key] = found
+    for oldest in list(_DRAWN)[:-_MOST_KEPT]:
+        _DRAWN.pop(oldest, None)
+    return Rung(epsilon, result, found[0], _scored(result.model, train, test), found[1])
 
 
 def has_rare_classes(train: EncodedDataset) -> bool:

@@ -5,6 +5,7 @@ import pytest
 
 import dpviz
 from dpviz.errors import DpvizError
+from dpviz.evaluation.tree import ladder
 from dpviz.evaluation.tree.ladder import EPSILONS, references, rung
 from dpviz.figures.tree.pair import differences
 from dpviz.io.samples import load_sample
@@ -27,6 +28,26 @@ def test_every_rung_is_the_librarys_own_fit_and_is_tested_on_the_test_rows():
         assert found.result.to_json() == alone.to_json()
         assert found.score == alone.score(TEST)
         assert list(found.scores) == [np.mean(model.predict(TEST) == TEST.target) for model in found.drawn.models]
+
+
+def test_another_ladder_over_the_same_rows_shares_the_draws_and_nothing_else(monkeypatch):
+    monkeypatch.setattr(ladder, "_DRAWN", {})
+    asked = {"role": DataRole.SIMULATED, "draws": 5, **ASKED}
+    first, again = (rung("pf-tree", TRAIN, TEST, epsilon=0.5, seed=seed, **asked) for seed in (7, 8))
+    assert again.drawn is first.drawn
+    assert again.result.to_json() != first.result.to_json()
+    others = [
+        rung("pf-tree", TRAIN, TEST, epsilon=0.6, seed=7, **asked),
+        rung("pf-tree", TEST, TRAIN, epsilon=0.5, seed=7, **asked),
+        rung("pf-tree", TRAIN, TEST, epsilon=0.5, seed=7, **asked | {"max_depth": 2, "depth": 2}),
+    ]
+    assert not [other for other in others if other.drawn is first.drawn]
+    assert rung("pf-tree", TRAIN, TEST, epsilon=0.5, seed=7, stop=lambda: True, **asked | {"draws": 4}).drawn.n_done == 0
+    assert rung("pf-tree", TRAIN, TEST, epsilon=0.5, seed=7, **asked | {"draws": 4}).drawn.n_done == 4
+    for draws in range(6, 60):
+        ladder._DRAWN[draws] = first.drawn, first.scores
+    rung("pf-tree", TRAIN, TEST, epsilon=0.7, seed=7, **asked)
+    assert len(ladder._DRAWN) == ladder._MOST_KEPT
 
 
 def test_draws_share_their_luck_from_rung_to_rung():
