@@ -26,7 +26,7 @@ from dpviz.io.csv_text import csv_text
 from dpviz.io.text import read_document
 from dpviz.release.checking import current_head, findings, restored, seal_in
 from dpviz.release.export import COLUMNS, register_json, register_lines
-from dpviz.release.files import is_file_with, text_of
+from dpviz.release.files import released_text
 from dpviz.release.records import Balance, CapChange, Entry
 from dpviz.release.register import ReleaseRegister
 from dpviz.release.rows_used import for_others
@@ -224,7 +224,7 @@ def _paper(args: Namespace, register: ReleaseRegister) -> None:
     check_output(args.out, force=args.force, inputs=[register.path, args.answers])
     entry = _entry(register, args.release)
     answers = _read_answers(args.answers)
-    facts = facts_of(register.balance(entry.data_set), entry, _released_text(entry))
+    facts = facts_of(register.balance(entry.data_set), entry, released_text(Path(entry.file), entry.sha256))
     write_whole(args.out, paper(args.kind, form, facts, answers), force=args.force)
     console.done(f"Wrote {args.out}. Nothing was sent.")
 
@@ -234,13 +234,6 @@ def _entry(register: ReleaseRegister, number: int) -> Entry:
     if str(number) not in every:
         raise UnknownName("release", str(number), every)
     return every[str(number)]
-
-
-def _released_text(entry: Entry) -> str:
-    file = Path(entry.file)
-    if not is_file_with(file, entry.sha256):
-        raise DpvizError("The released file is gone or was changed.", where=file.name, remedy="Put back a copy.")
-    return text_of(file)
 
 
 def _read_answers(path: Path) -> Answers:

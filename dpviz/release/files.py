@@ -120,6 +120,17 @@ def text_of(path: Path) -> str:
     return raw.decode("utf-8")
 
 
+def released_text(path: Path, sha256: str) -> str:
+    """A released file, read once and checked; raises DpvizError when it is gone or was changed."""
+    try:
+        text = text_of(path)
+    except (OSError, ValueError):
+        text = ""
+    if hashlib.sha256(text.encode()).hexdigest() != sha256:
+        raise DpvizError("The released file is gone or was changed.", where=path.name, remedy="Put back a copy.")
+    return text
+
+
 def is_file_with(path: Path, sha256: str) -> bool:
     """True when there is an ordinary file at `path` and it has this hash."""
     try:

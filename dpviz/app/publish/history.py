@@ -15,13 +15,14 @@ from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
 from dpviz.evaluation.compare.metrics import metric_intervals, metrics
 from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.publish.account import look_rows
 from dpviz.figures.publish.release import history_rows
 from dpviz.figures.wording import counted
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.exports.statement import test_result_of
 from dpviz.models.base import Model, require_same_columns
 from dpviz.models.document import model_from_json
-from dpviz.release.files import is_file_with
+from dpviz.release.files import released_text
 from dpviz.release.records import Balance, Entry, State
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
@@ -54,18 +55,26 @@ def _files(balance: Balance, loaded: Loaded) -> None:
         }
         chosen = st.selectbox("Released file", list(titles), format_func=titles.__getitem__, key="publish-file", width=340)
         entry = next((item for item in released if item.number == chosen), released[0])
-        stands = is_file_with(Path(entry.file), entry.sha256)
+        text = _text_of(entry)
         name = f"{entry.learner}-release-{entry.number}.json"
-        download("Download release (JSON)", lambda: content(entry), name, "application/json", disabled=not stands)
-    if not stands:
+        download("Download release (JSON)", text, name, "application/json", disabled=not text)
+    if not text:
         st.caption(":material/error: Its file is no longer where it was released to, or was changed. It stays spent.")
     st.caption(f"SHA-256 of the file: `{entry.sha256}`")
-    if stands:
-        _test_result(content(entry).decode("utf-8"), loaded)
-    if stands and st.toggle(
+    if text:
+        _test_result(text, loaded)
+    if text and st.toggle(
         "Take it away in another form", key="publish-forms", help="Made from the released file; costs nothing."
     ):
-        offer_export(content(entry).decode("utf-8"), name.removesuffix(".json"), key=f"released-{entry.number}")
+        offer_export(text, name.removesuffix(".json"), key=f"released-{entry.number}")
+
+
+def _text_of(entry: Entry) -> str:
+    """Empty where it is gone or was changed."""
+    try:
+        return released_text(Path(entry.file), entry.sha256)
+    except DpvizError:
+        return ""
 
 
 def _test_result(text: str, loaded: Loaded) -> None:
@@ -88,13 +97,6 @@ def exact_on(model: Model, loaded: Loaded) -> Exact | None:
     return metrics(model, loaded.data, loaded.data), metric_intervals(model, loaded.data)
 
 
-def content(entry: Entry) -> bytes:
-    """The released file as it was released; raises DpvizError when it is gone or changed."""
-    if not is_file_with(Path(entry.file), entry.sha256):
-        raise DpvizError("The released file is gone or was changed.", where=Path(entry.file).name, remedy="Put back a copy.")
-    return Path(entry.file).read_bytes()
-
-
 def _explorations(book: ReleaseRegister, loaded: Loaded) -> None:
     problem = unnoted()
     if problem is not None:
@@ -105,8 +107,4 @@ def _explorations(book: ReleaseRegister, loaded: Loaded) -> None:
     fits = counted(sum(item.times for item in found), "fit")
     with st.expander(f"Explorations of these rows ({fits}), {found[0].status}", icon=":material/visibility_lock:"):
         st.warning("What was explored is covered by no guarantee. Keep it to yourself.", icon=":material/lock:")
-        rows = [
-            {"last (UTC)": item.at[:19].replace("T", " "), "what": item.what, "learner": item.learner, "fits": item.times}
-            for item in found
-        ]
-        st.dataframe(rows, hide_index=True, alt="What was looked at on these rows without releasing it.")
+        st.dataframe(look_rows(found), hide_index=True, alt="What was looked at on these rows without releasing it.")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
 from dpviz.app.parts import error, literal, why_disabled
-from dpviz.app.publish.history import content
 from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
 from dpviz.figures.guarantee_text import number_text
@@ -15,6 +16,7 @@ from dpviz.figures.publish.papers import FORMS, TITLES, paper
 from dpviz.figures.publish.report import report_html
 from dpviz.figures.publish.self_assessment import WHAT_IT_IS
 from dpviz.io.exports.contract import Exportable
+from dpviz.release.files import released_text
 from dpviz.release.records import Entry, State
 from dpviz.release.register import ReleaseRegister
 
@@ -24,15 +26,16 @@ _LONGEST = 2_000
 
 def papers_screen(book: ReleaseRegister) -> None:
     """Choose a release, answer, take the papers away. Nothing is sent."""
-    released = [entry for entry in reversed(book.releases()) if entry.state is State.RELEASED]
-    if not released:
+    finished = [entry for entry in reversed(book.releases()) if entry.state is State.RELEASED]
+    if not finished:
         return
     st.divider()
     st.header("Papers that travel with a release", anchor=False)
     st.caption(f"A draft for the public DP Deployments Registry, which nobody sends but you. {WHAT_IT_IS}")
-    entry = st.selectbox("Release", released, format_func=_title, key="papers-release")
+    entry = st.selectbox("Release", finished, format_func=_title, key="papers-release")
     try:
-        facts = facts_of(book.balance(entry.data_set), entry, content(entry).decode("utf-8"))
+        released = released_text(Path(entry.file), entry.sha256)
+        facts = facts_of(book.balance(entry.data_set), entry, released)
     except DpvizError as problem:
         error(problem)
         return
@@ -41,16 +44,16 @@ def papers_screen(book: ReleaseRegister) -> None:
     why_disabled(why_not)
     for kind in TITLES:
         _offer(kind, facts, answers)
-    _offer_report(entry, facts, answers)
+    _offer_report(entry, released, facts, answers)
 
 
-def _offer_report(entry: Entry, facts: Facts, answers: Answers) -> None:
+def _offer_report(entry: Entry, released: str, facts: Facts, answers: Answers) -> None:
     """The report with what stands beside its signature line; what is not answered is left to be filled in by hand."""
     st.markdown("**Report for a board**: page one to sign, annexes after it")
     signed = Signed(entry.data_set, facts.published, answers.authors)
 
     def page() -> str:
-        return report_html(Exportable(content(entry).decode("utf-8")), signed)
+        return report_html(Exportable(released), signed)
 
     download("Report (HTML, for printing)", page, f"release-{facts.number}-report.html", "text/html", key="papers-report")
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from dpviz.accounting.guarantee import NEIGHBOURS, for_unit, round_up
 from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, chart, line
 from dpviz.figures.guarantee_text import epsilon_text, number_text
-from dpviz.figures.publish.release import history_rows, spent_sentence
+from dpviz.figures.publish.release import history_rows, moment, spent_sentence
 from dpviz.figures.publish.report_parts import page_html, text
 from dpviz.figures.theme import OVER_CAP, RELEASED, translucent
 from dpviz.figures.wording import counted
@@ -25,11 +25,6 @@ class Account:
     balance: Balance
     caps: tuple[CapChange, ...]
     looks: tuple[Exploration, ...] = ()
-
-
-def moment(at: str) -> str:
-    """A time of the register (ISO 8601, UTC) as people read it."""
-    return at[:19].replace("T", " ")
 
 
 def about_sentence(found: Account) -> str:

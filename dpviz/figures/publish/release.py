@@ -98,12 +98,17 @@ def risk_sentence(balance: Balance, asked: PrivacyLoss) -> str:
     return f"{before}{odds_text(together)}"
 
 
+def moment(at: str) -> str:
+    """A time of the register (ISO 8601, UTC) as people read it."""
+    return at[:19].replace("T", " ")
+
+
 def entry_row(entry: Entry, running: PrivacyLoss) -> dict[str, Any]:
     """One line of the history; `running` is the sum up to here."""
     return {
         "no": entry.number,
         "status": entry.status,
-        "started (UTC)": entry.started[:19].replace("T", " "),
+        "started (UTC)": moment(entry.started),
         "learner": entry.learner,
         "settings": ", ".join(f"{name} {_value(value)}" for name, value in entry.settings.items() if name != "epsilon"),
         f"ε ({NEIGHBOURS})": number_text(entry.loss.epsilon),
