@@ -14,7 +14,7 @@ from dpviz.privacy.subsampling import PoissonSample
 from dpviz.table.role import DataRole
 from tests.pages.opened import after_work, in_use, opened, said_in_boxes, slot_of, texts, tree_on_screen
 
-SOON = 60.0
+SOON = 240.0
 ASKED = Asked("pf-tree", {"epsilon": 1.0, "max_depth": 2, "depth": 2}, {}, 1, {})
 
 

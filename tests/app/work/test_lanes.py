@@ -24,7 +24,7 @@ from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
 from tests.pages.opened import after_work, in_use, opened, slot_of, texts, tree_on_screen
 
-SOON = 60.0
+SOON = 240.0
 
 
 class Held:

@@ -9,7 +9,7 @@ import pytest
 from dpviz.app.work.pool import LEAST_SHARE, THREADS, Job, Lane, Pool
 from dpviz.errors import Cancelled, OutOfMemory, ParameterError
 
-SOON = 30.0  # a test that hangs fails after this many seconds; none waits that long when it passes
+SOON = 240.0  # a test that hangs fails after this many seconds; none waits that long when it passes
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from dpviz.app.work.session import begin, begin_unasked, cancel, last_shown, pol
 from dpviz.app.work.tasks import Answer, Task, in_one, in_parts
 from dpviz.errors import DpvizError
 
-SOON = 30.0
+SOON = 240.0
 
 
 @pytest.fixture(autouse=True)
