@@ -13,6 +13,7 @@ import streamlit as st
 from dpviz.app import frame
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
+from dpviz.figures.tree.labels import visible
 from dpviz.figures.wording import counted
 from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
@@ -29,15 +30,15 @@ _ROLE_LOOK = {
     DataRole.PUBLIC: ("blue", ":material/public:"),
     DataRole.PRIVATE: ("red", ":material/lock:"),
 }
-_LONGEST_NAME = 60
+_LONGEST_NAME, _LONGEST_IN_LIST = 60, 200
 _MOST_NOTES = 10
 #: Joins two characters without being seen, so that no rule of Streamlit's finds ":red[", ":material/x:" or "->".
 _WORD_JOINER = "\u2060"
 
 
 def literal(name: str) -> str:
-    """Markdown that shows a name exactly as it is, shortened to 60 characters, whatever it contains."""
-    flat = " ".join(name.split())
+    """Markdown that shows a name as it is, `visible` and shortened to 60 characters, whatever it contains."""
+    flat = visible(name[: 10 * _LONGEST_NAME])
     short = flat if len(flat) <= _LONGEST_NAME else flat[: _LONGEST_NAME - 1] + "…"
     short = short.replace(":material/", f":{_WORD_JOINER}material/")  # the one rule that reaches into code
     fence = "`" * (1 + max(map(len, re.findall("`+", short)), default=0))
@@ -45,9 +46,15 @@ def literal(name: str) -> str:
     return f"{fence}{pad}{short}{pad}{fence}"
 
 
+def in_list(name: str) -> str:
+    """A name in a grid or a list to choose from: one line of at most 200 letters, without signs that turn what is beside it."""
+    shown = visible(name[: 2 * _LONGEST_IN_LIST])
+    return shown if len(shown) <= _LONGEST_IN_LIST else f"{shown[: _LONGEST_IN_LIST - 1]}…"
+
+
 def plain(text: str) -> str:
-    """Markdown that shows a sentence exactly as it is."""
-    escaped = re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:&=^@/\"'])", r"\\\1", " ".join(text.split()))
+    """Markdown that shows a sentence as it is, without signs that turn what stands beside it."""
+    escaped = re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:&=^@/\"'])", r"\\\1", visible(text) if text.strip() else "")
     return re.sub(r"(\\[:\-<>=@]|\bwww)(?=\S)", rf"\1{_WORD_JOINER}", escaped)
 
 

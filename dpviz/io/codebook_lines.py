@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpviz.errors import DpvizError, SchemaError
+from dpviz.io.limits import LARGEST_SCHEMA
 from dpviz.io.tables.read import read_table
 from dpviz.io.text import Source, name_of, read_bytes
 from dpviz.table.strict_json import parse_json
@@ -66,7 +67,7 @@ HEADER = tuple(words.split(", ")[0] for words in _HEADERS.values())
 
 def read_codebook(source: Source, *, sheet: str | int | None = None) -> tuple[Entry, ...]:
     """The lines of a codebook, complete or not; raises what `import_codebook` raises for a file."""
-    raw = read_bytes(source, 10_000_000)
+    raw = read_bytes(source, LARGEST_SCHEMA)
     if raw.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
         return _checked(_from_json(parse_json(raw)))
     table = read_table(raw, name=name_of(source, None), sheet=sheet, max_rows=20_000, max_columns=200)

@@ -12,6 +12,7 @@ import numpy as np
 
 from dpviz.errors import TableError
 from dpviz.table.raw import parse_numbers
+from dpviz.table.schema import LONGEST_NAME
 
 #: What may separate cells, with its name.
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
@@ -113,6 +114,11 @@ def _check_each_name(names: list[str]) -> None:
         if not name:
             remedy = "Name it, or delete the column (a table saved with its row numbers has such a column)."
             raise TableError("blank-name", f"Column {place} has no name.", row=1, remedy=remedy)
+        if len(name) > LONGEST_NAME:
+            what = f"The name of column {place} has over {LONGEST_NAME:,} letters."
+            raise TableError(
+                "long-name", what, row=1, remedy="Make sure the first line holds column names, and shorten this one."
+            )
         if name in seen:
             what = f"Columns {seen[name]} and {place} have the same name."
             remedy = "Give every column its own name, or have the later ones renamed (rename_duplicates=True)."

@@ -46,6 +46,8 @@ MAX_BYTES = _rounded(_MEMORY // 8)
 #: Most rows: encoded, read and trained on, a row of twenty columns takes about 400 bytes.
 MAX_ROWS = _rounded(_MEMORY // 1_600)
 MAX_COLUMNS = 2_000
+#: Bytes of a schema or a codebook.
+LARGEST_SCHEMA = 10_000_000
 
 
 def in_words() -> str:

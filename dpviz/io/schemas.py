@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dpviz.io.limits import LARGEST_SCHEMA
 from dpviz.io.text import read_document
 from dpviz.table.schema import Schema
 from dpviz.table.schema_json import schema_from_json
@@ -16,4 +17,5 @@ def save_schema(schema: Schema, path: str | Path) -> None:
 
 def load_schema(path: str | Path) -> Schema:
     """Read the schema in `path`; DpvizError when there is no such file, DocumentError or SchemaError when it is no schema."""
-    return schema_from_json(read_document(path, "The schema file", "Check the path; it must name a schema saved by dpviz."))
+    remedy = "Check the path; it must name a schema saved by dpviz."
+    return schema_from_json(read_document(path, "The schema file", remedy, LARGEST_SCHEMA))

@@ -156,16 +156,16 @@ def read_bytes(source: Any, max_bytes: int) -> bytes:
         raise TableError("not-a-file", what, remedy="Check the path; it must name a table.") from error
 
 
-def read_document(path: str | Path, which: str, remedy: str) -> bytes:
+def read_document(path: str | Path, which: str, remedy: str, most: int = _LARGEST_DOCUMENT) -> bytes:
     """The bytes of a JSON file that somebody named; raises DpvizError. `which` file it is begins a sentence: "The model file"."""
     try:
         with open(path, "rb") as file:
-            raw = file.read(_LARGEST_DOCUMENT + 1)
+            raw = file.read(most + 1)
     except (OSError, ValueError) as error:
         what = f"{which} cannot be read: {getattr(error, 'strerror', None) or error}."
         raise DpvizError(what, where=str(path), remedy=remedy) from error
-    if len(raw) > _LARGEST_DOCUMENT:
-        raise DpvizError(f"{which} is larger than {_LARGEST_DOCUMENT >> 20} MB.", where=str(path), remedy=remedy)
+    if len(raw) > most:
+        raise DpvizError(f"{which} is larger than {most / 1e6:.4g} MB.", where=str(path), remedy=remedy)
     return raw
 
 

@@ -18,6 +18,7 @@ from dpviz.table.sourced import Provenance as Provenance
 from dpviz.table.sourced import Sourced
 
 FORMAT = "dpviz-schema/1"
+LONGEST_NAME = 10_000
 MAX_CLASSES, LEAST_WIDTH = 100, 1e-290  # narrower ranges take quotients of differences beyond the floating-point range
 
 
@@ -289,11 +290,11 @@ def _require_range(name: str, low: float, high: float) -> None:
 
 
 def _require_names(owner: str, kind: str, names: tuple[str, ...]) -> None:
-    """Every name is a text that is not blank, and none comes twice."""
     seen: set[str] = set()
     for name in names:
-        if not isinstance(name, str) or not name.strip():
-            raise SchemaError(f"A {kind} has no name.", field=owner, remedy=f"Give every {kind} a name.")
+        if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME:
+            what = f"A {kind} has no name, or one of more than {LONGEST_NAME:,} letters."
+            raise SchemaError(what, field=owner, remedy=f"Give every {kind} a name.")
         if name in seen:
             raise SchemaError(f"The {kind} {name!r} appears twice.", field=owner, remedy=f"List every {kind} once.")
         seen.add(name)

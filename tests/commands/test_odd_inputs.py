@@ -70,6 +70,13 @@ def test_a_device_is_neither_a_model_nor_a_schema(refused, table, tmp_path, devi
     refused(*words[kind])
 
 
+def test_a_schema_of_millions_of_categories_is_refused_before_it_is_read(refused, table, tmp_path):
+    many = tmp_path / "many.json"
+    many.write_text('{"format": "dpviz-schema/1", "features": [' + '"category", ' * 10**6)
+    said = refused("train", table, "--schema", many, "--epsilon", "1", "--out", tmp_path / "out.json")
+    assert "The schema file is larger than 10 MB" in said
+
+
 def dpviz(*words, **more):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run([sys.executable, "-m", "dpviz", *words], env=environment, check=False, **more)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,7 @@ def test_public_samples_show_what_was_read() -> None:
         (b"a,a\n1,2\n", "have the same name", "row 1"),
         (b"1,2\n3,4\n", "The first line holds only numbers", "row 1"),
         (b"PK\x03\x04rest", "This ZIP archive is damaged", None),
+        (b"x" * 50_000 + b",b\n1,2\n", "The name of column 1 has over 10,000 letters", "row 1"),
     ],
 )
 def test_a_messy_file_says_what_where_and_what_to_do(content: bytes, what: str, where: str | None) -> None:
@@ -644,3 +646,17 @@ def test_labels_inside_a_private_file_fill_nothing_in(kind: str, tmp_path: Path)
     assert _draft(at) == SchemaDraft.blank(tuple(COLUMNS))
     shown = _texts(at) + "".join(frame.value.to_csv() for frame in (*at.data_editor, *at.dataframe))
     assert not [label for label in ("maybe", "São", "Rio") if label in shown]
+
+
+def test_a_name_turns_nothing_and_is_bounded_wherever_it_is_listed() -> None:
+    odd = ("\u202eage\u2066 \u200b", "c\x1b[2J\u2028ity", "n" * 9_000, "y")
+    rows = "".join(f"{i},\u202e{'ab'[i % 2]},{i % 3},{'ny'[i % 2]}\n" for i in range(60))
+    at = _filled(_upload(_page(), f"{','.join(odd)}\n{rows}".encode()))
+    told = [str(cell) for grid in at.dataframe for cell in grid.value.to_numpy().ravel()]
+    told += [option for kind in (at.selectbox, at.multiselect) for box in kind for option in box.options]
+    told += [element.value for kind in (at.markdown, at.caption, at.warning, at.error) for element in kind]
+    assert any("age" in text for text in told)
+    assert [text for text in told if re.search("[\u202a-\u202e\u2066-\u2069\u200b\x00-\x09\x0b-\x1f\u2028]", text)] == []
+    assert max(map(len, told)) < 2_000
+    at.selectbox(key=f"target-{_work(at).revision}").select(odd[0]).run()
+    assert _draft(at).target == odd[0].strip()

@@ -89,6 +89,8 @@ def test_equal_numbers_make_equal_schemas_that_print_alike():
         (lambda: CategoricalFeature("x", ()), "at least one category"),
         (lambda: CategoricalFeature("x", ("a", "a")), "appears twice"),
         (lambda: CategoricalFeature("x", ("a", " ")), "has no name"),
+        (lambda: CategoricalFeature("x", ("a", "b" * 10_001)), "more than 10,000 letters"),
+        (lambda: Schema((AGE,), ClassTarget("y" * 10**6, ("a", "b"))), "more than 10,000 letters"),
         (lambda: CategoricalFeature("x", ("a",), missing_as="b"), "missing_as = 'b'"),
         (lambda: CategoricalFeature("x", ("a",), unknown_as="b"), "unknown_as = 'b'"),
         (lambda: ClassTarget("x", ("a",)), "at least two classes; got 1"),

@@ -14,8 +14,9 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app.data.column_draft import MIDDLE, ColumnDraft, Use
-from dpviz.app.parts import literal, plain
+from dpviz.app.parts import in_list, literal, plain
 from dpviz.errors import DpvizError
+from dpviz.figures.tree.labels import visible
 from dpviz.io.codebook_lines import groups_in, listed_in
 from dpviz.table.dates import ORDERS, PARTS
 from dpviz.table.written_numbers import number_in
@@ -62,7 +63,7 @@ class Grid:
         edits = _edits(key)
         problems: list[str] = []
         edited = tuple(_apply(column, base[row], edits.get(row, {}), problems) for row, column in enumerate(columns))
-        frame = {"name": [column.name for column in columns]}
+        frame = {"name": [in_list(column.name) for column in columns]}
         frame |= {field: [_shown(_said(cells, field)) for cells in base] for field in self.fields}
         frame["source"] = [source_text(column) for column in edited]
         self._show(frame, key)
@@ -118,7 +119,7 @@ def _said(cells: Cells, field: str) -> Any:
 def _shown(value: Any) -> Any:
     """A cell as it can be typed again: numbers and lists are texts, for a grid of numbers reads 220,5 as 2205."""
     if isinstance(value, tuple):
-        return "; ".join(" = ".join(item) if isinstance(item, tuple) else item for item in value)
+        return "; ".join(" = ".join(map(visible, item)) if isinstance(item, tuple) else visible(item) for item in value)
     return f"{value:.15g}" if isinstance(value, float | int) and not isinstance(value, bool) else value
 
 

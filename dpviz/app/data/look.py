@@ -7,7 +7,7 @@ from weakref import ref
 import streamlit as st
 
 from dpviz.app.data.prepared import Prepared
-from dpviz.app.parts import literal
+from dpviz.app.parts import in_list, literal
 from dpviz.app.widgets import chart, table
 from dpviz.evaluation.data.columns import ColumnLook, look_at
 from dpviz.figures.data.columns import column_figure, column_rows, column_sentence, overview
@@ -45,7 +45,7 @@ def _show_all(looks: tuple[ColumnLook, ...]) -> None:
         "values": st.column_config.TextColumn("Values", width="large", help="The ends of a number, or the most frequent values."),
         "missing": st.column_config.NumberColumn("Missing", format="%.1f %%", width="small"),
     }
-    rows = overview(looks)
+    rows = [{**row, "column": in_list(row["column"]), "values": in_list(row["values"])} for row in overview(looks)]
     height = round(38 + 35 * min(len(rows), _MOST_ROWS))
     alt = "One row per column: its cells as bars, its values, the share of missing cells."
     st.dataframe(rows, hide_index=True, column_config=columns, height=height, alt=alt)
@@ -56,7 +56,7 @@ def _show_one(looks: tuple[ColumnLook, ...], work: Prepared) -> None:
     names = [look.name for look in looks]
     target = work.draft.target if work.draft is not None else None
     first = names.index(target) if target in names else len(names) - 1
-    name = st.selectbox("Column in full", names, index=first, key=f"look-at-{work.revision}")
+    name = st.selectbox("Column in full", names, index=first, key=f"look-at-{work.revision}", format_func=in_list)
     look = looks[names.index(name)]
     if look.counts:
         chart(column_figure(look), column_sentence(look), key="look-chart")

@@ -55,4 +55,8 @@ def _unchanged_text(report: EncodingReport) -> str:
 
 def report_rows(report: EncodingReport) -> list[tuple[str, str, int, str]]:
     """(what happened, column, count, of what) for everything that happened."""
-    return [(text, column, count, unit) for field, (text, unit) in _COUNTED.items() for column, count in getattr(report, field)]
+    return [
+        (text, parts.in_list(column), count, unit)
+        for field, (text, unit) in _COUNTED.items()
+        for column, count in getattr(report, field)
+    ]

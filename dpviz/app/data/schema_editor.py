@@ -50,7 +50,8 @@ def ask_columns(work: Prepared) -> None:
 def _ask_target(draft: SchemaDraft, revision: int) -> SchemaDraft:
     names = [name for name in draft.names if name != draft.person]
     index = names.index(draft.target) if draft.target in names else None
-    target = st.selectbox("Column to predict", names, index=index, key=f"target-{revision}", placeholder="Choose the target")
+    words = {"placeholder": "Choose the target", "format_func": parts.in_list}
+    target = st.selectbox("Column to predict", names, index=index, key=f"target-{revision}", **words)
     draft = draft.with_target(target)
     return draft if target is None else draft.with_columns(_ask_goal(draft.column(target), revision, draft.names.index(target)))
 
@@ -81,6 +82,7 @@ def _ask_persons(work: Prepared, draft: SchemaDraft) -> SchemaDraft:
         index=names.index(draft.person) if draft.person in names else None,
         key=f"person-{revision}",
         placeholder="every row is a different person",
+        format_func=parts.in_list,
         help="Of each person as many rows are kept as you say, chosen by secret coins. The column goes into no tree and no file.",
     )
     if person is None:
@@ -203,7 +205,7 @@ def _ask_one_list(draft: SchemaDraft, revision: int) -> None:
     names = [column.name for column in draft.features if column.use in (None, Use.CATEGORIES)]
     keys = (f"list-columns-{revision}", f"list-{revision}")
     with st.popover("One list for several columns", icon=":material/content_copy:"):
-        chosen = st.multiselect("Columns", names, key=keys[0])
+        chosen = st.multiselect("Columns", names, key=keys[0], format_func=parts.in_list)
         listed = st.text_area("Their categories, one per line", key=keys[1], height=120)
         ready = bool(chosen and labels_in(listed))
         st.button("Give them this list", disabled=not ready, on_click=_give_list, args=keys, icon=":material/check:")
