@@ -156,6 +156,12 @@ def test_the_readme_names_both_commands() -> None:
     assert "make test" in text
 
 
+def test_every_test_that_is_named_in_words_exists() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", (ROOT / "SECURITY.md").read_text(encoding="utf-8"))
+    assert len(named) > 20
+    assert [(file, name) for file, name in named if f"def {name}(" not in (ROOT / file).read_text(encoding="utf-8")] == []
+
+
 # --- the app's configuration
 
 

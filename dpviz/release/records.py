@@ -151,10 +151,7 @@ class Balance:
     def left(self) -> PrivacyLoss:
         """What may still be spent, rounded down."""
         epsilon, delta = _sums(entry.loss for entry in self.releases)
-        return PrivacyLoss(
-            max(0.0, round_down(Fraction(self.data_set.epsilon_cap) - epsilon)),
-            max(0.0, round_down(Fraction(self.data_set.delta_cap) - delta)),
-        )
+        return PrivacyLoss(_rest(self.data_set.epsilon_cap, epsilon), _rest(self.data_set.delta_cap, delta))
 
     def has_room_for(self, loss: PrivacyLoss) -> bool:
         """True when another release of this cost stays within the cap, counted exactly."""
@@ -174,6 +171,12 @@ def total(losses: Iterable[PrivacyLoss]) -> PrivacyLoss:
     """What releases of the same rows cost together, rounded up."""
     epsilon, delta = _sums(losses)
     return PrivacyLoss(round_up(epsilon), min(1.0, round_up(delta)))
+
+
+def _rest(cap: float, spent: Fraction) -> float:
+    """What is left of a cap, rounded down; what only rounding has left is nothing: 0.9 is a little more than three times 0.3."""
+    rest = Fraction(cap) - spent
+    return max(0.0, round_down(rest)) if rest > Fraction(cap) * _ROUNDING else 0.0
 
 
 def _sums(losses: Iterable[PrivacyLoss]) -> tuple[Fraction, Fraction]:

@@ -84,6 +84,14 @@ def test_a_learner_that_needs_a_delta_is_refused_where_none_may_be_spent(registe
     assert register.releases() == ()
 
 
+def test_what_only_rounding_has_left_is_said_to_be_nothing(register):
+    register.change_caps("rows", epsilon_cap=0.9)
+    for _ in range(3):
+        publish(register, small_rows(), requested(0.3))
+    with pytest.raises(OverCap, match=r"epsilon = 0 is left of the cap of 0\.9"):
+        publish(register, small_rows(), requested(0.3))
+
+
 @pytest.mark.slow
 def test_ten_tenths_of_the_cap_can_be_released(register):
     for _ in range(10):

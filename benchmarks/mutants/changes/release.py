@@ -57,8 +57,8 @@ MUTANTS = (
     Mutant(
         "what is left of the cap rounded up",
         "dpviz/release/records.py",
-        "max(0.0, round_down(Fraction(self.data_set.epsilon_cap) - epsilon))",
-        "max(0.0, round_up(Fraction(self.data_set.epsilon_cap) - epsilon))",
+        "max(0.0, round_down(rest))",
+        "max(0.0, round_up(rest))",
         ("tests/release/test_records.py::test_what_is_left_fits_and_the_next_larger_number_does_not",),
     ),
     Mutant(
