@@ -120,7 +120,7 @@ class PoisoningTable:
         if rows is None:
             return f"No protection shown: even without poison its accuracy is not above {wanted:.3f} ({what}){sure}."
         return (
-            f"Protects up to {rows:,} poisoned rows ({rows / max(1, self.n_train):.2%}): its mean accuracy stays above "
+            f"Withstands up to {rows:,} poisoned rows ({rows / max(1, self.n_train):.2%}): its mean accuracy stays above "
             f"{wanted:.3f} ({what}){sure}. Counted: {NEIGHBOURS}; a changed row counts as two."
         )
 

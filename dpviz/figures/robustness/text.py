@@ -40,9 +40,9 @@ def headline(found: Sequence[Certified], wanted: float | None) -> str:
 
 
 def protects_text(item: Certified, wanted: float | None) -> str:
-    """As in "protects up to 12 poisoned rows of 16,000 (0.07%)"."""
+    """As in "withstands up to 12 poisoned rows of 16,000 (0.07%)"."""
     rows = item.table.protected_rows(wanted) or 0
-    return f"protects up to {counted(rows, 'poisoned row')} of {item.table.n_train:,} ({100 * item.share(rows):.2g}%)"
+    return f"withstands up to {counted(rows, 'poisoned row')} of {item.table.n_train:,} ({100 * item.share(rows):.2g}%)"
 
 
 def verdict_text(item: Certified, wanted: float | None) -> str:

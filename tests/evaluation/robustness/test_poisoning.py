@@ -391,7 +391,7 @@ def test_the_verdict_is_the_last_row_count_above_what_is_wanted() -> None:
     assert rows is not None
     assert found.low(rows) > 0.5 >= found.low(rows + 1)
     assert found.verdict() == (
-        f"Protects up to {rows} poisoned rows ({rows / 1000:.2%}): its mean accuracy stays above 0.500 (the majority class), "
+        f"Withstands up to {rows} poisoned rows ({rows / 1000:.2%}): its mean accuracy stays above 0.500 (the majority class), "
         "with 95% confidence. Counted: add/remove one row; a changed row counts as two."
     )
     assert (found.protected_rows(0.7) or 0) < rows

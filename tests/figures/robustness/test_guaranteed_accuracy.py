@@ -113,7 +113,7 @@ class TestWords:
         said = headline(ALL, None)
         rows = ALL[1].table.protected_rows()
         assert said.startswith(full_name(ALL[1]))
-        assert f"protects up to {rows:,} poisoned rows of 1,000" in said
+        assert f"withstands up to {rows:,} poisoned rows of 1,000" in said
         assert "add/remove one row" in said
         assert "95% confidence" in said
         assert "majority class, 70.0%" in said
