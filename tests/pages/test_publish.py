@@ -9,6 +9,7 @@ import pytest
 from dpviz import model_from_json
 from dpviz.app.publish import data as publish_data
 from dpviz.app.publish import release as publish_release
+from dpviz.release import beside
 from dpviz.release.export import register_json, register_lines
 from dpviz.release.register import ReleaseRegister
 from dpviz.release.rows_used import WARNED
@@ -113,6 +114,17 @@ def test_the_same_table_under_another_schema_is_known(register):
     assert "cap ε = 1 (add/remove one row)" in texts(test)
     assert not test.radio
     assert register.data_set_of(test.session_state["loaded"].data.identity).name == NAME
+
+
+def test_a_register_without_its_head_is_an_error_where_the_page_would_write_to_it(register):
+    table, schema = sample_of(DataRole.PRIVATE)
+    register.declare(NAME, epsilon_cap=1.0)
+    register.assign(table.fingerprint, NAME)
+    beside.head_path(register.path).unlink()
+    test = opened("publish", DataRole.PRIVATE, schema=schema.declare("age", low=0, high=122))
+    assert not test.exception
+    assert "the register may be an old copy" in texts(test)
+    assert "Release" not in [found.label for found in test.button]
 
 
 def test_rows_with_the_columns_of_a_known_data_set_are_new_only_when_somebody_says_so(register):

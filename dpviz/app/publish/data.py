@@ -46,7 +46,11 @@ def ask_data_set(book: ReleaseRegister, loaded: Loaded) -> Balance | None:
     problem = st.session_state.pop(_PROBLEM, None)
     if problem is not None:
         error(problem, kept="Nothing was declared.")
-    known = book.recognise(loaded.data.identity, loaded.table.fingerprint, loaded.table.names)
+    try:
+        known = book.recognise(loaded.data.identity, loaded.table.fingerprint, loaded.table.names)
+    except DpvizError as behind:
+        error(behind, kept="Nothing can be released from this register.")
+        return None
     if known is None:
         _ask_which(book, loaded)
         return None
