@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from threading import Event
 
 import pytest
 
@@ -169,7 +170,8 @@ def test_a_stop_keeps_what_is_done(monkeypatch):
     assert "Stopped" not in texts(test)
 
 
-def test_one_batch_at_least_is_computed_at_once_however_busy_the_machine(monkeypatch):
+@pytest.mark.parametrize("first_points", [-1.0, 3600.0], ids=["the second is over", "worker processes are there"])
+def test_one_batch_at_least_is_computed_at_once_however_busy_the_machine(monkeypatch, first_points):
     given, done = [], []
 
     def watched(grid, data, batches, *, stop, workers=None):
@@ -180,7 +182,10 @@ def test_one_batch_at_least_is_computed_at_once_however_busy_the_machine(monkeyp
 
     original = compare_run.run_batches
     monkeypatch.setattr(compare_run, "run_batches", watched)
-    monkeypatch.setattr(compare_run, "FIRST_POINTS", -1.0)  # the second is over before it has begun
+    monkeypatch.setattr(compare_run, "FIRST_POINTS", first_points)
+    monkeypatch.setattr(compare_run, "_THERE", Event())
+    if first_points > 0:
+        compare_run._THERE.set()
     filled()
     (n_batches, here), (n_left, there) = given
     assert (here, there) == (None, tasks.WORKERS)

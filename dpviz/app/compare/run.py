@@ -11,7 +11,7 @@ import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from threading import Thread
+from threading import Event, Thread
 from time import monotonic
 
 import streamlit as st
@@ -40,6 +40,8 @@ COARSE_FOLDS, COARSE_REPEATS = 2, 5
 SMALL = 250
 #: Fits of other comparisons that stay in the session.
 KEPT = 30_000
+#: Worker processes have been started before.
+_THERE = Event()
 _STARTED, _PACE = "_compare_started", "_compare_pace"
 
 
@@ -125,17 +127,22 @@ def _rows(
 
 
 def _all_batches(grid: SweepGrid, data: EncodedDataset, left: list[Batch], stop: Stop) -> Iterator[list[Row]]:
-    """The first here, one at least, while worker processes start; the others there."""
-    Thread(target=start_workers, args=(tasks.WORKERS,), daemon=True).start()
+    """The first here, one at least, while this server has no worker processes yet; the others there."""
+    Thread(target=_start_workers, daemon=True).start()
     until, n_done = monotonic() + FIRST_POINTS, 0
 
     def is_enough() -> bool:
-        return is_stopped(stop) or (n_done > 0 and monotonic() > until)
+        return is_stopped(stop) or (n_done > 0 and (_THERE.is_set() or monotonic() > until))
 
     for found in run_batches(grid, data, left, stop=is_enough):
         n_done += 1
         yield found
     yield from run_batches(grid, data, left[n_done:], workers=tasks.WORKERS, stop=stop)
+
+
+def _start_workers() -> None:
+    start_workers(tasks.WORKERS)
+    _THERE.set()
 
 
 def begin_noted(task: Task, loaded: Loaded) -> None:
