@@ -4,9 +4,10 @@
 measured accuracy next to the papers' tables; `poisoning`, `backdoor`, `forests`, `boosting` and `curves` do so for poisoning
 guarantees, a backdoor, random forests, boosted trees and the papers' other figures, `probabilities` measures pf-tree's leaves and
 its private test; `load` lets twenty people into the dashboard and measures what they wait for a tree, `memory` what visits leave
-behind. `differences`, `evidence` and `learners` measure nothing: they write pages from what learners declare, and where every
-table, figure and claim stands. The exit code is 0 whether or not a target is met. Targets hold for 10,000 rows and more.
-`mutants` makes changes that would break privacy and exits with 1 if the tests do not notice one.
+behind, `outofcore` trees on tables larger than memory. `differences`, `evidence` and `learners` measure nothing: they write pages
+from what learners declare, and where every table, figure and claim stands. The exit code is 0 whether or not a target is met.
+Targets hold for 10,000 rows and more. `mutants` makes changes that would break privacy and exits with 1 if the tests do not
+notice one.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from benchmarks.load import memory as bench_memory
 from benchmarks.load import memory_page
 from benchmarks.load import page as load_page
 from benchmarks.mutants import page as mutants_page
+from benchmarks.outofcore import page as outofcore_page
 from benchmarks.page import made_now, tables_page
 from benchmarks.poisoning import backdoor as bench_backdoor
 from benchmarks.poisoning import measure as bench_poisoning
@@ -100,6 +102,8 @@ def parser() -> ArgumentParser:
     load_page.add_arguments(load)
     memory = topics.add_parser("memory", help="memory over many visits", description=bench_memory.__doc__)
     memory_page.add_arguments(memory)
+    outofcore = topics.add_parser("outofcore", help="tables larger than memory", description=outofcore_page.__doc__)
+    outofcore_page.add_arguments(outofcore)
     differences = topics.add_parser("differences", help="what learners do otherwise than their papers")
     differences.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
     differences.set_defaults(run=_differences)

@@ -19,6 +19,7 @@ PROMISED = {
     "load_schema",
     "save_schema",
     "encode",
+    "encode_large",
     "fit",
     "learner_names",
     "model_from_json",

@@ -20,6 +20,8 @@ from dpviz.table.schema import CategoricalFeature, Feature, Schema
 
 #: From this many rows on, looking for bins pays for making a table of cells.
 FEW_ROWS = 1 << 14
+#: Marks a cell that holds a threshold.
+_HELD = 255
 #: How many cells are tried: the finest of PF-tree's grid, 2^-16 of the range, still fit into the processor's cache.
 _CELLS = tuple(1 << bits for bits in range(8, 19))
 #: Up to this many categories every two-way partition is a candidate.
@@ -71,36 +73,38 @@ class FeatureCandidates:
 
 @dataclass(frozen=True, eq=False)
 class ThresholdCells:
-    """Equal cells of a range, none of which holds two thresholds: a value's cell and one comparison tell its bin.
+    """Equal cells of a range, of which few hold a threshold: elsewhere a value's cell tells its bin.
 
     Which cell a value is in is computed alike for thresholds and values, and never falls as the value grows. So a threshold in a
-    lower cell is below the value and one in a higher cell above it, whatever is rounded on the way; only the one threshold of the
-    value's own cell is compared. Bins are those of a search, to the bit.
+    lower cell is below the value and one in a higher cell above it, whatever is rounded on the way. Values in the cell of a
+    threshold are searched for. Bins are those of a search, to the bit.
     """
 
     low: float
     per_unit: float
-    below: np.ndarray  # per cell: thresholds in lower cells
-    thresholds: np.ndarray  # and infinity after the last
+    below: np.ndarray  # per cell: thresholds in lower cells; _HELD where the cell holds one
+    thresholds: np.ndarray
 
     @classmethod
     def of(cls, thresholds: np.ndarray) -> ThresholdCells | None:
         """None where no such cells are few enough."""
         low, high = float(thresholds[0]), float(thresholds[-1])
-        if not np.isfinite(high - low):
+        if not np.isfinite(high - low) or len(thresholds) >= _HELD:
             return None
         for n_cells in _CELLS:
             per_unit = n_cells / (high - low) if high - low > n_cells * np.finfo(np.float64).tiny else 1.0
             cell = _cell(thresholds, low, per_unit, n_cells)
             if len(np.unique(cell)) == len(cell):
-                below = np.searchsorted(cell, np.arange(n_cells + 1)).astype(np.min_scalar_type(len(thresholds)))
-                return cls(low, per_unit, below, np.append(thresholds, np.inf))
+                below = np.searchsorted(cell, np.arange(n_cells + 1)).astype(np.uint8)
+                below[cell] = _HELD
+                return cls(low, per_unit, below, thresholds)
         return None
 
     def bins(self, values: np.ndarray) -> np.ndarray:
         """How many thresholds are below each value; float64 or whole numbers, none missing."""
-        found = self.below[_cell(values, self.low, self.per_unit, len(self.below) - 1)]
-        found += values > self.thresholds[found]
+        found = self.below.take(_cell(values, self.low, self.per_unit, len(self.below) - 1), mode="clip")
+        held = np.flatnonzero(found == _HELD)
+        found[held] = np.searchsorted(self.thresholds, values[held])
         return found
 
 

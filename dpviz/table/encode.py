@@ -228,18 +228,17 @@ def _numbers(name: str, numbers: np.ndarray, missing: np.ndarray, declared: Nume
         rounded = np.rint(values)
         changed["rounded"] = (rounded != values) & ~np.isnan(values) & ~missing
         values = rounded
+    unusable = None
     if not (len(values) and values.min() >= low and values.max() <= high):  # a NaN is neither
+        unusable = np.isnan(values)
         clipped = np.clip(values, low, high)
-        changed["clipped"] = (clipped != values) & ~np.isnan(values) & ~missing
-        values = clipped
-    unusable = np.isnan(values)
-    if unusable.any():
-        values = np.where(unusable, low, values)
+        changed["clipped"] = (clipped != values) & ~unusable & ~missing
+        values = np.where(unusable, low, clipped)
     dtype = _whole_dtype(low, high) if whole else np.dtype(np.float64)
     # no negative zero, which equals 0 but would change the fingerprint
     values = values.astype(dtype) if dtype.kind == "i" else values + 0.0 if values is not numbers else values
     flagged = {kind: flags for kind, flags in changed.items() if flags.any()}
-    return _Cells(name, values, missing, unusable if unusable.any() else None, flagged)
+    return _Cells(name, values, missing, None if unusable is None or not unusable.any() else unusable, flagged)
 
 
 def _whole_dtype(low: float, high: float) -> np.dtype:

@@ -184,8 +184,11 @@ class NumberColumn(RawColumn):
 
     def numbers_and_missing(self, missing_codes: Sequence[str] = ()) -> tuple[np.ndarray, np.ndarray]:
         """As every column; read-only where nothing had to be replaced."""
-        values, missing = self.values.astype(np.float64, copy=False), self.is_missing
-        infinite = np.isinf(values)
+        values = self.values.astype(np.float64, copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            all_finite = np.isfinite(values.sum())  # one look at each; nothing else adds up to a finite number
+        missing = np.zeros(len(values), dtype=bool) if all_finite else np.isnan(values)
+        infinite = np.zeros(0, dtype=bool) if all_finite else np.isinf(values)
         if infinite.any():
             for text in _INFINITIES.intersection(missing_codes):
                 missing |= values == float(text)

@@ -6,7 +6,7 @@ changes. So u = -(imp(left) + imp(right)) / 2 has sensitivity 1 and is monotone:
 
 **Integers.** Each child's half impurity is stored as floor(S (n^2 - sum n_k^2) / (2 n)) with S = 1024. When a number grows by d
 in [0, S), its floor() grows by at most ceil(d) <= S and never falls, so the sensitivity is exactly S and monotone. All in int64
-(safe for n < 9 * 10^7): the same table gives the same scores on every platform, and OpenDP's integer permute-and-flip takes
+(safe up to n = 3 * 10^9): the same table gives the same scores on every platform, and OpenDP's integer permute-and-flip takes
 them directly.
 
 **Correct rows.** The number of rows that a labelled split classifies correctly is a count: sensitivity 1, monotone.
@@ -31,8 +31,8 @@ from dpviz.privacy.sensitivity import COUNT, Sensitivity
 
 #: Fixed-point units per row.
 SCALE = 1024
-#: Above this many rows n^2 * SCALE would overflow int64.
-MOST_ROWS = 90_000_000
+#: Above this many rows n^2 would overflow int64.
+MOST_ROWS = 3_000_000_000
 
 IMPURITY = Sensitivity(
     SCALE, monotone=True, source="adding a row raises one child's half impurity by 0 to 1 row, rounded down per child"
@@ -81,8 +81,8 @@ def half_impurity(counts: np.ndarray) -> np.ndarray:
     """floor(SCALE * (n^2 - sum n_k^2) / (2 n)) over the last axis, int64; 0 where there are no rows."""
     counts = counts.astype(np.int64, copy=False)
     n = counts.sum(axis=-1)
-    mixed = n * n - np.einsum("...k,...k->...", counts, counts)
-    return mixed * SCALE // np.maximum(2 * n, 1)
+    whole, rest = np.divmod(n * n - np.einsum("...k,...k->...", counts, counts), np.maximum(2 * n, 1))
+    return whole * SCALE + rest * SCALE // np.maximum(2 * n, 1)  # times SCALE first would overflow from 9 * 10^7 rows on
 
 
 def impurity_utilities(left: np.ndarray, total: np.ndarray) -> np.ndarray:

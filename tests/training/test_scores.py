@@ -156,7 +156,7 @@ def test_the_most_rows_that_are_allowed_do_not_overflow():
 
 
 def test_more_rows_are_refused_instead_of_overflowing():
-    with pytest.raises(DpvizError, match="More than 90,000,000 rows cannot be scored exactly"):
+    with pytest.raises(DpvizError, match="More than 3,000,000,000 rows cannot be scored exactly"):
         impurity_utilities(np.zeros((1, 2), dtype=np.int64), np.array([MOST_ROWS, 1]))
 
 

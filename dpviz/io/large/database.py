@@ -28,7 +28,7 @@ def duckdb_pieces(path: Path, reading: Reading) -> Pieces:
     require_extra("duckdb", "Reading a DuckDB file", "duckdb", "pyarrow")
     with in_our_words("DuckDB file"), closing(_opened(path)) as base:
         table = _table(base, reading.sheet)
-        schema = base.sql(f"select * from {table} limit 0").to_arrow_reader(1).schema
+        schema = _batches(base, f"select * from {table} limit 0").schema
         check_names(list(schema.names), MAX_COLUMNS)
         names = tuple(flat_columns(schema))
     wanted = names if reading.wanted is None else tuple(name for name in names if name in reading.wanted)
@@ -37,7 +37,7 @@ def duckdb_pieces(path: Path, reading: Reading) -> Pieces:
         with in_our_words("DuckDB file"), closing(_opened(path)) as base:
             ((n_rows,),) = base.execute(f"select count(*) from {table}").fetchall()
             done, columns = 0, ", ".join(map(_quoted, wanted))
-            reader = base.sql(f"select {columns} from {table}").to_arrow_reader(ROWS_AT_ONCE)
+            reader = _batches(base, f"select {columns} from {table}")
             if not n_rows:
                 yield table_of_arrow(reader.schema.empty_table(), path.name)
             for batch in reader:
@@ -53,6 +53,12 @@ def _opened(path: Path) -> Any:
 
     settings = {"enable_external_access": "false", "autoload_known_extensions": "false", "threads": "2"}
     return duckdb.connect(str(path), read_only=True, config=settings)
+
+
+def _batches(base: Any, query: str) -> Any:
+    """An Arrow reader of the rows, in the order in which they are stored."""
+    found = base.sql(query)
+    return (getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader)(ROWS_AT_ONCE)  # its name before version 2
 
 
 def _table(base: Any, asked: str | None) -> str:

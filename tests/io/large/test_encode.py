@@ -129,6 +129,14 @@ def test_pieces_are_the_whole_to_the_last_bit(kind, n_rows, tmp_path):
             assert here.to_json() == there.to_json(), name
 
 
+def test_pieces_drop_what_is_missing(tmp_path):
+    """A missing number is in no bin, and its row in no count; a replaced one is in the bin of its replacement."""
+    rows = {"note": ["k"] * 4, "income": [None, float("nan"), 1.0, float("inf")], "age": [1, 2, None, 3], "town": ["Rio"] * 4}
+    with dpviz.encode_large(write_parquet(rows | {"ok": ["no"] * 4}, tmp_path / "table"), SCHEMA) as large:
+        assert [column.tolist() for column in large.data.columns] == [[1.0], [40], [0]]
+        assert large.class_counts().tolist() == [1, 0]
+
+
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_a_numeric_target_too(kind, tmp_path):
     rows = drawn(600)

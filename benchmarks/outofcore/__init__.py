@@ -1,0 +1,1 @@
+"""What a tree on a table larger than memory costs, beside one Arrow pass with bincount."""

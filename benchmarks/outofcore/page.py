@@ -1,0 +1,124 @@
+"""What a tree on a table larger than memory costs, as a page of Markdown with a chart beside it."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.outofcore.chart import chart_svg
+from benchmarks.outofcore.measure import BINS, DEPTH, FEATURES, ROWS, TURNS, Measured, measure, schema_of, write_rows
+from benchmarks.page import markdown_table
+from dpviz.commands import console
+from dpviz.commands.files import write_whole
+from dpviz.table.candidates import multiscale_grid
+from dpviz.training.scores import MOST_ROWS
+from dpviz.version import VERSION
+
+#: What is aimed at for the largest table: passes, and bytes of anonymous memory.
+MOST_PASSES, MOST_MEMORY = 2.0, 1e9
+#: The table that is only computed.
+ON_PAPER = 10**9
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """How many rows, and where the page goes."""
+    parser.add_argument(
+        "--rows", type=int, action="append", metavar="N", help="this many; may be repeated (default: 10^5 to 2*10^7)"
+    )
+    parser.add_argument("--turns", type=int, default=TURNS, metavar="N", help=f"of which the median counts (default: {TURNS})")
+    parser.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown, and its chart beside it")
+    parser.set_defaults(run=run)
+
+
+def run(args: Namespace) -> int:
+    """Write the rows, measure, print the page, and write it where asked."""
+    before, found = os.getloadavg()[0], list[Measured]()
+    with TemporaryDirectory(prefix="dpviz-benchmark-") as folder:
+        for n_rows in args.rows or ROWS:
+            console.doing(f"Measuring {n_rows:,} rows")
+            path = Path(folder) / f"{n_rows}.parquet"
+            write_rows(path, n_rows)
+            found.append(measure(path, n_rows, args.turns))
+            path.unlink()
+    load = f"{os.cpu_count()} processors; load average before it began {before:.1f}, after it {os.getloadavg()[0]:.1f}"
+    chart = None if args.out is None else args.out.with_suffix(".svg")
+    page = out_of_core_page(found, f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION} on {load}.", chart and chart.name)
+    print(page)
+    if chart is not None:
+        write_whole(chart, chart_svg([one.n_rows for one in found], _lines(found)), force=True)
+        write_whole(args.out, page, force=True)
+    return 0
+
+
+def out_of_core_page(found: Sequence[Measured], made: str, chart: str | None) -> str:
+    """The whole page."""
+    largest = found[-1]
+    memory = max(largest.encoding.memory, largest.training.memory)
+    verdicts = [_verdict(largest.ratio <= MOST_PASSES), _verdict(memory < MOST_MEMORY)]
+    head = [
+        "# Trees on tables larger than memory",
+        f"{made} Random rows of {FEATURES} numbers and two classes in Parquet; `dpviz.encode_large`, then PF-tree of depth "
+        f'{DEPTH} on its own grid, honest leaves and test included. "One pass" reads the same file once with Arrow and counts {FEATURES} '
+        f"histograms of {BINS} equal-width bins with `bincount`. Each in a process of its own, by turns, the median of the "
+        "turns; processor seconds, those of the system in brackets.",
+        markdown_table(_HEAD, [_line(one) for one in found]),
+    ]
+    below = [
+        f"At {largest.n_rows:,} rows: {largest.ratio:.1f} passes (aim: at most {MOST_PASSES:g}, {verdicts[0]}) and "
+        f"{memory / 1e6:,.0f} MB of anonymous memory (aim: below {MOST_MEMORY / 1e6:,.0f}, {verdicts[1]}). {_where(largest)}",
+        f"## {ON_PAPER:,} rows, on paper",
+        _on_paper(),
+    ]
+    picture = [f"![Processor seconds against rows]({chart})"] if chart else []
+    return "\n\n".join([*head, *picture, *below]) + "\n"
+
+
+def _lines(found: Sequence[Measured]) -> dict[str, list[float]]:
+    """What the chart shows: processor seconds."""
+    return {
+        "encoding and tree": [one.encoding.seconds + one.training.seconds for one in found],
+        "tree": [one.training.seconds for one in found],
+        "one pass": [one.reading.seconds for one in found],
+    }
+
+
+_HEAD = ("rows", "one pass", "encoding", "tree", "passes", "anonymous memory, MB")
+
+
+def _line(one: Measured) -> list[str]:
+    costs = [f"{cost.seconds:.2f} ({cost.system:.2f})" for cost in (one.reading, one.encoding, one.training)]
+    memory = max(one.encoding.memory, one.training.memory)
+    return [f"{one.n_rows:,}", *costs, f"{one.ratio:.1f}", f"{memory / 1e6:,.0f}"]
+
+
+def _verdict(met: bool) -> str:
+    return "met" if met else "not met"
+
+
+def _where(one: Measured) -> str:
+    """Where the time goes."""
+    whole = one.encoding.seconds + one.training.seconds
+    own, system = one.encoding.own / whole, one.encoding.system / whole
+    return (
+        f"Of the processor time {own:.0%} is reading and encoding, {system:.0%} the system's for encoding, most of it for "
+        f"writing {8 * FEATURES} bytes per row to files, and {one.training.seconds / whole:.0%} binning, coins and counting."
+    )
+
+
+def _on_paper() -> str:
+    grid = multiscale_grid(schema_of(ON_PAPER))
+    numbers = grid.n_bins * 2
+    levels = [2**level * numbers * 8 for level in range(DEPTH)]
+    sizes = ", ".join(f"{size / 1e3:,.0f}" for size in levels)
+    return (
+        f"{grid.n_bins:,} bins in all and two classes: a node is {numbers:,} counts of 8 bytes. Whoever counts is asked "
+        f"{DEPTH} times, once per level, and sends {sizes} kB, {sum(levels) / 1e3:,.0f} kB in all; then once for the leaves "
+        f"({2 * 2**DEPTH * 2} counts). Out of core, bins take {ON_PAPER * FEATURES / 1e9:,.0f} GB on disk, encoded rows "
+        f"{ON_PAPER * FEATURES * 8 / 1e9:,.0f} GB, coins and nodes {2 * ON_PAPER / 1e9:,.0f} GB of memory and drawing the coins "
+        f"{8 * ON_PAPER / 1e9:,.0f} GB for a moment. Scores are exact integers up to {MOST_ROWS:,} rows. Processor time grows in "
+        "proportion to the rows, as the chart shows."
+    )
