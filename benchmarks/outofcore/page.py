@@ -62,7 +62,8 @@ def out_of_core_page(found: Sequence[Measured], made: str, chart: str | None) ->
     head = [
         "# Trees on tables larger than memory",
         f"{made} Random rows of {FEATURES} numbers and two classes in Parquet; `dpviz.encode_large`, then PF-tree of depth "
-        f'{DEPTH} on its own grid, honest leaves and test included. "One pass" reads the same file once with Arrow and counts {FEATURES} '
+        f"{DEPTH} on its own grid, honest leaves and test included. "
+        f'"One pass" reads the same file once with Arrow and counts {FEATURES} '
         f"histograms of {BINS} equal-width bins with `bincount`. Each in a process of its own, by turns, the median of the "
         "turns; processor seconds, those of the system in brackets.",
         markdown_table(_HEAD, [_line(one) for one in found]),

@@ -15,8 +15,8 @@ MUTANTS = (
     Mutant(
         "impurity twice as steep",
         "dpviz/training/scores.py",
-        "return mixed * SCALE // np.maximum(2 * n, 1)",
-        "return mixed * SCALE // np.maximum(n, 1)",
+        "return whole * SCALE + rest * SCALE // np.maximum(2 * n, 1)",
+        "return 2 * (whole * SCALE + rest * SCALE // np.maximum(2 * n, 1))",
         ("tests/contract/test_neighbours.py::test_one_row_changes_what_the_ledger_says[pf-tree]",),
     ),
     Mutant(

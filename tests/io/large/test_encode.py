@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -15,11 +16,15 @@ from pyarrow import feather, parquet
 
 import dpviz
 from dpviz.errors import Cancelled, CannotCount, DpvizError, SchemaError, TableError
+from dpviz.installation import bundled
 from dpviz.io.large import arrow, database
 from dpviz.io.large import csv as large_csv
+from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule
 from dpviz.randomness import generator
+from dpviz.table.candidates import multiscale_grid
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.counting import on_disk
+from dpviz.training.counting.in_memory import counted
 
 FEATURES = (
     NumericFeature("income", 0, 1000),
@@ -312,6 +317,56 @@ def test_a_view_that_would_read_a_file_is_no_table(tmp_path):
 def test_a_learner_that_needs_rows_is_refused(tmp_path):
     with dpviz.encode_large(write_csv(drawn(5), tmp_path / "table"), SCHEMA) as large, pytest.raises(CannotCount, match="s-gbdt"):
         dpviz.fit("s-gbdt", large, epsilon=1.0, seed=1)
+
+
+def test_a_sample_gives_the_same_tree(monkeypatch):
+    monkeypatch.setattr(large_csv, "_AT_ONCE", 40_000)
+    path, schema = bundled("data/loans.csv.gz"), dpviz.load_schema(bundled("data/loans.schema.json"))
+    whole = dpviz.encode(dpviz.read_table(path), schema)
+    with dpviz.encode_large(path, schema) as large:
+        pair = [dpviz.fit("pf-tree", data, epsilon=1.0, seed=2).to_json() for data in (whole, large)]
+        assert large.identity == whole.identity
+    assert pair[0] == pair[1]
+
+
+@pytest.mark.slow
+def test_a_million_rows_give_the_same_tree(tmp_path, monkeypatch):
+    monkeypatch.undo()  # pieces of the usual size
+    rows = {
+        name: np.array(values, dtype=object)[generator(at).integers(len(values), size=10**6)]
+        for at, (name, values) in enumerate({"income": INCOMES, "age": AGES, "town": TOWNS, "ok": ANSWERS}.items())
+    }
+    path = tmp_path / "million.parquet"
+    parquet.write_table(pa.table({name: pa.array(values, TYPES[name]) for name, values in rows.items()}), path)
+    whole = dpviz.encode(dpviz.read_table(path), SCHEMA)
+    with dpviz.encode_large(path, SCHEMA) as large:
+        assert large.identity == whole.identity
+        assert large.report == replace(whole.report, ignored_columns=())
+        pair = [dpviz.fit("pf-tree", data, epsilon=1.0, seed=2, depth=4).to_json() for data in (whole, large)]
+    assert pair[0] == pair[1]
+
+
+def test_every_count_of_every_level_is_that_of_memory(tmp_path):
+    """Also of nodes that are not divided, and without the rows that coins set aside."""
+    rows = drawn(700)
+    whole = in_memory(rows, tmp_path, "parquet")
+    grid = multiscale_grid(SCHEMA)
+    parts = generator(3).integers(3, size=whole.n_rows).astype(np.uint8)
+    with dpviz.encode_large(write_parquet(rows, tmp_path / "table"), SCHEMA) as large:
+        for given in (None, parts):
+            roots = [counted(data).root(grid) for data in (whole, large)]
+            level = [roots if given is None else [root.of_part_0(given) for root in roots]]
+            for feature in (0, 2, 1):
+                for here, there in level:
+                    np.testing.assert_array_equal(here.histogram, there.histogram)
+                left = np.arange(grid.features[feature].n_bins) % 2 == 0
+                divided = level if len(level) < 4 else level[1:]  # the first node of the last level has ended
+                pairs = [[node.children(feature, left) for node in pair] for pair in divided]
+                level = [[of_one[side], of_other[side]] for of_one, of_other in pairs for side in (0, 1)]
+        root = Branch(ThresholdRule(0, 100.0), Leaf(0), Branch(SubsetRule(2, (0,)), Leaf(0), Leaf(1)))
+        ours, theirs = (counted(data).leaf_counts(root, parts, 2) for data in (whole, large))
+        np.testing.assert_array_equal(ours, theirs)
+        assert ours.sum() == np.count_nonzero(parts)
 
 
 def test_rows_of_many_nodes_are_counted_where_they_are(tmp_path):
