@@ -1,7 +1,8 @@
 """Take the pictures of every page: `python -m tests.browser.screenshots [PAGE ...]` writes data/screenshots/.
 
-1440 and 390 px wide, light and dark, on the loan sample, whose register holds two releases. README shows some of them. Needs a
-Chromium (DPVIZ_BROWSER, one on the path, or Playwright's own).
+1440 and 390 px wide, light and dark, on the loan sample, whose register holds two releases. README shows some of them. `report`
+is the printed report of the second: page one, and the first page of the annexes, on A4. Needs a Chromium (DPVIZ_BROWSER, one on
+the path, or Playwright's own).
 """
 
 from __future__ import annotations
@@ -10,11 +11,15 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import sync_playwright
 
+from dpviz.figures.publish.page_one import Signed
+from dpviz.figures.publish.report import report_html
+from dpviz.io.exports.contract import Exportable
 from dpviz.io.samples import load_sample
 from dpviz.release.publish import ReleaseRequest, publish
 from dpviz.release.register import ReleaseRegister
@@ -26,6 +31,8 @@ from tests.browser.visiting import settled, visitor
 FOLDER = ROOT / "data" / "screenshots"
 WIDTHS = {"wide": 1440, "narrow": 390}
 TALLEST = 2600
+#: Pixels of a sheet.
+A4 = {"width": 794, "height": 1123}
 COLOURS = 128  # of a palette: a page of flat colours loses nothing visible
 
 
@@ -53,6 +60,24 @@ def take(browser: Any, address: str, page_name: str, size: str) -> list[Path]:
         _shrink(paths[-1])
     context.close()
     return paths
+
+
+def print_report(browser: Any) -> Iterator[Path]:
+    """Pictures of two pages of the report as it is printed; their paths."""
+    entry = ReleaseRegister().releases()[1]
+    signed = Signed(entry.data_set, entry.finished[:10], "The bank's statistician")
+    page = browser.new_page(viewport=A4)
+    page.emulate_media(media="print")
+    page.set_content(report_html(Exportable(Path(entry.file).read_text(encoding="utf-8")), signed))
+    page.add_style_tag(content="body { padding: 16mm }")
+    for number, others in ((1, ".annex, .annex ~ *"), (2, "main > :has(~ .annex)")):
+        hidden = page.add_style_tag(content=f"{others} {{ display: none }}")
+        path = FOLDER / f"report-page-{number}.png"
+        page.screenshot(path=path)
+        hidden.evaluate("tag => tag.remove()")
+        _shrink(path)
+        yield path
+    page.close()
 
 
 def _settle(page: Any) -> None:
@@ -92,7 +117,10 @@ def _take_all(names: list[str]) -> None:
     binary = os.environ.get("DPVIZ_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
     with serve(ROOT / "app.py") as address, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=binary, args=BROWSER_ARGUMENTS)
-        for name in names or pages():
+        if "report" in names or not names:
+            for path in print_report(browser):
+                print(path.relative_to(ROOT))
+        for name in [name for name in names if name != "report"] or ([] if names else pages()):
             for size in WIDTHS:
                 for path in take(browser, address, name, size):
                     print(path.relative_to(ROOT), flush=True)
