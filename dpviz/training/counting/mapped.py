@@ -11,6 +11,7 @@ from types import TracebackType
 
 import numpy as np
 
+from dpviz.errors import DpvizError
 from dpviz.models.packed_forest import PackedTrees, values_of
 from dpviz.models.tree import Node
 from dpviz.privacy.leaf_labels import LeafCounts
@@ -30,8 +31,6 @@ class MappedRows(CountedRows):
 
     Attributes
     ----------
-    data : EncodedDataset
-        The rows; whoever asks for a column as a whole reads it as a whole.
     names : tuple of str
         All columns of the source, in its order. Public.
     notes : tuple of str
@@ -41,7 +40,8 @@ class MappedRows(CountedRows):
     def __init__(
         self, data: EncodedDataset, names: tuple[str, ...] = (), notes: tuple[str, ...] = (), stop: Stop | None = None
     ) -> None:
-        self.data, self.schema, self.names, self.notes = data, data.schema, names, notes
+        self._data: EncodedDataset | None = data
+        self.schema, self.names, self.notes = data.schema, names, notes
         self._stop = stop
         self.not_row_wise, self.rows_per_person, self.report = data.not_row_wise, data.rows_per_person, data.report
 
@@ -53,7 +53,14 @@ class MappedRows(CountedRows):
 
     def close(self) -> None:
         """Give up the rows. Their temporary files end once nothing uses their columns any more."""
-        self.__dict__.pop("data", None)
+        self._data = None
+
+    @property
+    def data(self) -> EncodedDataset:
+        """The rows; whoever asks for a column as a whole reads it as a whole. Raises DpvizError once they are closed."""
+        if self._data is None:
+            raise DpvizError("These rows were closed.", remedy="Use them inside their `with` block.")
+        return self._data
 
     @property
     def n_rows(self) -> int:
