@@ -69,7 +69,7 @@ def test_the_tree_on_screen_is_one_of_them():
     (now,) = [step for step in steps_of(test) if step["value"] == 0.37]
     (deep,) = [step for step in steps_of(test, "depth") if step["value"] == 2]
     for step in (now, deep):
-        assert f"test accuracy {accuracy:.3f};" in step["words"]
+        assert f"test accuracy {accuracy:.1%};" in step["words"]
 
 
 def test_a_depth_that_is_dragged_to_is_one_the_sidebar_has(monkeypatch):
