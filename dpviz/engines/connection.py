@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
 from sqlglot.expressions import Expression
@@ -13,6 +14,8 @@ from dpviz.engines.expressions import Words
 from dpviz.engines.kinds import ColumnKind
 from dpviz.errors import DpvizError, EngineError
 from dpviz.randomness import random_128_bits
+
+T = TypeVar("T")
 
 
 class Connection(Protocol):
@@ -42,6 +45,17 @@ class Connection(Protocol):
 def new_name() -> str:
     """A name for a temporary table that says nothing and that no other table has."""
     return f"dpviz_{random_128_bits():032x}"
+
+
+def asked(ask: Callable[[], T], cancel: Callable[[], None]) -> T:
+    """`ask()`, which Ctrl-C ends by `cancel`: in the main thread DuckDB would not notice, and ADBC would call it a timeout."""
+    with ThreadPoolExecutor(1) as thread:
+        answer = thread.submit(ask)
+        try:
+            return answer.result()
+        except KeyboardInterrupt:
+            cancel()
+            raise
 
 
 @contextmanager

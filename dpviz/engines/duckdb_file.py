@@ -13,7 +13,7 @@ import numpy as np
 from sqlglot.expressions import Expression
 
 from dpviz.engines.address import Address
-from dpviz.engines.connection import in_our_words, new_name
+from dpviz.engines.connection import asked, in_our_words, new_name
 from dpviz.engines.expressions import Words
 from dpviz.engines.kinds import ColumnKind
 from dpviz.engines.statements import blocks, joining, numbering, written
@@ -75,13 +75,13 @@ class DuckDBFile:
     def _make(self, select: str) -> str:
         name = new_name()
         with in_our_words("DuckDB"):
-            self._base.execute(f"CREATE TEMP TABLE {name} AS {select}")
+            asked(lambda: self._base.execute(f"CREATE TEMP TABLE {name} AS {select}"), self._base.interrupt)
         return name
 
     def rows(self, statement: str) -> list[tuple[int, ...]]:
         """Counts."""
         with in_our_words("DuckDB"):
-            return self._base.execute(written(statement, "duckdb")).fetchall()
+            return asked(lambda: self._base.execute(written(statement, "duckdb")).fetchall(), self._base.interrupt)
 
     def drop(self, table: str) -> None:
         """Drop a temporary table."""

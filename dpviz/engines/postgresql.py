@@ -10,7 +10,7 @@ import numpy as np
 from sqlglot.expressions import Expression
 
 from dpviz.engines.address import Address
-from dpviz.engines.connection import in_our_words, new_name
+from dpviz.engines.connection import asked, in_our_words, new_name
 from dpviz.engines.expressions import Words
 from dpviz.engines.kinds import ColumnKind
 from dpviz.engines.statements import blocks, joining, numbering, written
@@ -92,7 +92,7 @@ class PostgreSQL:
 
     def _execute(self, statement: str, parameters: list[str] | None = None) -> list[Any]:
         with self._base.cursor() as cursor:
-            cursor.execute(statement, parameters)
+            asked(lambda: cursor.execute(statement, parameters), cursor.adbc_cancel)
             return cursor.fetchall() if cursor.description else []
 
     def rows(self, statement: str) -> list[tuple[int, ...]]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import logging
+import os
+import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -198,6 +201,18 @@ def test_what_fails_or_is_stopped_in_mid_level_leaves_nothing(engine: Engine) ->
         dpviz.fit("pf-tree", rows, epsilon=1.0, depth=3, source=_Struck(fail))
     assert failed.value.code == "failed"
     assert engine.left() == []
+
+
+def test_ctrl_c_ends_a_statement_of_hours(duckdb: Engine) -> None:
+    """DuckDB itself would not notice."""
+    given, schema = _canaries()
+    with opened(duckdb.fill("slow", given), schema) as rows:
+        for_ever = "SELECT COUNT(*) FROM range(10000000000) AS a, range(1000) AS b"
+        ctrl_c = threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT])
+        ctrl_c.start()
+        with pytest.raises(KeyboardInterrupt):
+            rows._connection.rows(for_ever)
+    assert duckdb.left() == []
 
 
 def test_an_engine_that_dies_in_mid_level_is_a_typed_error_that_quotes_nothing(
