@@ -66,11 +66,7 @@ class InDuckDB(Engine):
         return f"duckdb:///{path}?table={name}"
 
     def left(self) -> list[str]:
-        return [path.name for path in Path(tempfile.gettempdir()).glob("dpviz-duckdb-*") if path.owner() == _me()]
-
-
-def _me() -> str:
-    return pwd.getpwuid(os.geteuid()).pw_name
+        return [path.name for path in self.folder.glob("dpviz-duckdb-*")]
 
 
 class InPostgreSQL(Engine):
@@ -155,7 +151,9 @@ class InSpark(Engine):
 
 @contextmanager
 def _duckdb(folder: Path) -> Iterator[Engine]:
-    yield InDuckDB(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", str(folder))  # others may have sessions of their own
+        yield InDuckDB(folder)
 
 
 @contextmanager
