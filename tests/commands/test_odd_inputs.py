@@ -148,6 +148,27 @@ def test_ctrl_c_during_an_import_is_a_stop(place):
     assert (done.returncode, done.stderr) == (130, "dpviz: Stopped.\n")
 
 
+#: Interrupts this process when `dpviz.interrupts` imports its first module: before that, Python itself is still beginning.
+AT_FIRST = """
+import os, sys
+class Finder:
+    has_begun = False
+    def find_spec(self, name, *rest):
+        if self.has_begun:
+            os.kill(os.getpid(), 2)
+        self.has_begun = self.has_begun or name == "dpviz.interrupts"
+sys.argv[0] = "dpviz"
+sys.meta_path.insert(0, Finder())
+import dpviz
+"""
+
+
+def test_ctrl_c_is_a_stop_from_the_first_import_on():
+    words = [sys.executable, "-c", AT_FIRST]
+    done = subprocess.run(words, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "dpviz: Stopped.\n")
+
+
 def argument_lists(seed, folder):
     """Endless lists of words: commands, options, names of files and devices, numbers, and rubbish."""
     rng = random.Random(seed)
