@@ -124,10 +124,12 @@ def _below(process: int) -> Sequence[int]:
 
 
 def trend(samples: Sequence[Sample]) -> float:
-    """Megabytes of the server per hundred visits, from the sample on at which the kept sessions are full.
+    """Megabytes of the server per hundred visits, from the sample on at which the kept sessions are full; nan before that.
 
     The median of the slopes between all pairs of samples (Theil-Sen): a leak grows with every visit, an allocator in rare steps.
     """
     visits = np.array([one.loads + one.sweeps for one in samples], float)
     is_full = visits - visits[0] >= KEPT
+    if is_full.sum() < 2:
+        return float("nan")
     return float(theilslopes(np.array([one.server for one in samples])[is_full], visits[is_full]).slope * 100)

@@ -33,14 +33,20 @@ def test_visitors_get_the_trees_they_ask_for():
     assert found.processor_seconds > 0
 
 
-@pytest.mark.parametrize(("each", "verdict"), [(0.0, "is flat: +0.00 MB"), (0.1, "is not flat: +10.00 MB")])
-def test_memory_that_grows_with_every_visit_is_not_flat(each, verdict):
+@pytest.mark.parametrize(("each", "slope"), [(0.0, "+0.00 MB"), (0.1, "+10.00 MB")])
+def test_memory_that_grows_with_every_visit_shows_as_a_slope(each, slope):
     loads = tuple(Sample(1.0, n, 0, 300 + each * n, 0.0, 20, 30) for n in range(0, 1001, 50))
     sweeps = tuple(Sample(2.0, 1000, n, 350.0, 900.0, 20, 30) for n in range(10, 201, 10))
     page = memory_page(Memory(loads + sweeps, 3), "Made today.")
-    assert f"The server's memory {verdict} per hundred loads and +0.00 MB per hundred sweeps" in page
+    assert f"the median slope of the server's memory is {slope} per hundred loads and +0.00 MB per hundred sweeps" in page
+    assert f"It was {max(350, 300 + each * 1000):.0f} MB at most and 350 MB at the end" in page
     assert "1,000 page loads over all pages and 200 comparisons" in page
     assert "3 visits saw an error or did not end" in page
+
+
+def test_too_few_visits_have_no_slope():
+    few = (Sample(0.0, 0, 0, 80.0, 0.0, 6, 7), Sample(0.1, 50, 0, 300.0, 0.0, 6, 7))
+    assert "nan MB per hundred loads. It was 300 MB at most" in memory_page(Memory(few, 0), "Made today.")
 
 
 @pytest.mark.slow
