@@ -123,7 +123,9 @@ ITEMS = (
         "delta is not named in the paper; best of few settings, not of many",
     ),
     Item(BOOSTING, "Figure 4b", "adult", "boosting.md#Adult: error", "30,162 rows; best of few settings, not of many"),
-    Item(BOOSTING, "Figure 5", "static noise", "boosting.md#Who is ahead", "our reading: the paper prints no formula for it"),
+    Item(
+        BOOSTING, "Figure 5", "static noise", "boosting.md#Who is ahead", "abalone alone; our reading, as no formula is printed"
+    ),
     Item(BOOSTING, "Figure 6", "the filter", "boosting.md#Who is ahead", "default settings with and without it"),
     Item(
         BOOSTING,
