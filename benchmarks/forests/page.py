@@ -95,7 +95,7 @@ Fletcher & Islam 2017 and its addendum of 2021, at epsilon {EPSILON:g} ({NEIGHBO
 - No tree that is scored is deeper than {MAX_DEPTH} levels, RGV's not deeper than 5; leaves without rows are counted at the full
   depth.
 - WallSensor and Claves, two of the paper's seven real data sets, are not in the folder. Other epsilons, numbers of trees and
-  of rows: `python -m benchmarks curves`.
+  of rows: [curves](curves.md).
 
 {made} Rerun: `python -m benchmarks forests --data DIR --folds {folds} --draws {draws}`."""
 
