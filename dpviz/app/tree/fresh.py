@@ -24,8 +24,8 @@ DRAWS = 30
 DEEP = 5
 #: Results the server keeps, of all sessions.
 KEPT = 60
-#: Seconds that the page waits for them, so that most trees come with their ink.
-SHORT = 0.25
+#: Seconds that the page waits for them: the tree itself is not to wait longer, and takes its ink when they come.
+SHORT = 0.12
 
 
 def redraws_task(asked: Asked, loaded: Loaded) -> Task:
