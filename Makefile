@@ -18,7 +18,7 @@ run: $(VENV)/.run
 	$(PY) -m dpviz app
 
 test: $(VENV)/.test
-	@.ci/engines $(PY)
+	@.ci/programs $(PY)
 	@browser=$$(.ci/browser $(PY)) || [ "$(CI)" != true ] || exit 1; \
 	DPVIZ_BROWSER="$$browser" $(PY) -m pytest -q -n $(JOBS) --no-loadscope-reorder $(ARGS)
 

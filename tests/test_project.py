@@ -89,7 +89,7 @@ def test_every_requirement_has_a_lower_and_an_upper_bound() -> None:
 
 
 def test_the_tests_bring_every_extra_but_spark_and_what_builds_the_wheel() -> None:
-    """Spark is half a gigabyte: .ci/engines brings it where there is Java."""
+    """Spark is half a gigabyte: .ci/programs brings it where there is Java."""
     project = read_toml("pyproject.toml")
     extras = project["project"]["optional-dependencies"]
     assert f"dpviz[{','.join(name for name in extras if name not in ('test', 'spark'))}]" in extras["test"]
@@ -144,7 +144,7 @@ def test_ci_runs_every_test() -> None:
     assert not re.search(r"pytest.* (-m|-k|--ignore)", recipe[1])
 
 
-@pytest.mark.parametrize("script", [".ci/run", ".ci/browser", ".ci/renderers", ".ci/supply", ".ci/engines"])
+@pytest.mark.parametrize("script", [".ci/run", ".ci/browser", ".ci/supply", ".ci/programs"])
 def test_shell_scripts_parse(script: str) -> None:
     assert (ROOT / script).read_text().startswith("#!/usr/bin/env bash\n")
     assert subprocess.run(["bash", "-n", script], cwd=ROOT, capture_output=True, text=True, check=True).stderr == ""
