@@ -25,7 +25,7 @@ settings.register_profile("fast", settings.get_profile("dpviz"), max_examples=20
 settings.load_profile("dpviz")
 
 #: Folders whose files take longest, longest first.
-LONGEST = ("browser", "benchmarks", "contract", "pages", "evaluation")
+LONGEST = ("browser", "io", "benchmarks", "contract", "pages", "evaluation")
 
 #: The one seed of tests that need a generator and do not care which.
 SEED = 20_240_601

@@ -88,8 +88,10 @@ class ThresholdCells:
     @classmethod
     def of(cls, thresholds: np.ndarray) -> ThresholdCells | None:
         """None where no such cells are few enough."""
+        if not 0 < len(thresholds) < _HELD:
+            return None
         low, high = float(thresholds[0]), float(thresholds[-1])
-        if not np.isfinite(high - low) or len(thresholds) >= _HELD:
+        if not np.isfinite(high - low):
             return None
         for n_cells in _CELLS:
             per_unit = n_cells / (high - low) if high - low > n_cells * np.finfo(np.float64).tiny else 1.0

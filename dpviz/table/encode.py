@@ -183,8 +183,9 @@ def _encoded(columns: list[_Cells | _Lookup], kept: np.ndarray) -> tuple[list[np
 def _all_prepared(table: RawTable, declared: Sequence[Feature | Target]) -> list[_Cells | _Lookup]:
     """Each column by itself, and in a large table two at a time: arrays leave the interpreter free."""
     columns = [_column(table, one.name) for one in declared]
-    with ThreadPoolExecutor(2 if table.n_rows >= _MANY_ROWS else 1) as threads:
-        return list(threads.map(_prepared, columns, declared))
+    with ThreadPoolExecutor(2) as threads:
+        of_all = threads.map if table.n_rows >= _MANY_ROWS else map
+        return list(of_all(_prepared, columns, declared))
 
 
 def _column(table: RawTable, name: str) -> RawColumn:

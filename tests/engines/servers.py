@@ -164,7 +164,7 @@ def _postgresql(folder: Path) -> Iterator[Engine]:
     if not (on_path or found):
         pytest.skip("no PostgreSQL server (Debian: apt-get install postgresql)")
     binaries = Path(on_path or found[-1]).resolve().parent
-    with tempfile.TemporaryDirectory(prefix="dpviz-pg-") as short:  # a socket's path has few characters
+    with tempfile.TemporaryDirectory(prefix="dpviz-pg-", dir="/tmp") as short:  # short, for a socket, and open to its user
         if os.geteuid() == 0:
             shutil.chown(short, "nobody")
         made = InPostgreSQL(Path(short), binaries)

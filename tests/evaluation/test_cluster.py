@@ -3,8 +3,10 @@
 import asyncio
 import os
 import signal
+import sys
 import time
 from functools import partial
+from types import ModuleType
 
 import joblib
 import pytest
@@ -32,8 +34,10 @@ def cluster():
     """Two processes with two threads each on this computer."""
     distributed = pytest.importorskip("distributed", reason="the package distributed is not installed")
     how = {"n_workers": 2, "threads_per_worker": 2, "host": "127.0.0.1", "dashboard_address": None, "silence_logs": 50}
-    with distributed.LocalCluster(**how) as local, distributed.Client(local):
-        yield local
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # Streamlit's tests leave a page, which workers would run
+        with distributed.LocalCluster(**how) as local, distributed.Client(local):
+            yield local
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from dpviz.errors import SchemaError
 from dpviz.models.tree import SubsetRule
 from dpviz.table.candidates import (
+    FEW_ROWS,
     CandidateGrid,
     FeatureCandidates,
     bin_column,
@@ -203,6 +204,11 @@ def test_16_bit_whole_numbers_bin_right_across_the_whole_of_their_range():
     column = np.concatenate([column, column])
     expected = np.searchsorted(feature.thresholds, column.astype(np.float64))
     np.testing.assert_array_equal(bin_column(feature, column), expected)
+
+
+@pytest.mark.parametrize("n", [1, FEW_ROWS])
+def test_without_thresholds_every_value_lies_in_the_one_bin(n):
+    assert bin_column(thresholds_candidates([]), np.arange(n, dtype=np.float64)).tolist() == [0] * n
 
 
 @pytest.mark.parametrize(("n", "dtype"), [(255, np.uint8), (256, np.uint16)])
