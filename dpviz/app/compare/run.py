@@ -60,12 +60,8 @@ def coarse_task(request: CompareRequest, loaded: Loaded) -> Task:
     if len(whole.keys) <= SMALL:
         return whole
     epsilons = {*grid.epsilons[::2], grid.epsilons[-1], math.inf}
-    places = [dict(zip(KEYS, key[1:], strict=True)) for key in whole.keys]  # type: ignore[index]
-    keys = (
-        key
-        for key, at in zip(whole.keys, places, strict=True)
-        if at["fold"] < COARSE_FOLDS and at["repeat"] < COARSE_REPEATS and at["epsilon"] in epsilons
-    )
+    fold, repeat, epsilon = (1 + KEYS.index(name) for name in ("fold", "repeat", "epsilon"))
+    keys = (key for key in whole.keys if key[fold] < COARSE_FOLDS and key[repeat] < COARSE_REPEATS and key[epsilon] in epsilons)  # type: ignore[index]
     return replace(whole, keys=tuple(keys))
 
 
