@@ -97,6 +97,7 @@ class Visitor:
             self._script = message.navigation.page_script_hash
         if kind == "new_session" and not message.metadata.run.fragment_ids:
             self._clocks.clear()
+            self._ids = {key: there for key, there in self._ids.items() if key[0] != "button"}  # nobody presses one that went
         elif kind == "auto_rerun":
             every = message.auto_rerun.interval
             self._clocks[message.auto_rerun.fragment_id] = monotonic() + every, every
