@@ -36,7 +36,7 @@ from benchmarks.load import memory_page
 from benchmarks.load import page as load_page
 from benchmarks.mutants import page as mutants_page
 from benchmarks.outofcore import page as outofcore_page
-from benchmarks.page import made_now, tables_page
+from benchmarks.page import made_today, show_page, tables_page
 from benchmarks.poisoning import backdoor as bench_backdoor
 from benchmarks.poisoning import measure as bench_poisoning
 from benchmarks.poisoning.run import run_poisoning
@@ -44,7 +44,6 @@ from benchmarks.speed import DEPTH, EPSILON, Line, measure
 from dpviz.__main__ import Parser, finish
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
-from dpviz.commands.files import write_whole
 from dpviz.evaluation.audit.verdicts import stored_run
 from dpviz.figures.audit.departures import departures_page
 from dpviz.learners import declared, get_learner
@@ -142,27 +141,20 @@ def _tables(args: Namespace) -> int:
         cells += bench_tables.measure(data_name, data, names, published, repeats=args.repeats, workers=args.workers)
         able = dict.fromkeys(cell.learner for cell in cells if cell.data == data_name)
         seconds |= {(data_name, name): bench_tables.seconds_per_fit(name, data) for name in able}
-    page = tables_page(cells, seconds, corrected_parts(cells, published), repeats=args.repeats, made=made_now())
-    return _shown(page, args.out)
+    page = tables_page(cells, seconds, corrected_parts(cells, published), repeats=args.repeats, made=f"{made_today()}.")
+    return show_page(page, args.out)
 
 
 def _differences(args: Namespace) -> int:
-    return _shown(departures_page(declared()), args.out)
+    return show_page(departures_page(declared()), args.out)
 
 
 def _evidence(args: Namespace) -> int:
-    return _shown(bench_evidence.evidence_page(), args.out)
+    return show_page(bench_evidence.evidence_page(), args.out)
 
 
 def _learners(args: Namespace) -> int:
-    return _shown(learners_page(declared(), stored_run()), args.out)
-
-
-def _shown(page: str, out: Path | None) -> int:
-    print(page)
-    if out is not None:
-        write_whole(out, page, force=True)
-    return 0
+    return show_page(learners_page(declared(), stored_run()), args.out)
 
 
 def _cells(line: Line) -> tuple[str, ...]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from datetime import date
+from pathlib import Path
 from time import process_time
 
 from benchmarks.tables import DEPTH, EPSILONS, FOLDS, Cell, lead, without_repeats
 from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.commands.files import write_whole
 from dpviz.evaluation.audit.planned import typical
 from dpviz.learners import DEFAULT, get_learner
 from dpviz.version import VERSION
@@ -148,9 +150,22 @@ def _times(seconds: Mapping[tuple[str, str], float]) -> str:
     return head + "\n\n" + markdown_table(["data", *(get_learner(name).title for name in names)], rows)
 
 
-def made_now() -> str:
-    """When, with which version, and in how much processor time of this process a page was made."""
-    return f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION}, in {process_time() / 60:.0f} processor minutes of one process."
+def show_page(page: str, out: Path | None) -> int:
+    """Print a page and write it to `out`, if there is one, over what is there; the exit code is 0."""
+    print(page)
+    if out is not None:
+        write_whole(out, page, force=True)
+    return 0
+
+
+def made_today() -> str:
+    """When and with which version a page was made: the beginning of a sentence."""
+    return f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION}"
+
+
+def made_alone() -> str:
+    """The same as a sentence, with the processor time of this process: for what starts no others."""
+    return f"{made_today()}, in {process_time() / 60:.0f} processor minutes of one process."
 
 
 def markdown_table(head: Sequence[str], rows: Table) -> str:

@@ -10,24 +10,22 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.data import bench_data
 from benchmarks.numbers import numbers_section
+from benchmarks.page import made_today, show_page
 from benchmarks.rare_class import rare_section
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
-from dpviz.commands.files import write_whole
 from dpviz.errors import DpvizError
 from dpviz.learners import fit
 from dpviz.randomness import child_seeds
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.contract import FitResult
 from dpviz.training.honest.report import TestReport
-from dpviz.version import VERSION
 
 EPSILONS = (0.1, 1.0)
 SPLITS, DRAWS, COVERED = 5, 3, 100
@@ -139,7 +137,7 @@ def page(lines: Iterable[Line]) -> str:
     lines = list(lines)
     drop = np.mean([line.accuracy[0] - line.accuracy[1] for line in lines])
     rows = "\n".join(map(_row, lines))
-    made = f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION} by `python -m benchmarks probabilities`"
+    made = f"{made_today()} by `python -m benchmarks probabilities`"
     return (
         f"# Probabilities and private test results of pf-tree\n\n{made}: {SPLITS} splits,\n{DRAWS} draws, depth at most "
         f"{MAX_DEPTH}, epsilon under {NEIGHBOURS}. Honest leaves are the default: 10 to 15% of the rows are\ncounted in the "
@@ -189,7 +187,4 @@ def run(args: Namespace) -> int:
         lines += [measure(name, data.with_cached_counts(), epsilon) for epsilon in EPSILONS]
     console.doing("Measuring on numbers and on a rare class")
     text = f"{page(lines)}{numbers_section(args.data, args.only)}\n{rare_section()}"
-    print(text)
-    if args.out is not None:
-        write_whole(args.out, text, force=True)
-    return 0
+    return show_page(text, args.out)

@@ -34,7 +34,7 @@ from benchmarks.boosting.measure import (
     measure_streams,
 )
 from benchmarks.boosting.owners import OWNED, Owned, measure_owners, owners_part
-from benchmarks.page import made_now, markdown_table
+from benchmarks.page import made_today, markdown_table, show_page
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
 from dpviz.commands.files import write_whole
@@ -76,13 +76,11 @@ def run_boosting(args: Namespace) -> int:
         if name in OWNED:
             console.doing(f"Training with several owners of {name}")
             owned[name] = measure_owners(data, plan)
-    page = boosting_page(found, streams, owned, plan, made=made_now())
-    print(page)
+    page = boosting_page(found, streams, owned, plan, made=f"{made_today()}.")
     if args.out is not None:
-        write_whole(args.out, page, force=True)
         table = figures(found, streams).to_csv(index=False, float_format="%.6g")
         write_whole(args.out.with_name(f"{args.out.stem}_figures.csv"), table, force=True)
-    return 0
+    return show_page(page, args.out)
 
 
 def plan_of(args: Namespace) -> Plan:

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.curves.measure import FOREST_TREES, MAX_DEPTH, NO_NOISE, Point, points
-from benchmarks.page import made_now, markdown_table
+from benchmarks.page import made_alone, markdown_table, show_page
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
 from dpviz.commands.files import write_whole
@@ -71,11 +71,8 @@ def run_curves(args: Namespace) -> int:
         if args.out is not None:
             table = pd.DataFrame(map(asdict, found)).to_csv(index=False, float_format="%.6g")
             write_whole(args.out.with_suffix(".csv"), table, force=True)
-    page = curves_page(found, args.runs, made=made_now())
-    print(page)
-    if args.out is not None:
-        write_whole(args.out, page, force=True)
-    return 0
+    page = curves_page(found, args.runs, made=made_alone())
+    return show_page(page, args.out)
 
 
 def curves_page(found: Sequence[Point], runs: int, *, made: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
-from datetime import date
 from pathlib import Path
 
 from benchmarks.forests.measure import (
@@ -21,12 +20,10 @@ from benchmarks.forests.measure import (
     table_6,
 )
 from benchmarks.forests.ranks import ranks_part
-from benchmarks.page import markdown_table
+from benchmarks.page import made_today, markdown_table, show_page
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
-from dpviz.commands.files import write_whole
 from dpviz.evaluation.audit.planned import typical
-from dpviz.version import VERSION
 
 #: Percent points within which a share of empty leaves is close, whatever its deviation.
 CLOSE = 3.0
@@ -55,11 +52,8 @@ def run_forests(args: Namespace) -> int:
     for name, data in forest_data(args.data, args.only):
         console.doing(f"Measuring on {name}")
         found.append(measure(name, data, folds=args.folds, draws=args.draws))
-    page = forests_page(found, folds=args.folds, draws=args.draws, made=f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION}.")
-    print(page)
-    if args.out is not None:
-        write_whole(args.out, page, force=True)
-    return 0
+    page = forests_page(found, folds=args.folds, draws=args.draws, made=f"{made_today()}.")
+    return show_page(page, args.out)
 
 
 def forests_page(found: Sequence[Measured], *, folds: int, draws: int, made: str) -> str:

@@ -1,4 +1,4 @@
-"""Memory of the server over a thousand page loads and two hundred sweeps: does it stay flat?
+"""Memory of the server over a thousand page loads and hundreds of sweeps: does it stay flat?
 
 A real server (`dpviz app`) in a process of its own. Every page load is a new session that reads one page to its end and goes
 away; every sweep is a new session on the Compare page that waits for its last curve. What a session leaves behind for good would

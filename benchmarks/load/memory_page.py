@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, Namespace
-from datetime import date
 from pathlib import Path
 
 from benchmarks.load.memory import AT_ONCE, KEPT, Memory, Sample, measure_memory, trend
-from benchmarks.page import markdown_table
+from benchmarks.page import made_today, markdown_table, show_page
 from dpviz.commands import console
-from dpviz.commands.files import write_whole
-from dpviz.version import VERSION
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -27,11 +24,8 @@ def run(args: Namespace) -> int:
     """Measure, print the page, and write it where asked."""
     console.doing(f"Loading {args.loads} pages and computing {args.sweeps} comparisons")
     found = measure_memory(loads=args.loads, sweeps=args.sweeps, every=args.every)
-    page = memory_page(found, f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION} on {os.cpu_count()} processors.")
-    print(page)
-    if args.out is not None:
-        write_whole(args.out, page, force=True)
-    return 0
+    page = memory_page(found, f"{made_today()} on {os.cpu_count()} processors.")
+    return show_page(page, args.out)
 
 
 def memory_page(found: Memory, made: str) -> str:
@@ -47,7 +41,7 @@ def memory_page(found: Memory, made: str) -> str:
         f"{AT_ONCE} at a time, over the websocket that a browser would use. Memory is what is resident (RSS): of the server, and "
         f"of its worker processes together, where what they share counts for each of them. Streamlit keeps up to {KEPT} sessions "
         "for two minutes after their browsers have gone, each with three open files.\n\n"
-        f"{made} Rerun: `python -m benchmarks memory`.\n\n"
+        f"{made} Rerun: `python -m benchmarks memory --loads {last.loads} --sweeps {last.sweeps}`.\n\n"
         f"{markdown_table(head, [_line(one) for one in found.samples])}\n\n"
         f"From {KEPT} visits of a kind on, the median slope of the server's memory is {told}. "
         f"It was {max(one.server for one in found.samples):.0f} MB at most and {last.server:.0f} MB at the end. "

@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.load.measure import ARRIVE_WITHIN, LIMIT, PAUSE, Load, Request, measure, seconds_of
+from benchmarks.page import made_today, show_page
 from dpviz.commands import console
-from dpviz.commands.files import write_whole
 from dpviz.evaluation.intervals import wilson
-from dpviz.version import VERSION
 
 TARGET = 0.95
 
@@ -34,11 +32,8 @@ def run(args: Namespace) -> int:
     before = os.getloadavg()[0]
     found = measure(sessions=args.sessions, comparing=args.comparing, seconds=args.seconds)
     machine = f"{os.cpu_count()} processors; load average before it began {before:.1f}"
-    page = load_page(found, f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION} on {machine}.")
-    print(page)
-    if args.out is not None:
-        write_whole(args.out, page, force=True)
-    return 0
+    page = load_page(found, f"{made_today()} on {machine}.")
+    return show_page(page, args.out)
 
 
 def load_page(found: Load, made: str) -> str:

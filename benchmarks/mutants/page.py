@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from datetime import date
 from itertools import groupby
 from pathlib import Path
 from time import perf_counter
@@ -12,11 +11,9 @@ from time import perf_counter
 from benchmarks.mutants.changes import MUTANTS
 from benchmarks.mutants.mutant import problems
 from benchmarks.mutants.running import ROOT, Outcome, try_all
-from benchmarks.page import markdown_table
+from benchmarks.page import made_today, markdown_table, show_page
 from dpviz.commands import console
-from dpviz.commands.files import write_whole
 from dpviz.errors import DpvizError
-from dpviz.version import VERSION
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -36,10 +33,8 @@ def run_mutants(args: Namespace) -> int:
     console.doing(f"Trying {len(asked)} changes")
     started = perf_counter()
     outcomes = try_all(asked, workers=args.workers)
-    page = mutants_page(outcomes, f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION}, in {perf_counter() - started:.0f} s.")
-    print(page)
-    if args.out is not None:
-        write_whole(args.out, page, force=True)
+    page = mutants_page(outcomes, f"{made_today()}, in {perf_counter() - started:.0f} s.")
+    show_page(page, args.out)
     return 0 if all(outcome.is_caught for outcome in outcomes) else 1
 
 

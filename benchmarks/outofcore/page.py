@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.outofcore.chart import chart_svg
 from benchmarks.outofcore.measure import BINS, DEPTH, FEATURES, ROWS, TURNS, Measured, measure, schema_of, write_rows
-from benchmarks.page import markdown_table
+from benchmarks.page import made_today, markdown_table, show_page
 from dpviz.commands import console
 from dpviz.commands.files import write_whole
 from dpviz.table.candidates import multiscale_grid
 from dpviz.training.scores import MOST_ROWS
-from dpviz.version import VERSION
 
 #: What is aimed at for the largest table: passes, and bytes of anonymous memory.
 MOST_PASSES, MOST_MEMORY = 2.0, 1e9
@@ -46,12 +44,10 @@ def run(args: Namespace) -> int:
             path.unlink()
     load = f"{os.cpu_count()} processors; load average before it began {before:.1f}, after it {os.getloadavg()[0]:.1f}"
     chart = None if args.out is None else args.out.with_suffix(".svg")
-    page = out_of_core_page(found, f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION} on {load}.", chart and chart.name)
-    print(page)
+    page = out_of_core_page(found, f"{made_today()} on {load}.", chart and chart.name)
     if chart is not None:
         write_whole(chart, chart_svg([one.n_rows for one in found], _lines(found)), force=True)
-        write_whole(args.out, page, force=True)
-    return 0
+    return show_page(page, args.out)
 
 
 def out_of_core_page(found: Sequence[Measured], made: str, chart: str | None) -> str:

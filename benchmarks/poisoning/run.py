@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from datetime import date
 from pathlib import Path
 
 from benchmarks.data import bench_data, manifest
+from benchmarks.page import made_today, show_page
 from benchmarks.poisoning import measure as bench
 from benchmarks.poisoning.page import Line, poisoning_page
 from dpviz.accounting.guarantee import NEIGHBOURS
@@ -15,7 +15,6 @@ from dpviz.commands.files import write_whole
 from dpviz.evaluation.robustness.poisoning import PoisoningTable
 from dpviz.learners import DEFAULT
 from dpviz.table.dataset import EncodedDataset
-from dpviz.version import VERSION
 
 
 def run_poisoning(args: Namespace) -> int:
@@ -28,12 +27,10 @@ def run_poisoning(args: Namespace) -> int:
         for name, data in (bench_data(args.data, list(about)) if about else ())
         for line in _lines(args, name, data, about[name])
     ]
-    made = f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION}."
-    page = poisoning_page(lines, splits=args.splits, draws=100 * args.hundreds, made=made)
-    print(page)
+    page = poisoning_page(lines, splits=args.splits, draws=100 * args.hundreds, made=f"{made_today()}.")
     if args.out is not None:
-        _write(args.out, page, lines)
-    return 0
+        _write_figure(args.out, lines)
+    return show_page(page, args.out)
 
 
 def _lines(args: Namespace, name: str, data: EncodedDataset, published: list[bench.PublishedRow]) -> list[Line]:
@@ -53,13 +50,12 @@ def _lines(args: Namespace, name: str, data: EncodedDataset, published: list[ben
     return lines
 
 
-def _write(out: Path, page: str, lines: list[Line]) -> None:
+def _write_figure(out: Path, lines: list[Line]) -> None:
     tables: dict[tuple[str, float, str], PoisoningTable] = {}
     again: dict[tuple[str, float], bench.Repeated] = {}
     for line in lines:
         tables[line.data, line.epsilon, line.ours.learner] = line.ours
         tables[line.data, line.epsilon, line.votes.learner] = line.votes
         again[line.data, line.epsilon] = line.same
-    write_whole(out, page, force=True)
     if tables:
         write_whole(out.with_name(f"{out.stem}_figure_3.csv"), bench.figure_3(tables, again).to_csv(index=False), force=True)
