@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -13,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.browser.serving import installed_browser
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED_DATA = ROOT.parent / "shared" / "data"
@@ -113,8 +114,7 @@ def shared_data() -> Path:
 @pytest.fixture(scope="session")
 def browser_path() -> str | None:
     """A Chromium to drive: `make test` names it in DPVIZ_BROWSER. None means Playwright's own."""
-    named = os.environ.get("DPVIZ_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
-    if named:
+    if named := installed_browser():
         return named
     from playwright.sync_api import sync_playwright
 

@@ -42,6 +42,7 @@ def test_memory_that_grows_with_every_visit_shows_as_a_slope(each, slope):
     assert f"It was {max(350, 300 + each * 1000):.0f} MB at most and 350 MB at the end" in page
     assert "1,000 page loads over all pages and 200 comparisons" in page
     assert "3 visits saw an error or did not end" in page
+    assert "`python -m benchmarks memory --loads 1000 --sweeps 200`" in page
 
 
 def test_too_few_visits_have_no_slope():

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import sys
 from pathlib import Path
 from statistics import median
@@ -18,7 +17,7 @@ from typing import Any
 
 from playwright.async_api import async_playwright
 
-from tests.browser.serving import BROWSER_ARGUMENTS, ROOT, process_of
+from tests.browser.serving import BROWSER_ARGUMENTS, ROOT, installed_browser, process_of
 from tests.browser.visiting import PATIENCE
 
 TELEPHONE = {"viewport": {"width": 390, "height": 844}}
@@ -37,9 +36,8 @@ def main(pupils: int) -> None:
 
 
 async def _hour(address: str, pupils: int) -> None:
-    binary = os.environ.get("DPVIZ_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
     async with async_playwright() as driver:
-        browser = await driver.chromium.launch(executable_path=binary, args=BROWSER_ARGUMENTS)
+        browser = await driver.chromium.launch(executable_path=installed_browser(), args=BROWSER_ARGUMENTS)
         faults: list[str] = []
         teacher = await _page(browser, faults, {"viewport": {"width": 1440, "height": 900}})
         await teacher.goto(f"{address}/hour")

@@ -5,8 +5,6 @@ Prints clicks and seconds, and leaves pictures of every step in FOLDER.
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 import time
 from dataclasses import dataclass, field
@@ -15,7 +13,7 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from tests.browser.serving import BROWSER_ARGUMENTS, ROOT, serve
+from tests.browser.serving import BROWSER_ARGUMENTS, ROOT, installed_browser, serve
 from tests.browser.visiting import idle, visitor
 from tests.io.tables.faulty import FILES, Faulty
 
@@ -85,9 +83,8 @@ def from_file_to_tree(owner: Owner, address: str, made: Faulty) -> None:
 
 def main(folder: Path, kinds: list[str]) -> None:
     """Drive every kind of file, and print what it took."""
-    binary = os.environ.get("DPVIZ_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
     with serve(ROOT / "app.py") as address, sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=binary, args=BROWSER_ARGUMENTS)
+        browser = driver.chromium.launch(executable_path=installed_browser(), args=BROWSER_ARGUMENTS)
         for kind in kinds or list(FILES):
             made = FILES[kind]()
             pictures = folder / kind

@@ -8,7 +8,6 @@ another session. The exit code is 0 whether or not a target is met. Needs a Chro
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Callable
 from statistics import median
@@ -17,7 +16,7 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from tests.browser.serving import BROWSER_ARGUMENTS, ROOT, serve
+from tests.browser.serving import BROWSER_ARGUMENTS, ROOT, installed_browser, serve
 from tests.browser.visiting import visitor
 
 ROUNDS = 3
@@ -45,10 +44,9 @@ def seconds_until(page: Any, address: str, name: str) -> float:
 def main(names: list[str]) -> None:
     """Print a line per page, and three about Compare."""
     pages = names or sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
-    binary = os.environ.get("DPVIZ_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
     print(f"load average before it began {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors, median of {ROUNDS} rounds")
     with serve(ROOT / "app.py") as address, sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=binary, args=BROWSER_ARGUMENTS)
+        browser = driver.chromium.launch(executable_path=installed_browser(), args=BROWSER_ARGUMENTS)
         context = visitor(browser, viewport={"width": 1440, "height": 900})
         for name in pages:
             _say(f"{name}: first useful picture", FIRST, lambda name=name: _in_new_session(context, address, name))

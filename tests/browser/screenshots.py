@@ -8,7 +8,6 @@ the path, or Playwright's own).
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -25,7 +24,7 @@ from dpviz.release.publish import ReleaseRequest, publish
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
-from tests.browser.serving import BROWSER_ARGUMENTS, ROOT, serve
+from tests.browser.serving import BROWSER_ARGUMENTS, ROOT, installed_browser, serve
 from tests.browser.visiting import settled, visitor
 
 FOLDER = ROOT / "data" / "screenshots"
@@ -114,9 +113,8 @@ def main(names: list[str]) -> None:
 
 def _take_all(names: list[str]) -> None:
     FOLDER.mkdir(exist_ok=True)
-    binary = os.environ.get("DPVIZ_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
     with serve(ROOT / "app.py") as address, sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=binary, args=BROWSER_ARGUMENTS)
+        browser = driver.chromium.launch(executable_path=installed_browser(), args=BROWSER_ARGUMENTS)
         if "report" in names or not names:
             for path in print_report(browser):
                 print(path.relative_to(ROOT))

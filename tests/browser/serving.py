@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -14,6 +15,11 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 BROWSER_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+
+
+def installed_browser() -> str | None:
+    """The Chromium that DPVIZ_BROWSER names, or one on the path; None where Playwright's own is to be tried."""
+    return os.environ.get("DPVIZ_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
 
 
 @contextmanager
