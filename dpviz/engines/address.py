@@ -9,8 +9,6 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from dpviz.errors import EngineError
 
-#: Schemes of addresses, and the extra of dpviz that brings the driver.
-ENGINES = {"postgresql": "postgresql", "duckdb": "duckdb", "spark": "spark"}
 _FORM = "Write postgresql://user@host/database?table=NAME, duckdb:///FOLDER/FILE?table=NAME or spark:///?table=NAME."
 _PASSWORDS = {
     "postgresql": "Leave it out: PostgreSQL's own password file (~/.pgpass), service file and PG* variables are used.",
@@ -32,7 +30,7 @@ class Address:
     table : tuple of str
         The table's name, with its schema and catalog before it.
     order : str
-        The column by which rows are numbered, so that a seed throws the same coins as for a file in this order. Without it rows
+        The column by which rows are numbered, so that a seed draws the same coins as for a file in this order. Without it rows
         are numbered as they are stored.
     """
 
@@ -50,7 +48,7 @@ class Address:
 
 def is_address(text: str) -> bool:
     """Whether this names a table in an engine rather than a file."""
-    return text.partition(":")[0].lower() in {*ENGINES, "postgres"} and "://" in text
+    return text.partition(":")[0].lower() in {*_OF, "postgres"} and "://" in text
 
 
 def parse_address(text: str) -> Address:
@@ -62,7 +60,7 @@ def parse_address(text: str) -> Address:
     except ValueError:
         raise EngineError("address", "This is not the address of a table.", remedy=_FORM) from None
     engine = "postgresql" if parts.scheme == "postgres" else parts.scheme
-    if engine not in ENGINES:
+    if engine not in _OF:
         raise EngineError("address", "This engine is not known.", remedy=_FORM)
     given = dict(asked)
     if password is not None or any("pass" in name.lower() or "token" in name.lower() for name in given):

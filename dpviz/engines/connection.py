@@ -67,7 +67,7 @@ def in_our_words(engine: str, *lost: type[Exception]) -> Iterator[None]:
         raise
     except lost:
         what = f"The connection to {engine} is lost, or could not be made."
-        remedy = "See whether it runs and lets you in, then start again. Temporary tables end with the connection."
+        remedy = "Check that it is running and accepts your login, then try again. Temporary tables end with the connection."
         raise EngineError("lost", what, remedy=remedy) from None
     except Exception as error:  # drivers promise no common type, and some quote cells
         what = f"{engine} could not do what was asked ({type(error).__name__})."

@@ -51,9 +51,9 @@ class DuckDBFile:
         wanted = " AND ".join(f"{name} = ?" for name, _ in zip(names, table, strict=False))
         if len(table) == 1:
             wanted += " AND schema_name = current_schema() AND database_name = current_database()"
-        asked = f"SELECT column_name, data_type FROM duckdb_columns() WHERE {wanted} ORDER BY column_index"
+        select = f"SELECT column_name, data_type FROM duckdb_columns() WHERE {wanted} ORDER BY column_index"
         with in_our_words("DuckDB"):
-            found = self._base.execute(asked, list(reversed(table))).fetchall()
+            found = self._base.execute(select, list(reversed(table))).fetchall()
         return {name: _kind(kind) for name, kind in found}
 
     def make_encoded(self, encoding: Expression, n_features: int, *, ordered: bool) -> str:
@@ -101,4 +101,6 @@ def _kind(name: str) -> ColumnKind | str:
         return ColumnKind("decimal", digits=int(decimal[1]), scale=int(decimal[2]))
     if name in _WHOLE:
         return ColumnKind.signed(_WHOLE[name])
-    return ColumnKind(_OTHERS[name]) if name in _OTHERS else name  # type: ignore[arg-type]
+    if name in _OTHERS:
+        return ColumnKind(_OTHERS[name])  # type: ignore[arg-type]
+    return name.partition("(")[0]  # what follows ENUM( may be the texts of all cells

@@ -70,7 +70,7 @@ def _of_boolean(cell: Expression, found: Outcomes) -> Expression:
 
 
 def _of_date(cell: Expression, found: Outcomes, weekday: str) -> Expression:
-    """Days that no calendar of Python has drop their row, as they do in a file."""
+    """Days outside the range of Python's dates drop their row, as they do in a file."""
     first, last = (_literal(found.kind.literal(place), found.kind) for place in found.kind.ends)
     case = exp.case().when(cell.is_(exp.null()), _number(found.missing), copy=False)
     case = case.when(

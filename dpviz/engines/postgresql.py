@@ -32,7 +32,7 @@ SELECT a.attname::text, format_type(CASE WHEN t.typtype = 'd' THEN t.typbasetype
 FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
 WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
 """
-#: Rows come in the order in which they are stored; texts are read as the standard says; dates are ISO dates.
+#: Rows come in the order in which they are stored; texts are read as the standard says.
 _SETTINGS = {
     "jit": "off",
     "max_parallel_workers_per_gather": "0",

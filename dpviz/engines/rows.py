@@ -122,7 +122,7 @@ class EngineRows(CountedRows):
     def root(self, grid: CandidateGrid) -> LevelNode:
         """All rows, binned by `grid`; counted level by level."""
         self._use(grid)
-        return level_root(self, grid, len(self.schema.classes))
+        return level_root(self, grid)
 
     def count_level(
         self, grid: CandidateGrid, parts: np.ndarray | None, divisions: Mapping[int, Division], places: Sequence[int]

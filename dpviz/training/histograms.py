@@ -116,11 +116,6 @@ class NodeRows(CountedNode):
         return self.binned.grid
 
     @property
-    def n_classes(self) -> int:
-        """Number of classes. Public."""
-        return self.binned.n_classes
-
-    @property
     def n_rows(self) -> int:
         """Exact number of rows. Private."""
         return len(self.binned.target) if self.rows is None else len(self.rows)

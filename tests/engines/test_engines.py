@@ -290,6 +290,18 @@ def test_a_collation_without_case_changes_nothing(duckdb: Engine, tmp_path: Path
     assert found[:, 0].tolist() == [0, 1, 0]
 
 
+def test_the_values_of_an_enum_are_not_quoted(tmp_path: Path) -> None:
+    """Whoever made the type may have taken them from the cells."""
+    import duckdb as driver
+
+    with driver.connect(str(tmp_path / "enum.duckdb")) as base:
+        base.execute(f"CREATE TABLE t AS SELECT '{CANARY}'::ENUM('{CANARY}', 'plain') AS word, 'a' AS y")
+    schema = Schema((CategoricalFeature("word", ("plain", "other")),), ClassTarget("y", ("a", "b")))
+    with pytest.raises(dpviz.DpvizError, match="of the type ENUM are not read") as refused:
+        dpviz.open_table(f"duckdb:///{tmp_path / 'enum.duckdb'}?table=t", schema)
+    assert CANARY not in str(refused.value)
+
+
 def test_numbers_in_a_column_of_text_are_refused(engine: Engine) -> None:
     """Before a row is read, with the remedy."""
     given = numbered(pa.table({"text": ["1", "2", "3", "x"], "y": ["a", "b", "a", "b"]}))

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 
 from dpviz.errors import SchemaError
 from dpviz.models.tree import SubsetRule
+from dpviz.randomness import generator
 from dpviz.table.candidates import (
     FEW_ROWS,
     CandidateGrid,
     FeatureCandidates,
+    ThresholdCells,
     bin_column,
     equal_width_grid,
     multiscale_fractions,
@@ -262,3 +264,29 @@ def test_subsets_and_ranges_agree_on_what_goes_left():
     assert ranged.left_bins(0).tolist() == listed.left_bins(0).tolist()
     grid = CandidateGrid(Schema((CategoricalFeature("c", ("a", "b", "c")),), TARGET), (ranged,), "one")
     assert rule_of(grid, 0, 0) == SubsetRule(0, (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("low", "width", "has_cells"),
+    [
+        (0.0, 1.0, True),
+        (-4.0, 8.0, True),
+        (1e-300, 1e-300, True),
+        (-1e300, 1.9e300, True),
+        (1e9, 1e-3, True),
+        (0.0, 5e-324, False),
+        (-1.7e308, math.inf, False),
+    ],
+)
+def test_bins_by_cells_are_bins_by_search(low, width, has_cells):
+    cuts = np.unique([-1.7e308, 1.7e308] if width == math.inf else low + width * multiscale_fractions())
+    cells = ThresholdCells.of(cuts)
+    assert (cells is not None) == has_cells
+    if cells is not None:
+        inside = generator(5).uniform(low, low + width, 3000)
+        values = np.concatenate([inside, cuts, np.nextafter(cuts, -np.inf), np.nextafter(cuts, np.inf)])
+        np.testing.assert_array_equal(cells.bins(values), np.searchsorted(cuts, values))
+
+
+def test_thresholds_too_close_for_cells_have_none():
+    assert ThresholdCells.of(np.array([0.0, 1e-12, 1.0])) is None

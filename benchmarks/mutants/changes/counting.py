@@ -8,7 +8,7 @@ MUTANTS = (
     Mutant(
         "rows that coins set aside are counted while a level is counted",
         "dpviz/training/counting/levels.py",
-        "return level_root(self.growth.counter, self.grid, self.n_classes, parts)",
+        "return level_root(self.growth.counter, self.grid, parts)",
         "return self",
         ("tests/training/counting/test_contract.py::test_whoever_counts_the_model_is_the_same_to_the_last_bit",),
     ),

@@ -40,9 +40,8 @@ def csv_pieces(path: Path, reading: Reading) -> Pieces:
         encoding = reading.encoding or "utf-8"
 
     def table(piece: bytes) -> RawTable:
-        about = {"names": header.names, "delimiter": header.delimiter, "encoding": encoding}
-        most = {"max_bytes": len(piece), "max_rows": len(piece)}
-        return read_csv(piece, name=path.name, **about, **most)  # type: ignore[arg-type]
+        names, delimiter, most = header.names, header.delimiter, len(piece)
+        return read_csv(piece, name=path.name, names=names, delimiter=delimiter, encoding=encoding, max_bytes=most, max_rows=most)
 
     def read(step: Progress) -> Iterator[RawTable]:
         size, n_pieces = max(path.stat().st_size, 1), 0
@@ -87,9 +86,9 @@ def _blocks(file: BinaryIO) -> Iterator[bytes]:
 def _read(file: BinaryIO, read: Callable[[], bytes]) -> bytes:
     try:
         return read()
-    except (OSError, EOFError, zlib.error) as error:
-        what = f"The file is damaged or cut short ({error})."
-        raise TableError("gzip" if isinstance(file, gzip.GzipFile) else "not-a-file", what, remedy="Save it again.") from error
+    except (OSError, EOFError, zlib.error):  # which may quote bytes of the rows, or their checksum
+        code = "gzip" if isinstance(file, gzip.GzipFile) else "not-a-file"
+        raise TableError(code, "The file is damaged or cut short.", remedy="Save it again.") from None
 
 
 def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:

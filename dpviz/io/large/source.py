@@ -12,25 +12,21 @@ from dpviz.io.large.database import duckdb_pieces
 from dpviz.io.large.pieces import Pieces, Reading, files_of, joined
 from dpviz.io.limits import MAX_BYTES
 
+_DATABASES = (".duckdb", ".ddb", ".db")
 _READERS: dict[tuple[str, ...], Callable[[Path, Reading], Pieces]] = {
     (".parquet",): parquet_pieces,
     (".feather", ".arrow"): feather_pieces,
-    (".duckdb", ".ddb", ".db"): duckdb_pieces,
+    _DATABASES: duckdb_pieces,
     (".csv", ".tsv", ".tab", ".txt", ".csv.gz", ".tsv.gz"): csv_pieces,
 }
-_DATABASES = (".duckdb", ".ddb", ".db")
 
 
 def is_large(path: Path) -> bool:
     """Whether a source is read in pieces unasked: a folder, a database, or a file that takes too much memory (`limits.py`)."""
     try:
-        return path.is_dir() or (path.is_file() and (_is_database(path) or path.stat().st_size > MAX_BYTES))
+        return path.is_dir() or (path.is_file() and (path.name.lower().endswith(_DATABASES) or path.stat().st_size > MAX_BYTES))
     except OSError:
         return False
-
-
-def _is_database(path: Path) -> bool:
-    return path.name.lower().endswith(_DATABASES)
 
 
 def pieces_of(path: Path, reading: Reading) -> Pieces:

@@ -12,11 +12,10 @@ from dpviz.privacy.leaf_labels import LeafCounts
 from dpviz.table.candidates import CandidateGrid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.counting.contract import CountedRows, Measure, Rows
+from dpviz.training.counting.on_disk import slices
 from dpviz.training.forests.random_trees import row_order
 from dpviz.training.halving import in_bands
 from dpviz.training.histograms import NodeRows, root_rows
-
-_ROWS_AT_ONCE = 1 << 16
 
 
 class InMemory(CountedRows):
@@ -72,14 +71,13 @@ class InMemory(CountedRows):
         tree = Tree(self.schema, root)
         rows = np.arange(self.n_rows) if parts is None else np.flatnonzero(parts == part)
         leaf = tree.leaf_of_rows(self.data, rows)
-        return summed(measure, self.data.target[rows], leaf, tree.n_leaves)
+        return _summed(measure, self.data.target[rows], leaf, tree.n_leaves)
 
 
-def summed(measure: Measure, target: np.ndarray, leaf: np.ndarray, n_leaves: int) -> np.ndarray:
+def _summed(measure: Measure, target: np.ndarray, leaf: np.ndarray, n_leaves: int) -> np.ndarray:
     """Sums of a measure over rows, by leaf: int64 of shape (n_leaves, measure.width)."""
     found = np.zeros((n_leaves, measure.width), dtype=np.int64)
-    for start in range(0, len(target), _ROWS_AT_ONCE):  # few enough for sums in float64 to be exact
-        here = slice(start, start + _ROWS_AT_ONCE)
+    for here in slices(len(target)):  # few enough for sums in float64 to be exact
         numbers = measure(target[here], leaf[here])
         parts = (np.bincount(leaf[here], weights=column, minlength=n_leaves) for column in numbers.T)
         found += np.stack(list(parts), axis=1).astype(np.int64)

@@ -39,7 +39,6 @@ class _Growth:
 
     counter: LevelCounter
     grid: CandidateGrid
-    n_classes: int
     parts: np.ndarray | None = None
     divisions: dict[int, Division] = field(default_factory=dict)
     open: list[int] = field(default_factory=lambda: [1])
@@ -67,11 +66,6 @@ class LevelNode(CountedNode):
         """What the rows are binned by. Public."""
         return self.growth.grid
 
-    @property
-    def n_classes(self) -> int:
-        """Number of classes. Public."""
-        return self.growth.n_classes
-
     @cached_property
     def histogram(self) -> np.ndarray:  # type: ignore[override]
         """Class counts per bin, int64 of shape (grid.n_bins, n_classes). Private."""
@@ -86,9 +80,9 @@ class LevelNode(CountedNode):
 
     def of_part_0(self, parts: np.ndarray) -> LevelNode:
         """The root of a tree that grows from these rows."""
-        return level_root(self.growth.counter, self.grid, self.n_classes, parts)
+        return level_root(self.growth.counter, self.grid, parts)
 
 
-def level_root(counter: LevelCounter, grid: CandidateGrid, n_classes: int, parts: np.ndarray | None = None) -> LevelNode:
+def level_root(counter: LevelCounter, grid: CandidateGrid, parts: np.ndarray | None = None) -> LevelNode:
     """The root of a tree whose levels `counter` counts."""
-    return LevelNode(_Growth(counter, grid, n_classes, parts), 1, 0)
+    return LevelNode(_Growth(counter, grid, parts), 1, 0)

@@ -83,7 +83,7 @@ class MappedRows(CountedRows):
     def root(self, grid: CandidateGrid) -> LevelNode:
         """All rows, binned."""
         step = watched(None, self._stop)
-        return level_root(_Levels(self.data, _codes(self.data, grid, step), step), grid, self.data.n_classes)
+        return level_root(_Levels(self.data, _codes(self.data, grid, step), step), grid)
 
     def leaf_counts(self, root: Node, parts: np.ndarray | None, n_parts: int) -> np.ndarray:
         """Rows by part, leaf and class."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpviz.errors import DpvizError
 
-#: Rows that are read, encoded, binned or counted at once: few enough for the processor's cache.
+#: Rows that are read, encoded, binned or counted at once: few enough for the processor's cache, and for exact sums in float64.
 ROWS_AT_ONCE = 1 << 16
 
 

@@ -55,8 +55,8 @@ def beyond_widths(numbers: np.ndarray, target: NumericTarget, centre: float) -> 
 
 def width_utilities(beyond: np.ndarray) -> np.ndarray:
     """Utility of every width for the sums of `beyond_widths` over rows (private): int64, widest first."""
-    *outside, n_rows = beyond.tolist()
-    return -(BEYOND * np.array(outside) + INSIDE * (n_rows - np.array(outside)))
+    outside, n_rows = beyond[:-1], beyond[-1]
+    return -(BEYOND * outside + INSIDE * (n_rows - outside))
 
 
 def released_window(

@@ -33,7 +33,7 @@ class OneByOne(CountedRows):
         return np.array([self.classes.count(code) for code in range(self.n_classes)], dtype=np.int64)
 
     def root(self, grid) -> LevelNode:
-        return level_root(self, grid, self.n_classes)
+        return level_root(self, grid)
 
     def count_level(self, grid, parts, divisions, places) -> np.ndarray:
         self.levels += 1
