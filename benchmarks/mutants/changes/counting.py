@@ -108,6 +108,6 @@ MUTANTS = (
         "dpviz/table/candidates.py",
         "found[held] = np.searchsorted(self.thresholds, values[held])",
         'found[held] = np.searchsorted(self.thresholds, values[held], side="right")',
-        ("tests/io/large/test_encode.py::test_bins_by_cells_are_bins_by_search",),
+        ("tests/table/test_candidates.py::test_bins_by_cells_are_bins_by_search",),
     ),
 )
