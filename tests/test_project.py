@@ -158,10 +158,22 @@ def test_the_readme_names_both_commands() -> None:
     assert "make test" in text
 
 
-def test_every_test_that_is_named_in_words_exists() -> None:
-    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", (ROOT / "SECURITY.md").read_text(encoding="utf-8"))
-    assert len(named) > 20
+@pytest.mark.parametrize(("page", "least"), [("SECURITY.md", 20), ("CONTRIBUTING.md", 120)])
+def test_every_test_that_is_named_in_words_exists(page: str, least: int) -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", (ROOT / page).read_text(encoding="utf-8"))
+    assert len(named) > least
     assert [(file, name) for file, name in named if f"def {name}(" not in (ROOT / file).read_text(encoding="utf-8")] == []
+
+
+def test_every_finding_has_its_line() -> None:
+    counts = {"R": 8, "G": 5, "P": 10, "U": 7, "S": 12, "C": 9, "F": 5}
+    wanted = [
+        *(f"{room}{number}" for room, count in counts.items() for number in range(1, count + 1)),
+        *(f"D{k}" for k in range(9)),
+    ]
+    lines = re.findall(r"^\| ([A-Z]\d+) \| .* \| (.*) \|$", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(name for name, _ in lines) == sorted(wanted)
+    assert [name for name, held in lines if "::test_" not in held] == ["C9"]
 
 
 # --- the app's configuration

@@ -42,6 +42,7 @@ class SubsetRule:
 
 
 Rule = ThresholdRule | SubsetRule
+MOST_NAMED = 8  # categories in a question on screen; rules as text and exports list all
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +264,7 @@ def leaf_in_words(schema: Schema, leaf: End) -> str:
 
 
 def rule_in_words(schema: Schema, rule: Rule) -> str:
-    """The rule as people read it: "age <= 37.5", "colour is red or blue"; the test for going left."""
+    """The rule as people read it: "age <= 37.5", "colour is red or blue"; the test for going left. A long list is cut short."""
     feature = schema.features[rule.feature]
     match rule:
         case ThresholdRule():
@@ -271,7 +272,10 @@ def rule_in_words(schema: Schema, rule: Rule) -> str:
             return f"{feature.name} ≤ {format_number(rule.threshold)}{unit}"
         case SubsetRule():
             assert isinstance(feature, CategoricalFeature)
-            return f"{feature.name} is {' or '.join(feature.categories[code] for code in rule.codes)}"
+            named = [feature.categories[code] for code in rule.codes]
+            if len(named) > MOST_NAMED:
+                named[MOST_NAMED - 1 :] = [f"{len(named) - MOST_NAMED + 1} more"]
+            return f"{feature.name} is {' or '.join(named)}"
 
 
 def format_number(value: float) -> str:

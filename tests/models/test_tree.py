@@ -245,6 +245,12 @@ def test_rules_in_words():
     assert rule_in_words(schema, SubsetRule(2, (1,))) == "colour is green"
 
 
+def test_a_question_about_hundreds_of_categories_names_eight_at_most():
+    schema = Schema((CategoricalFeature("town", tuple(f"t{k}" for k in range(200))),), ClassTarget("y", ("n", "p")))
+    assert rule_in_words(schema, SubsetRule(0, tuple(range(8)))) == "town is t0 or t1 or t2 or t3 or t4 or t5 or t6 or t7"
+    assert rule_in_words(schema, SubsetRule(0, tuple(range(150)))) == "town is t0 or t1 or t2 or t3 or t4 or t5 or t6 or 143 more"
+
+
 PRICES = Schema(SCHEMA.features, NumericTarget("price", 0, 100), n_public=100)
 values = st.floats(-1e6, 1e6)
 number_nodes = st.recursive(

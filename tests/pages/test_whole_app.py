@@ -25,6 +25,7 @@ def go(test: AppTest, page: str) -> AppTest:
 def test_a_newcomer_sees_a_trained_tree_at_once():
     test = walked()
     assert test.title[0].value == "Tree"
+    assert test.caption[0].value.startswith("A private tree hides any one row in noise.")
     assert len(test.main.get("bidi_component")) == 1
     assert "Would be guaranteed if released: ε" in test.info[0].value
 
