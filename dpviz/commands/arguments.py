@@ -28,7 +28,7 @@ _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 def file(text: str) -> Path:
     """Reads the name of a file."""
     if is_address(text):
-        raise ArgumentTypeError("must be a file: an engine gives counts, and only `dpviz train` needs no more")
+        raise ArgumentTypeError("must be a file: only `dpviz train`, `evaluate` and `predict` work with a table in an engine")
     return Path(text)
 
 
@@ -46,9 +46,9 @@ def add_data_arguments(parser: ArgumentParser, *, read: Callable[[str], Path | s
 
 
 def add_model_arguments(parser: ArgumentParser, rows: str) -> None:
-    """MODEL, DATA and how it is read."""
+    """MODEL, DATA (a file or an address) and how it is read."""
     parser.add_argument("model", type=Path, metavar="MODEL", help="a model written by `dpviz train`")
-    parser.add_argument("data", type=file, metavar="DATA", help=rows)
+    parser.add_argument("data", type=file_or_address, metavar="DATA", help=rows)
     add_reading_arguments(parser)
 
 

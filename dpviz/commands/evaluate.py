@@ -2,6 +2,8 @@
 
 The figures are computed from the rows themselves, without noise. On private rows they are for whoever may see the rows:
 no epsilon covers them, so do not publish them. Rows that the model was trained on make it look better than it is.
+
+With ENGINE://PLACE?table=NAME the engine counts how many rows of each class reach each leaf of a tree, and no row leaves it.
 """
 
 from __future__ import annotations
@@ -13,16 +15,17 @@ import numpy as np
 
 from dpviz.commands import console
 from dpviz.commands.arguments import add_model_arguments
-from dpviz.commands.rows import large_rows, table_of
-from dpviz.errors import DpvizError
+from dpviz.commands.rows import engine_rows, large_rows, table_of
+from dpviz.errors import DpvizError, EngineError
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
-from dpviz.evaluation.compare.metrics import metric_intervals, metrics
-from dpviz.evaluation.measures import confusion, recalls
+from dpviz.evaluation.compare.metrics import Answered, answered, answered_by_leaf, metric_intervals, metrics
+from dpviz.evaluation.measures import recalls
 from dpviz.figures.compare.measure_text import interval_text, measure_text
 from dpviz.figures.wording import capital, percent
 from dpviz.io.large.source import is_large
 from dpviz.io.results import read_model_file
 from dpviz.models.base import Model
+from dpviz.models.constant import as_tree
 from dpviz.models.document import model_from_json
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
@@ -31,12 +34,16 @@ from dpviz.table.schema import NumericTarget
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Model, rows."""
-    add_model_arguments(parser, "rows with their target, in a file or folder of any kind that `train` reads")
+    add_model_arguments(
+        parser, "rows with their target, in a file or folder of any kind that `train` reads; or ENGINE://PLACE?table=NAME"
+    )
 
 
 def run(args: Namespace) -> int:
     """Read, encode, predict, print."""
     model = model_from_json(read_model_file(args.model))
+    if isinstance(args.data, str):
+        return _in_engine(args, model)
     if is_large(args.data):
         with large_rows(args, model.schema) as rows:
             assert rows.report is not None
@@ -45,21 +52,50 @@ def run(args: Namespace) -> int:
     return _evaluate(args, model, encode(table, model.schema), table.n_rows)
 
 
+def _in_engine(args: Namespace, model: Model) -> int:
+    """A tree of classes is measured by the classes of the rows in each leaf: only these counts leave the engine."""
+    tree = as_tree(model)
+    if tree is None or isinstance(model.schema.target, NumericTarget):
+        what = "In an engine only a tree of classes can be measured: for another model its rows would have to leave."
+        raise EngineError("uncounted", what, remedy="Export the rows as Parquet and evaluate on the file.")
+    with engine_rows(args, model.schema) as rows:
+        console.doing("Counting in the engine")
+        found = answered_by_leaf(tree, rows)
+        n_read, n_rows = rows.read_and_used
+    _start(args, n_read, n_rows)
+    _show_classes(model, found, int(found.confusion.sum(axis=1).argmax()))
+    return 0
+
+
 def _evaluate(args: Namespace, model: Model, data: EncodedDataset, n_read: int) -> int:
     """Measure and print."""
-    if not data.n_rows:
+    _start(args, n_read, data.n_rows)
+    if isinstance(model.schema.target, NumericTarget):
+        _show_metrics(model, data.n_rows, metrics(model, data, data), metric_intervals(model, data))
+    else:
+        _show_classes(model, answered(model, data), int(data.class_counts().argmax()))
+    return 0
+
+
+def _start(args: Namespace, n_read: int, n_rows: int) -> None:
+    """Say what the figures are computed from. Raises DpvizError where that is nothing."""
+    if not n_rows:
         raise DpvizError("No row can be used.", where=str(args.data), remedy="Give rows that the model's schema describes.")
     console.done("Computed from the rows themselves: on private rows for their owner only, not covered by any epsilon.")
-    if data.n_rows < n_read:
-        console.warn(f"{n_read - data.n_rows:,} rows are left out: missing or undeclared values.")
-    found = metrics(model, data, data)
-    between = metric_intervals(model, data)
+    if n_rows < n_read:
+        console.warn(f"{n_read - n_rows:,} rows are left out: missing or undeclared values.")
+
+
+def _show_classes(model: Model, found: Answered, most_frequent: int) -> None:
+    confused = found.confusion
+    _show_metrics(model, int(confused.sum()), found.metrics(most_frequent), found.intervals())
+    _show_confusion(model.schema.classes, confused)
+
+
+def _show_metrics(model: Model, n_rows: int, found: dict[str, float], between: dict[str, tuple[float, float]]) -> None:
     order = metrics_for(model.schema, found.get("majority", 0.0))
     named = [(capital(METRICS[name]), _text(found[name], name, between.get(name))) for name in order]
-    console.show_pairs([("Rows", f"{data.n_rows:,}"), *_constant(found), *named])
-    if not isinstance(model.schema.target, NumericTarget):
-        _show_confusion(model, data)
-    return 0
+    console.show_pairs([("Rows", f"{n_rows:,}"), *_constant(found), *named])
 
 
 def _constant(found: dict[str, float]) -> list[tuple[str, str]]:
@@ -73,10 +109,9 @@ def _text(value: float, name: str, between: tuple[float, float] | None) -> str:
     return f"{measure_text(value, name)} (95%: {interval_text(between, name)})"
 
 
-def _show_confusion(model: Model, data: EncodedDataset) -> None:
+def _show_confusion(classes: tuple[str, ...], confused: np.ndarray) -> None:
     """One line per class: how its rows are predicted, and its error."""
-    confused = confusion(data.target, model.predict(data), data.n_classes)
     console.show_title("Rows of each class, and as what they are predicted")
-    lines = zip(data.schema.classes, confused.tolist(), recalls(confused).tolist(), strict=True)
+    lines = zip(classes, confused.tolist(), recalls(confused).tolist(), strict=True)
     rows = [[name, *map(str, row), "-" if np.isnan(right) else percent(1 - right)] for name, row, right in lines]
-    console.show_table(["class", *data.schema.classes, "error"], rows)
+    console.show_table(["class", *classes, "error"], rows)

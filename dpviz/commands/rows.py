@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dpviz.engines.rows import EngineRows
 
 _SHOWN = 6
+_NOT_IN_ENGINE = "This is not for a table in an engine."
 
 
 def table_and_schema(args: Namespace) -> tuple[RawTable, Schema]:
@@ -57,7 +58,7 @@ class Given:
 def given_rows(args: Namespace, spec: LearnerSpec) -> Iterator[Given]:
     """DATA, encoded to train a learner: in memory; in pieces where it is a folder, a database or too large; or in an engine."""
     if isinstance(args.data, str):
-        with _engine_rows(args) as rows:
+        with _rows_to_train(args) as rows:
             require_task(spec, rows.schema)
             require_counts(spec, rows)
             if args.data_set:
@@ -81,20 +82,31 @@ def given_rows(args: Namespace, spec: LearnerSpec) -> Iterator[Given]:
     yield Given(table.source, data, table.names, table.n_rows, table.notes, table)
 
 
-def _engine_rows(args: Namespace) -> EngineRows:
-    """The rows at the address DATA; nothing is read yet."""
+def _rows_to_train(args: Namespace) -> EngineRows:
+    """The rows at the address DATA, by the schema that is named; nothing is read yet."""
     parse_address(args.data)  # what is wrong with the address comes before all else
-    reading = {name: getattr(args, name) for name in ("target", "names", "delimiter", "encoding", "sheet", "person")}
-    given = next((name for name, value in reading.items() if value is not None), None)
-    if given is not None:
-        remedy = "Leave it out." if given != "person" else "Keep so many rows of each person in a view, and train on that."
-        raise DpvizError("This is not for a table in an engine.", where=f"--{given}", remedy=remedy)
+    if args.person is not None:
+        remedy = "Keep so many rows of each person in a view, and train on that."
+        raise DpvizError(_NOT_IN_ENGINE, where="--person", remedy=remedy)
+    require_plain(args, "target")
     if args.schema is None:
         remedy = "Declare one from public knowledge, and name its file with --schema."
         raise DpvizError("A table in an engine needs a schema: nothing is read to propose one.", where="--schema", remedy=remedy)
-    schema = load_schema(args.schema)
+    return engine_rows(args, load_schema(args.schema))
+
+
+def engine_rows(args: Namespace, schema: Schema) -> EngineRows:
+    """The rows at the address DATA; nothing is read yet."""
+    require_plain(args)
     console.doing("Asking the engine for the types of the columns")
     return open_table(args.data, schema)
+
+
+def require_plain(args: Namespace, *more: str) -> None:
+    """Raise DpvizError where an argument says how a file is read, but DATA is an address."""
+    given = next((name for name in (*more, "names", "delimiter", "encoding", "sheet") if getattr(args, name) is not None), None)
+    if given is not None:
+        raise DpvizError(_NOT_IN_ENGINE, where=f"--{given}", remedy="Leave it out.")
 
 
 def _schema_of_large(args: Namespace) -> Schema:

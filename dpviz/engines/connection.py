@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from sqlglot.expressions import Expression
@@ -15,7 +15,12 @@ from dpviz.engines.kinds import ColumnKind
 from dpviz.errors import DpvizError, EngineError
 from dpviz.randomness import random_128_bits
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 T = TypeVar("T")
+#: Rows that leave an engine at once, where it lets itself be told.
+ROWS_AT_ONCE = 1 << 16
 
 
 class Connection(Protocol):
@@ -34,6 +39,9 @@ class Connection(Protocol):
 
     def rows(self, statement: str) -> list[tuple[int, ...]]:
         """The few rows of a statement, which are counts."""
+
+    def batches(self, statement: Expression) -> Iterator[pa.RecordBatch]:
+        """The rows of a statement, whatever they hold, some at a time and in order."""
 
     def drop(self, table: str) -> None:
         """Drop a temporary table."""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sqlglot.expressions import Expression
 
 from dpviz.engines.address import Address
-from dpviz.engines.connection import asked, in_our_words, new_name
+from dpviz.engines.connection import ROWS_AT_ONCE, asked, in_our_words, new_name
 from dpviz.engines.expressions import Words
 from dpviz.engines.kinds import ColumnKind
 from dpviz.engines.statements import blocks, joining, numbering, written
@@ -82,6 +82,16 @@ class DuckDBFile:
         """Counts."""
         with in_our_words("DuckDB"):
             return asked(lambda: self._base.execute(written(statement, "duckdb")).fetchall(), self._base.interrupt)
+
+    def batches(self, statement: Expression) -> Iterator[Any]:
+        """Rows, in Arrow batches."""
+        with in_our_words("DuckDB"):
+            found = asked(lambda: self._base.sql(written(statement, "duckdb")), self._base.interrupt)
+            reader = (getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader)(
+                ROWS_AT_ONCE
+            )  # its name before version 2
+            while (batch := asked(lambda: next(reader, None), self._base.interrupt)) is not None:
+                yield batch
 
     def drop(self, table: str) -> None:
         """Drop a temporary table."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpviz.engines.address import parse_address
+from dpviz.engines.address import Address, parse_address
 from dpviz.installation import require_extra
 from dpviz.table.schema import Schema
 
@@ -48,7 +48,12 @@ def open_table(address: str, schema: Schema) -> EngineRows:
         The engine's driver is not installed.
     """
     found = parse_address(address)
-    require_extra(found.engine, "A table in an engine", *_PACKAGES[found.engine])
+    require_driver(found)
     from dpviz.engines.rows import open_rows
 
     return open_rows(found, schema)
+
+
+def require_driver(address: Address) -> None:
+    """Raise MissingExtra where the driver of the address's engine is not installed."""
+    require_extra(address.engine, "A table in an engine", *_PACKAGES[address.engine])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar
 
@@ -99,6 +99,14 @@ class PostgreSQL:
         """Counts."""
         with in_our_words("PostgreSQL", *self._lost):
             return self._execute(written(statement, "postgres"))
+
+    def batches(self, statement: Expression) -> Iterator[Any]:
+        """Rows, in Arrow batches."""
+        with in_our_words("PostgreSQL", *self._lost), self._base.cursor() as cursor:
+            asked(lambda: cursor.execute(written(statement, "postgres")), cursor.adbc_cancel)
+            reader = cursor.fetch_record_batch()
+            while (batch := asked(lambda: next(reader, None), cursor.adbc_cancel)) is not None:
+                yield batch
 
     def drop(self, table: str) -> None:
         """Drop a temporary table."""

@@ -57,7 +57,7 @@ class EngineRows(CountedRows):
         self._connection = connection
         self._table = tuple(table)
         self._order = order
-        self._kinds = _kinds_of(connection, table, schema, order)
+        self._kinds = kinds_of(connection, table, (*schema.feature_names, schema.target.name), order)
         self._grid: CandidateGrid | None = None
         self._encoded = ""
         self._n_rows: tuple[int, int] | None = None
@@ -198,8 +198,8 @@ def _outcomes(grid: CandidateGrid, kinds: Mapping[str, ColumnKind]) -> Iterable[
         yield feature.name, feature_outcomes(feature, candidates, kinds[feature.name])
 
 
-def _kinds_of(connection: Connection, table: Sequence[str], schema: Schema, order: str) -> dict[str, ColumnKind]:
-    """The type of every column of the schema. Raises EngineError or SchemaError."""
+def kinds_of(connection: Connection, table: Sequence[str], columns: Iterable[str], order: str) -> dict[str, ColumnKind]:
+    """The types of these columns. Raises EngineError or SchemaError."""
     found = connection.kinds(table)
     if not found:
         what = "There is no such table or view, or it may not be read."
@@ -207,7 +207,7 @@ def _kinds_of(connection: Connection, table: Sequence[str], schema: Schema, orde
     if order and order not in found:
         raise EngineError("table", "The table has no column to number its rows by.", remedy="Name another one behind 'order='.")
     kinds = {}
-    for name in (*schema.feature_names, schema.target.name):
+    for name in columns:
         if name not in found:
             what = f"The table has no such column among its {len(found):,}."
             raise SchemaError(what, field=name, remedy="Leave the column out of the schema, or add it in a view.")
@@ -224,9 +224,14 @@ def _uncounted(what: str) -> EngineError:
     return EngineError("uncounted", what, remedy="Export the table as Parquet and train on the file, or choose 'pf-tree'.")
 
 
+def connect(address: Address) -> Connection:
+    """A session in the engine of an address. Raises EngineError."""
+    return _CONNECTIONS[address.engine](address)
+
+
 def open_rows(address: Address, schema: Schema) -> EngineRows:
     """The rows at an address. Raises EngineError, SchemaError, or MissingExtra without the engine's driver."""
-    connection = _CONNECTIONS[address.engine](address)
+    connection = connect(address)
     try:
         return EngineRows(connection, address.table, schema, address.order)
     except BaseException:

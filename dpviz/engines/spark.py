@@ -6,15 +6,16 @@ question fails. A cached table would be read again from rows that may have chang
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
 from sqlglot.expressions import Expression
 
 from dpviz.engines.address import Address
-from dpviz.engines.connection import in_our_words, new_name
+from dpviz.engines.connection import ROWS_AT_ONCE, in_our_words, new_name
 from dpviz.engines.expressions import Words
 from dpviz.engines.kinds import ColumnKind
 from dpviz.engines.statements import blocks, encoded_names, joining, usable, written
@@ -92,6 +93,18 @@ class Spark:
         with in_our_words("Spark"):
             found = self._session.sql(statement if as_written else written(statement, "spark")).collect()
             return [tuple(row) for row in found]
+
+    def batches(self, statement: Expression) -> Iterator[Any]:
+        """Rows, in Arrow batches, partition by partition."""
+        import pyarrow as pa
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        with in_our_words("Spark"):
+            frame = self._session.sql(written(statement, "spark"))
+            names, rows = to_arrow_schema(frame.schema), frame.toLocalIterator()
+            while some := list(islice(rows, ROWS_AT_ONCE)):
+                columns = zip(zip(*some, strict=True), names, strict=True)
+                yield pa.RecordBatch.from_arrays([pa.array(cells, field.type) for cells, field in columns], schema=names)
 
     def drop(self, table: str) -> None:
         """Drop a temporary view, and what executors hold of it."""

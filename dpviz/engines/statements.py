@@ -14,6 +14,7 @@ from sqlglot import exp, parse_one
 from sqlglot.expressions import Expression
 
 from dpviz.engines.expressions import Words, column, outcome_of
+from dpviz.engines.kinds import ColumnKind
 from dpviz.engines.outcomes import Outcomes
 from dpviz.models.tree import Branch, Node, SubsetRule, ThresholdRule, Tree
 from dpviz.table.candidates import CandidateGrid, FeatureCandidates, prefix_candidates, thresholds_candidates
@@ -37,6 +38,16 @@ def encoding(table: Sequence[str], columns: Sequence[tuple[str, Outcomes]], word
     if order:
         selected.append(exp.alias_(column(order), "o"))
     return exp.select(*selected).from_(table_named(table))
+
+
+def reading(table: Sequence[str], columns: Mapping[str, ColumnKind], order: str) -> Expression:
+    """SELECT these columns of every row, in the order of one. Decimals that hold not-a-number are texts: Arrow has none such."""
+    texts = exp.DataType.build("text")
+    selected = [
+        exp.alias_(exp.cast(column(name), texts), name, quoted=True) if kind.has_nan else column(name)
+        for name, kind in columns.items()
+    ]
+    return exp.select(*selected).from_(table_named(table)).order_by(column(order))
 
 
 def encoded_names(n_features: int) -> list[str]:

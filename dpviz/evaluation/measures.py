@@ -2,7 +2,7 @@
 
 Written out because scikit-learn takes milliseconds for each, which adds up over the thousands of fits of a sweep; the values
 are scikit-learn's. Throughout, `target` and `predicted` are class codes of shape (n_rows,), and `shares` are probabilities of
-shape (n_rows, n_classes).
+shape (n_rows, n_classes). Where rows come counted, each entry stands for `times` rows (shape (n_rows,), at least 1).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ BINS = 10
 RARE = 0.9
 
 
-def confusion(target: np.ndarray, predicted: np.ndarray, n_classes: int) -> np.ndarray:
+def confusion(target: np.ndarray, predicted: np.ndarray, n_classes: int, times: np.ndarray | None = None) -> np.ndarray:
     """Rows of each class (first axis) predicted as each class (second), int64 of shape (n_classes, n_classes)."""
-    cells = np.bincount(target.astype(np.int64) * n_classes + predicted.astype(np.int64), minlength=n_classes * n_classes)
-    return cells.reshape(n_classes, n_classes)
+    cells = target.astype(np.int64) * n_classes + predicted.astype(np.int64)
+    return np.bincount(cells, times, n_classes * n_classes).astype(np.int64).reshape(n_classes, n_classes)
 
 
 def recalls(confused: np.ndarray) -> np.ndarray:
@@ -39,7 +39,7 @@ def balanced_accuracy(confused: np.ndarray) -> float:
     return float(np.mean(found[~np.isnan(found)])) if confused.any() else float("nan")
 
 
-def auc(target: np.ndarray, shares: np.ndarray) -> float:
+def auc(target: np.ndarray, shares: np.ndarray, times: np.ndarray | None = None) -> float:
     """Area under the ROC curve: how often a row of the second class ranks above one of the first, ties counting half.
 
     For more classes the mean over each class against the rest. NaN where a class does not occur.
@@ -47,27 +47,43 @@ def auc(target: np.ndarray, shares: np.ndarray) -> float:
     n_classes = shares.shape[1]
     if len(np.unique(target)) < n_classes:
         return float("nan")
-    return float(np.mean([_area(target == code, shares[:, code]) for code in ((1,) if n_classes == 2 else range(n_classes))]))
+    codes = (1,) if n_classes == 2 else range(n_classes)
+    return float(np.mean([_area(*ranked(target == code, shares[:, code], times)[:2]) for code in codes]))
 
 
-def _area(is_positive: np.ndarray, score: np.ndarray) -> float:
+def ranked(is_positive: np.ndarray, score: np.ndarray, times: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of either kind, positive first, at every score, lowest first; and the place of each row's score among these."""
     values, place = np.unique(score, return_inverse=True)
-    above = np.bincount(place[is_positive], minlength=len(values))
-    below = np.bincount(place[~is_positive], minlength=len(values))
+    above, below = (
+        np.bincount(place[kind], None if times is None else times[kind], len(values)) for kind in (is_positive, ~is_positive)
+    )
+    return above, below, place
+
+
+def _area(above: np.ndarray, below: np.ndarray) -> float:
     beaten = above * (below.cumsum() - below / 2)
     return float(beaten.sum() / (above.sum() * below.sum()))
 
 
-def log_loss(target: np.ndarray, shares: np.ndarray) -> float:
+def log_loss(target: np.ndarray, shares: np.ndarray, times: np.ndarray | None = None) -> float:
     """Mean of -log of the probability given to what happened: 0 at best."""
-    given = shares[np.arange(len(target)), target]
-    return float(-np.mean(np.log(np.clip(given, LEAST, 1))))
+    return float(np.average(losses(target, shares), weights=times))
 
 
-def brier(target: np.ndarray, shares: np.ndarray) -> float:
+def losses(target: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """-log of the probability given to what happened, per row."""
+    return -np.log(np.clip(shares[np.arange(len(target)), target], LEAST, 1))
+
+
+def brier(target: np.ndarray, shares: np.ndarray, times: np.ndarray | None = None) -> float:
     """Mean squared error of the probability of the second class; of more classes, of all probabilities together."""
-    happened = np.eye(shares.shape[1])[target]
-    return float(np.mean(np.square(shares - happened).sum(axis=1)) / (2 if shares.shape[1] == 2 else 1))
+    return float(np.average(squares(target, shares), weights=times))
+
+
+def squares(target: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """What each row adds to the Brier score."""
+    n_classes = shares.shape[1]
+    return np.square(shares - np.eye(n_classes)[target]).sum(axis=1) / (2 if n_classes == 2 else 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,124 @@
+"""A model is measured and used on a table in an engine as on its file: counts leave for one, rows for the other."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import dpviz
+from dpviz.__main__ import main
+from dpviz.engines.reading import read_rows
+from dpviz.errors import EngineError
+from dpviz.evaluation.compare.metrics import answered, answered_by_leaf
+from dpviz.table.schema import Schema
+from dpviz.training.counting.in_memory import InMemory
+from tests.conftest import SEED
+from tests.engines.nasty import SCHEMA, shuffled
+from tests.engines.servers import Engine
+
+N_ROWS = 2000
+
+
+def usable(schema: Schema) -> Schema:
+    """Without columns that drop most rows."""
+    dropping = ("Double Dropped", "single", "decimal", "rounded", "whole labels", 'te"xt`', "year", "weekday")
+    return schema.without(*dropping).declare(n_public=N_ROWS)
+
+
+@pytest.fixture(scope="module")
+def given() -> pa.Table:
+    rows = shuffled(N_ROWS, SEED)
+    return rows.append_column("id", pa.array(range(N_ROWS))).take(np.random.default_rng(SEED).permutation(N_ROWS))
+
+
+@pytest.fixture(scope="module")
+def file(given: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The rows in the order of `id`."""
+    path = tmp_path_factory.mktemp("file") / "rows.parquet"
+    parquet.write_table(given.sort_by("id"), path)
+    return path
+
+
+@pytest.fixture(scope="module", params=[SCHEMA, usable(SCHEMA)], ids=["every kind of column", "columns that keep rows"])
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tree of this schema, grown from other rows."""
+    rows = tmp_path_factory.mktemp("model") / "rows.parquet"
+    parquet.write_table(shuffled(N_ROWS, SEED + 1), rows)
+    data = dpviz.encode(dpviz.read_table(rows), request.param)
+    path = rows.with_name("tree.json")
+    path.write_text(dpviz.fit("pf-tree", data, epsilon=50.0, depth=3, seed=1).to_json())
+    return path
+
+
+def test_a_model_is_used_in_an_engine_as_on_the_file(
+    engine: Engine,
+    given: pa.Table,
+    file: Path,
+    model: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    request: pytest.FixtureRequest,
+) -> None:
+    """Measures to the last digit; an answer per row, and the same, in the order of the key, whatever the engine's own."""
+    address = engine.fill(f"used{abs(hash(request.node.name))}", given)
+    assert main(["evaluate", str(model), str(file)]) == 0
+    wanted = capsys.readouterr().out
+    assert main(["evaluate", str(model), address]) == 0
+    assert capsys.readouterr().out == wanted
+    for data, out in ((str(file), "file.csv"), (f"{address}&order=id", "engine.csv")):
+        assert main(["predict", str(model), data, "--out", str(tmp_path / out)]) == 0
+    found, own = (list(csv.reader((tmp_path / name).read_text().splitlines())) for name in ("engine.csv", "file.csv"))
+    assert [line[0] for line in found] == ["id", *map(str, range(N_ROWS))]
+    assert [line[1:] for line in found] == own
+    assert {line[0] for line in own} >= {"", "no", "yes"}
+    assert engine.left() == []
+
+
+def test_measures_of_counts_are_those_of_rows(given: pa.Table, file: Path) -> None:
+    """Also of classes that are missing and of leaves that nobody reaches."""
+    data = dpviz.encode(dpviz.read_table(file), usable(SCHEMA))
+    for seed, part in ((1, data), (2, data.take(np.flatnonzero(data.target == 0), share=0.5))):
+        tree = dpviz.fit("pf-tree", data, epsilon=5.0, depth=3, seed=seed).model
+        rows, counts = answered(tree, part), answered_by_leaf(tree, InMemory(part))  # type: ignore[arg-type]
+        np.testing.assert_array_equal(counts.confusion, rows.confusion)
+        assert counts.metrics(1) == pytest.approx(rows.metrics(1), nan_ok=True)
+        own, found = rows.intervals(), counts.intervals()
+        for name, ends in own.items():
+            assert found[name] == pytest.approx(ends, nan_ok=True), name
+
+
+@pytest.mark.parametrize(
+    ("learner", "said"), [("pf-forest", "only a tree of classes can be measured"), ("majority", "")], ids=["forest", "constant"]
+)
+def test_a_model_that_counts_cannot_measure_is_refused_before_the_engine_is_asked(
+    file: Path, tmp_path: Path, learner: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = dpviz.encode(dpviz.read_table(file), usable(SCHEMA))
+    (tmp_path / "model.json").write_text(dpviz.fit(learner, data, epsilon=5.0, seed=1).to_json())
+    assert main(["evaluate", str(tmp_path / "model.json"), "duckdb:///no/file?table=t"]) != 0
+    assert (said or "no such DuckDB file") in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("order", "said"), [("", "which answer is whose"), ("&order=none", "no column to number")])
+def test_answers_need_a_column_that_says_whose_they_are(empty: str, order: str, said: str) -> None:
+    with pytest.raises(EngineError, match=said):
+        list(read_rows(f"{empty}{order}", ["x"]))
+
+
+def test_a_table_without_rows_gives_a_header(empty: str) -> None:
+    ((keys, columns),) = read_rows(f"{empty}&order=id", ["x"])
+    assert keys == []
+    assert (columns.schema.names, columns.num_rows) == (["x"], 0)
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> str:
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as base:
+        base.execute("CREATE TABLE t (id BIGINT, x DOUBLE)")
+    return f"duckdb:///{tmp_path / 't.duckdb'}?table=t"
