@@ -288,8 +288,8 @@ def _event_names(source: Source) -> Iterator[tuple[str, str]]:
 
 
 def streamlit_is_used_by_its_public_names(source: Source) -> Iterator[str]:
-    """One private name of Streamlit, in one file."""
-    if source.path != "dpviz/app/frame.py":
+    """Private names of Streamlit stand in two files, which say why."""
+    if source.path not in ("dpviz/app/frame.py", "dpviz/app/work/in_turn.py"):
         yield from (f"imports {name}" for name in source.imports if name.startswith("streamlit.runtime."))
         for node in source.nodes:
             if isinstance(node, ast.Attribute) and ast.unparse(node) == "st.runtime":

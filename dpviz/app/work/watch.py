@@ -12,6 +12,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from dpviz.app.parts import error
+from dpviz.app.work.in_turn import wait_in_turn
 from dpviz.app.work.pool import Lane
 from dpviz.app.work.session import Status, begin, cancel, poll
 from dpviz.app.work.tasks import Task
@@ -22,6 +23,7 @@ _EVERY_TREE, _EVERY, _EVERY_DRAWING, _SELDOM = 0.4, 1.0, 2.0, 6.0
 #: Missing parts that add a second to the pause.
 _PARTS = 250
 _STALE = "Settings have changed since: what is shown is stale."
+wait_in_turn()
 
 
 def watch(task: Task, words: str, *, unit: str = "", draw: Callable[[Status], None] | None = None, may_stop: bool = True) -> None:
