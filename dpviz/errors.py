@@ -168,7 +168,10 @@ class DocumentError(DpvizError):
 
 
 class RegisterError(DpvizError):
-    """The release register cannot be used. `code` is the kind: a key of `_WORDS` in `dpviz.release.store`, such as "locked"."""
+    """The release register cannot be used.
+
+    `code` is the kind: locked, foreign, damaged, unreadable, full, open, lessons, newer, key, behind, headless or changed.
+    """
 
     def __init__(self, code: str, what: str, *, where: str = "", remedy: str) -> None:
         self.code = code
