@@ -237,4 +237,4 @@ def _entry(register: ReleaseRegister, number: int) -> Entry:
 
 
 def _read_answers(path: Path) -> Answers:
-    return answers_from(read_document(path, "The file of answers", "Write the questions first.").decode("utf-8", "replace"))
+    return answers_from(read_document(path, "The file of answers", "Write the questions first."))

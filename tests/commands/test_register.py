@@ -181,7 +181,10 @@ def test_papers_are_written_from_answers_and_nothing_is_made_up(run, refused, re
     assert run("register", "questions", "--out", answers, *where)[0] == 0
     words = ("register", "entry", "1", "--answers", answers, *where, "--out")
     assert "Something only people know is missing" in refused(*words, tmp_path / "entry.yaml")
-    document = json.loads(answers.read_text(encoding="utf-8"))
+    whole = answers.read_bytes()
+    answers.write_bytes(whole.replace(b'""', b'"\xe9"', 1))
+    refused(*words, tmp_path / "entry.yaml")  # no name is written with letters that were not understood
+    document = json.loads(whole)
     document["answers"] = dict.fromkeys(document["answers"], "x") | {"sector": "", "data_source": "Static"}
     answers.write_text(json.dumps(document), encoding="utf-8")
     for name in ("entry.yaml", "entry.json", "entry.html"):

@@ -154,8 +154,8 @@ def answers_template() -> str:
     return json.dumps(about, indent=1, ensure_ascii=False) + "\n"
 
 
-def answers_from(text: str) -> Answers:
-    """Answers from a filled-in template. Raises DocumentError."""
+def answers_from(text: str | bytes) -> Answers:
+    """Answers from a filled-in template (or its UTF-8 bytes). Raises DocumentError."""
     document: Any = read(dict, parse_json(text))
     if "answers" not in document:
         raise DocumentError("There are no answers.", where="answers", remedy="Begin with what `dpviz register questions` writes.")
