@@ -69,7 +69,7 @@ def _finished(make: Callable[[], ArgumentParser], words: Sequence[str] | None) -
         _write_no_more()
         return 0
     except OSError as error:
-        if error.errno != errno.ENOSPC:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         _write_no_more()
         complain("The output cannot be written: no space is left.")

@@ -1,5 +1,6 @@
 """Whatever is typed, and wherever it is written to: one line and an exit code, never a traceback."""
 
+import errno
 import os
 import random
 import signal
@@ -8,7 +9,6 @@ import sys
 
 import pytest
 
-from dpviz import errors
 from dpviz.__main__ import main
 from dpviz.commands import COMMANDS, load
 from dpviz.errors import DpvizError, UnknownName
@@ -54,7 +54,7 @@ def test_no_message_is_longer_than_people_read(refused):
     assert len(refused("x" * 100_000)) < 10_000
     assert len(str(UnknownName("column", "x", ["y" * 10**6]))) < 10_000
     assert len(str(DpvizError("what" * 10**5, where="where" * 10**5, remedy="remedy" * 10**5))) < 10_000
-    assert errors._bounded("short") == "short"
+    assert str(DpvizError("short")) == "short"
 
 
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/full", "/dev/null", "/dev"])
@@ -101,6 +101,16 @@ def test_a_full_output_is_said(words):
     assert (done.returncode, done.stderr) == (2, "dpviz: The output cannot be written: no space is left.\n")
 
 
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_and_a_used_up_quota_are_said(monkeypatch, refused, code):
+    def full(args):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(load("learners"), "run", full)
+    monkeypatch.setattr("dpviz.__main__._write_no_more", lambda: None)  # pytest's stdout is still needed
+    assert refused("learners") == "dpviz: The output cannot be written: no space is left.\n"
+
+
 def test_ctrl_c_while_a_command_is_loaded_is_a_stop(monkeypatch, run):
     def interrupted(name):
         raise KeyboardInterrupt
@@ -129,7 +139,7 @@ left = int(sys.argv.pop(1))
 class Finder:
     def find_spec(self, name, *rest):
         global left
-        if name.split(".")[0] == "dpviz" and name != "dpviz" and name != "dpviz.interrupts" or left < {first}:
+        if name.split(".")[0] == "dpviz" and name != "dpviz" and name != "dpviz.interrupts":
             left -= 1
             if left == 0:
                 os.kill(os.getpid(), signal.SIGINT)
@@ -143,7 +153,7 @@ sys.exit(main())
 @pytest.mark.parametrize("place", [1, 40, pytest.param(2, marks=pytest.mark.slow), pytest.param(90, marks=pytest.mark.slow)])
 def test_ctrl_c_during_an_import_is_a_stop(place):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    words = [sys.executable, "-c", AT_IMPORT.format(first=0), str(place), "learners"]
+    words = [sys.executable, "-c", AT_IMPORT, str(place), "learners"]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (130, "dpviz: Stopped.\n")
 
