@@ -8,15 +8,18 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.engines.address import is_address
 from dpviz.errors import DpvizError, ParameterError, UnknownName
 from dpviz.learners import DEFAULT
 from dpviz.training.contract import LearnerSpec
 from dpviz.training.params import Control, controls_of
 
-TABLE_FILES = (
-    "table: CSV, TSV, Excel (.xlsx), Parquet, Feather, Stata (.dta), SPSS (.sav); also as .gz, .zst or .zip. With --schema also "
-    "larger than memory: Parquet, Feather, CSV, a folder of these, a DuckDB file"
+TABLE_FILES = "table: CSV, TSV, Excel (.xlsx), Parquet, Feather, Stata (.dta), SPSS (.sav); also as .gz, .zst or .zip"
+#: What `dpviz train` takes as well.
+_MORE = (
+    "with --schema also larger than memory (Parquet, Feather, CSV, a folder of these, a DuckDB file), or "
+    "ENGINE://PLACE?table=NAME (postgresql, duckdb or spark)"
 )
 #: Largest whole number of any argument; a register and a table hold 64 bits.
 MOST = 10**18
@@ -39,7 +42,7 @@ def file_or_address(text: str) -> Path | str:
 
 def add_data_arguments(parser: ArgumentParser, *, read: Callable[[str], Path | str] = file) -> None:
     """DATA, how it is read, and `--target`; `dpviz.commands.rows` reads it."""
-    words = TABLE_FILES if read is file else f"{TABLE_FILES}; or ENGINE://PLACE?table=NAME (postgresql, duckdb or spark)"
+    words = TABLE_FILES if read is file else f"{TABLE_FILES}; {_MORE}"
     parser.add_argument("data", type=read, metavar="DATA", help=words)
     add_reading_arguments(parser)
     parser.add_argument("--target", metavar="COLUMN", help="column to predict, if no schema names it (default: the last one)")
@@ -84,8 +87,16 @@ def add_person_arguments(parser: ArgumentParser) -> None:
 def add_learner_arguments(parser: ArgumentParser) -> None:
     """`--learner`, `--epsilon`, `--max-depth` and `--param`."""
     parser.add_argument("--learner", default=DEFAULT, metavar="NAME", help=f"see `dpviz learners` (default: {DEFAULT})")
-    parser.add_argument("--epsilon", required=True, type=number, metavar="E", help="privacy loss, add/remove one row")
+    parser.add_argument("--epsilon", required=True, type=number, metavar="E", help=f"privacy loss, {NEIGHBOURS}")
     parser.add_argument("--max-depth", type=int, default=4, metavar="D", help="largest number of levels (default: 4)")
+    add_parameter_argument(parser)
+
+
+def add_boosting_arguments(parser: ArgumentParser) -> None:
+    """`--epsilon`, `--delta`, `--max-depth` and `--param` of s-gbdt."""
+    parser.add_argument("--epsilon", required=True, type=number, metavar="E", help=f"privacy loss, {NEIGHBOURS}")
+    parser.add_argument("--delta", type=number, default=0.0, metavar="D", help="chance that epsilon may fail (default: 5e-8)")
+    parser.add_argument("--max-depth", type=int, default=6, metavar="D", help="largest number of levels (default: 6)")
     add_parameter_argument(parser)
 
 

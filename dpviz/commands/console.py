@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from dpviz.progress import Progress
+
 _ERASE = "\r\x1b[2K"
 
 
@@ -16,6 +18,11 @@ def doing(text: str) -> None:
     """Show the current stage, on a terminal only; the next message overwrites it."""
     if sys.stderr.isatty():
         print(f"{_ERASE}{printable(text)} ...", end="", file=sys.stderr, flush=True)
+
+
+def telling(what: str) -> Progress:
+    """Shows `what` as the current stage, with the share of it that is done."""
+    return lambda share: doing(f"{what}, {share:.0%}")
 
 
 def done(text: str) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from dpviz.commands import console
 from dpviz.commands.arguments import add_model_arguments
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
-from dpviz.commands.rows import require_plain, table_of
+from dpviz.commands.rows import reading_of, require_plain, table_of
 from dpviz.engines.address import parse_address
 from dpviz.engines.reading import read_rows
 from dpviz.errors import NoProbabilities
@@ -74,9 +74,8 @@ def _pieces(args: Namespace, model: Model) -> Iterator[_Piece]:
         for keys, batch in read_rows(args.data, model.schema.feature_names):
             yield _Piece(table_of_batch(batch, str(address)), address.order, keys)
     elif is_large(args.data):
-        reading = Reading(args.names and tuple(args.names), args.delimiter, args.encoding, args.sheet)
-        read = pieces_of(args.data, reading).read(lambda share: console.doing(f"Predicting {args.data}, {share:.0%}"))
-        yield from map(_Piece, read)
+        pieces = pieces_of(args.data, Reading(**reading_of(args)))
+        yield from map(_Piece, pieces.read(console.telling(f"Predicting {args.data}")))
     else:
         yield _Piece(table_of(args))
 

@@ -6,12 +6,12 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from dpviz.commands import console
 from dpviz.engines.address import parse_address
 from dpviz.engines.opening import open_table
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, RefusedRelease
 from dpviz.io.large.encode import encode_large
 from dpviz.io.large.source import is_large
 from dpviz.io.schemas import load_schema
@@ -35,11 +35,15 @@ _NOT_IN_ENGINE = "This is not for a table in an engine."
 
 def table_and_schema(args: Namespace) -> tuple[RawTable, Schema]:
     """DATA with its `--schema`, or with one read from the data."""
-    if args.schema and args.target:
-        raise DpvizError("--target and --schema cannot be combined.", remedy="The schema names the target; leave --target out.")
-    declared = load_schema(args.schema) if args.schema else None
+    declared = _declared(args)
     table = table_of(args)
     return table, declared or propose_schema(_without(table, getattr(args, "person", None)), args.target)
+
+
+def _declared(args: Namespace) -> Schema | None:
+    if args.schema and args.target:
+        raise DpvizError("--target and --schema cannot be combined.", remedy="The schema names the target; leave --target out.")
+    return load_schema(args.schema) if args.schema else None
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,7 @@ def engine_rows(args: Namespace, schema: Schema) -> EngineRows:
 
 def require_plain(args: Namespace, *more: str) -> None:
     """Raise DpvizError where an argument says how a file is read, but DATA is an address."""
-    given = next((name for name in (*more, "names", "delimiter", "encoding", "sheet") if getattr(args, name) is not None), None)
+    given = next((name for name in (*more, *reading_of(args)) if getattr(args, name) is not None), None)
     if given is not None:
         raise DpvizError(_NOT_IN_ENGINE, where=f"--{given}", remedy="Leave it out.")
 
@@ -115,36 +119,27 @@ def _schema_of_large(args: Namespace) -> Schema:
     if args.person:
         what = f"{args.data.name!r} is {which}: whose rows are whose is not looked up there."
         raise DpvizError(what, where="--person", remedy="Keep as many rows of each person as may be used before training.")
-    if args.schema is None or args.target:
+    schema = _declared(args)
+    if schema is None:
         remedy = "Write one for a small part with `dpviz schema`, correct it, and name it with --schema."
         raise DpvizError(f"{args.data.name!r} is {which}, so it needs a schema.", where="--schema", remedy=remedy)
-    return load_schema(args.schema)
+    return schema
 
 
 def large_rows(args: Namespace, schema: Schema) -> MappedRows:
     """DATA, read in pieces and encoded."""
-    return encode_large(
-        args.data,
-        schema,
-        names=args.names,
-        delimiter=args.delimiter,
-        encoding=args.encoding,
-        sheet=args.sheet,
-        progress=lambda share: console.doing(f"Reading and encoding {args.data}, {share:.0%}"),
-    )
+    return encode_large(args.data, schema, **reading_of(args), progress=console.telling(f"Reading and encoding {args.data}"))
 
 
 def table_of(args: Namespace) -> RawTable:
     """DATA as it is."""
     console.doing(f"Reading {args.data}")
-    return read_table(
-        args.data,
-        names=args.names,
-        delimiter=args.delimiter,
-        encoding=args.encoding,
-        sheet=args.sheet,
-        progress=lambda share: console.doing(f"Reading {args.data}, {share:.0%}"),
-    )
+    return read_table(args.data, **reading_of(args), progress=console.telling(f"Reading {args.data}"))
+
+
+def reading_of(args: Namespace) -> dict[str, Any]:
+    """How DATA is read, as keyword arguments."""
+    return {name: getattr(args, name) for name in ("names", "delimiter", "encoding", "sheet")}
 
 
 def _without(table: RawTable, name: str | None) -> RawTable:
@@ -154,6 +149,12 @@ def _without(table: RawTable, name: str | None) -> RawTable:
 def encoded_rows(args: Namespace) -> EncodedDataset:
     """DATA, encoded by its `--schema` or by one read from the data."""
     return encode(*table_and_schema(args), person=args.person, rows_per_person=args.rows_per_person)
+
+
+def refuse_rows(found: tuple[str, ...], where: str = "") -> NoReturn:
+    """Raise RefusedRelease with what is doubtful about the rows (`dpviz.release.rows_used`), until their owner accepts it."""
+    remedy = "Correct the schema by what you know without the rows, or add --accept-rows. Nothing was spent. This is private."
+    raise RefusedRelease(" ".join(found), where=where, remedy=remedy)
 
 
 def warn_of_proposal(table: RawTable, schema: Schema, target: str | None) -> None:

@@ -68,7 +68,7 @@ def run(args: Namespace) -> int:
             seed=grid.seed,
             workers=args.workers,
             done=done,
-            progress=lambda share: console.doing(f"Fitting, {share:.0%}"),
+            progress=console.telling("Fitting"),
             stop=stop.is_set,
         )
     write_whole(args.out, frame_csv(frame), force=overwrites)

@@ -15,8 +15,8 @@ from dpviz.commands import console
 from dpviz.commands.arguments import add_learner_arguments, add_table_arguments, file_or_address, number, parse_parameters, whole
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.commands.register import add_register_argument, balance_pairs
-from dpviz.commands.rows import Given, given_rows, warn_of_proposal, warn_of_read_values
-from dpviz.errors import DpvizError, RefusedRelease
+from dpviz.commands.rows import Given, given_rows, refuse_rows, warn_of_proposal, warn_of_read_values
+from dpviz.errors import DpvizError
 from dpviz.figures.publish.summary import loss_text, summary
 from dpviz.learners import fit, get_learner
 from dpviz.release.publish import ReleaseRequest, publish
@@ -116,8 +116,7 @@ def _require_rows(args: Namespace, data: Rows) -> None:
         register = ReleaseRegister(args.register)
         if register.data_set(args.data_set).role is DataRole.PRIVATE:  # what is said here, somebody has learned from the rows
             register.note_exploration(data.identity, what=WARNED, learner="", settings={})
-    remedy = "Correct the schema by what you know without the rows, or add --accept-rows. Nothing was spent. This is private."
-    raise RefusedRelease(" ".join(found), where=str(args.data), remedy=remedy)
+    refuse_rows(found, str(args.data))
 
 
 def _warn_of_others(register: ReleaseRegister, names: tuple[str, ...], name: str) -> None:

@@ -91,6 +91,7 @@ def test_what_cannot_be_is_refused_before_the_table_is_read(refused, schema, lar
     out = ["--out", tmp_path / "x.json", *ASKED]
     assert "needs the rows themselves" in refused("train", *large, *out, "--schema", schema, "--learner", "s-gbdt-published")
     assert "it needs a schema" in refused("train", *large, *out)
+    assert "--target and --schema cannot be combined" in refused("train", *large, *out, "--schema", schema, "--target", "label")
     persons = ["--person", "age", "--rows-per-person", "2"]
     assert "--person" in refused("train", *large, *out, "--schema", schema, *persons)
 

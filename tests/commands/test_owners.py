@@ -63,6 +63,9 @@ def test_bad_input_is_one_line(refused, parts, schema, tmp_path):
     assert "'colluding' parameter of train_federated must be a whole number from 0 to 2" in refused(
         "owners", "train", *parts, *asked, "--colluding", "3"
     )
+    said = refused("owners", "train", "postgresql://me:secret@place/base?table=t", *parts, *asked)
+    assert "must be a file: only" in said
+    assert "secret" not in said
     assert "no feature called 'weight'" in refused("owners", "stream", parts[0], "--schema", schema, *FEW, "--feature", "weight")
 
 

@@ -12,12 +12,11 @@ from argparse import ArgumentParser, Namespace
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
-from dpviz.commands.arguments import add_parameter_argument, add_table_arguments, number, parse_parameters, whole
+from dpviz.commands.arguments import add_boosting_arguments, add_table_arguments, number, parse_parameters, whole
 from dpviz.commands.rows import encoded_rows, warn_of_read_values
 from dpviz.learners import get_learner
 from dpviz.learners.ours.s_gbdt import NAME
 from dpviz.owners.streams import WAYS, Course, stream_of, train_on_stream
-from dpviz.progress import Progress
 from dpviz.table.schema import NumericTarget
 
 _TEST_SHARE = 0.2
@@ -29,10 +28,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_table_arguments(parser)
     parser.add_argument("--feature", required=True, metavar="NAME", help="rows with its largest values come late")
     parser.add_argument("--share", type=number, default=0.3, metavar="S", help="rough share of late rows (default: 0.3)")
-    parser.add_argument("--epsilon", required=True, type=number, metavar="E", help=f"privacy loss, {NEIGHBOURS}")
-    parser.add_argument("--delta", type=number, default=0.0, metavar="D", help="chance that epsilon may fail (default: 5e-8)")
-    parser.add_argument("--max-depth", type=int, default=6, metavar="D", help="largest number of levels (default: 6)")
-    add_parameter_argument(parser)
+    add_boosting_arguments(parser)
     parser.add_argument("--seed", type=whole(0), default=0, metavar="N", help="of the split and the noise (default: 0)")
 
 
@@ -42,16 +38,12 @@ def run(args: Namespace) -> int:
     data = encoded_rows(args)
     stream = stream_of(*data.split(_TEST_SHARE, seed=args.seed), args.feature, args.share)
     asked = {"epsilon": args.epsilon, "delta": args.delta, "max_depth": args.max_depth, "seed": args.seed, **params}
-    courses = [train_on_stream(stream, way, progress=_telling(way), **asked) for way in WAYS]
+    courses = [train_on_stream(stream, way, progress=console.telling(f"Training, {way}"), **asked) for way in WAYS]
     warn_of_read_values(data.schema)
     measure = "root mean squared error" if isinstance(data.schema.target, NumericTarget) else "share of wrong classes"
     console.show_title(f"{measure.capitalize()} ({NEIGHBOURS}). For the owner of the rows only.")
     console.show_table(_HEADER, [_cells(course) for course in courses])
     return 0
-
-
-def _telling(way: str) -> Progress:
-    return lambda share: console.doing(f"Training, {way}, {share:.0%}")
 
 
 def _cells(course: Course) -> tuple[str, ...]:

@@ -13,20 +13,18 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
 from dpviz.commands.arguments import (
     TABLE_FILES,
-    add_parameter_argument,
+    add_boosting_arguments,
     add_person_arguments,
     add_reading_arguments,
-    number,
+    file,
     parse_parameters,
     whole,
 )
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
-from dpviz.commands.rows import encoded_rows, warn_of_read_values
-from dpviz.errors import RefusedRelease
+from dpviz.commands.rows import encoded_rows, refuse_rows, warn_of_read_values
 from dpviz.figures.publish.summary import summary
 from dpviz.io.schemas import load_schema
 from dpviz.learners import get_learner
@@ -37,14 +35,11 @@ from dpviz.release.rows_used import doubts
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Parts, schema, privacy, seeds, file."""
-    parser.add_argument("parts", type=Path, nargs="+", metavar="PART", help=f"the rows of one owner; {TABLE_FILES}")
+    parser.add_argument("parts", type=file, nargs="+", metavar="PART", help=f"the rows of one owner; {TABLE_FILES}")
     add_reading_arguments(parser)
     parser.add_argument("--schema", type=Path, required=True, metavar="FILE", help="what is public about all rows together")
     add_person_arguments(parser)
-    parser.add_argument("--epsilon", required=True, type=number, metavar="E", help=f"privacy loss, {NEIGHBOURS}")
-    parser.add_argument("--delta", type=number, default=0.0, metavar="D", help="chance that epsilon may fail (default: 5e-8)")
-    parser.add_argument("--max-depth", type=int, default=6, metavar="D", help="largest number of levels (default: 6)")
-    add_parameter_argument(parser)
+    add_boosting_arguments(parser)
     dice = "for the splits, which look at no row; agree on it, say by dice"
     parser.add_argument("--public-seed", required=True, type=whole(0), metavar="N", help=dice)
     pooling = "how many owners may pool what they know without harm to the others (default: 0)"
@@ -62,20 +57,10 @@ def run(args: Namespace) -> int:
     parts = [encoded_rows(Namespace(**vars(args) | {"data": part, "target": None})) for part in args.parts]
     found = doubts(*parts)
     if args.seed is None and found and not args.accept_rows:
-        remedy = "Correct the schema by what you know without the rows, or add --accept-rows. Nothing was spent. This is private."
-        raise RefusedRelease(" ".join(found), remedy=remedy)
-    trained = train_federated(
-        parts,
-        epsilon=args.epsilon,
-        delta=args.delta,
-        max_depth=args.max_depth,
-        public_seed=args.public_seed,
-        seed=args.seed,
-        colluding=args.colluding,
-        schema=schema,
-        progress=lambda share: console.doing(f"Training {len(parts)} owners, {share:.0%}"),
-        **params,
-    )
+        refuse_rows(found)
+    asked = {name: getattr(args, name) for name in ("epsilon", "delta", "max_depth", "public_seed", "seed", "colluding")}
+    progress = console.telling(f"Training {len(parts)} owners")
+    trained = train_federated(parts, schema=schema, progress=progress, **asked, **params)
     write_whole(args.out, trained.result.to_json() + "\n", force=args.force)
     warn_of_read_values(schema)
     _report(trained, args)
