@@ -64,9 +64,9 @@ def given_rows(args: Namespace, spec: LearnerSpec) -> Iterator[Given]:
     if isinstance(args.data, str):
         with _rows_to_train(args) as rows:
             require_task(spec, rows.schema)
-            require_counts(spec, rows)
             if args.data_set:
-                rows.require_identity()
+                rows.book()
+            require_counts(spec, rows)
             console.doing("Encoding in the engine")
             names = (*rows.schema.feature_names, rows.schema.target.name)
             yield Given(str(parse_address(args.data)), rows, names, rows.report.rows_read, ())

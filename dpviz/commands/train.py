@@ -66,9 +66,7 @@ def _train(args: Namespace, given: Given, spec: LearnerSpec, asked: dict[str, An
     write_whole(args.out, result.to_json() + "\n", force=args.force)
     _report(args, given)
     if args.seed is None:
-        books = "--data-set NAME books one, under a cap"
-        more = "it cannot recognise rows in an engine" if isinstance(args.data, str) else books
-        console.done(f"The register does not count this release; {more}.")
+        console.done("The register does not count this release; --data-set NAME books one, under a cap.")
     console.show_pairs([*summary(result), ("File", str(args.out))])
     return 0
 

@@ -40,7 +40,7 @@ class Connection(Protocol):
     def rows(self, statement: str) -> list[tuple[int, ...]]:
         """The few rows of a statement, which are counts."""
 
-    def batches(self, statement: Expression) -> Iterator[pa.RecordBatch]:
+    def batches(self, statement: str | Expression) -> Iterator[pa.RecordBatch]:
         """The rows of a statement, whatever they hold, some at a time and in order."""
 
     def drop(self, table: str) -> None:

@@ -83,13 +83,12 @@ class DuckDBFile:
         with in_our_words("DuckDB"):
             return asked(lambda: self._base.execute(written(statement, "duckdb")).fetchall(), self._base.interrupt)
 
-    def batches(self, statement: Expression) -> Iterator[Any]:
+    def batches(self, statement: str | Expression) -> Iterator[Any]:
         """Rows, in Arrow batches."""
         with in_our_words("DuckDB"):
-            found = asked(lambda: self._base.sql(written(statement, "duckdb")), self._base.interrupt)
-            reader = (getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader)(
-                ROWS_AT_ONCE
-            )  # its name before version 2
+            found = self._base.sql(written(statement, "duckdb"))
+            read = getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader  # its name before version 2
+            reader = asked(lambda: read(ROWS_AT_ONCE), self._base.interrupt)
             while (batch := asked(lambda: next(reader, None), self._base.interrupt)) is not None:
                 yield batch
 

@@ -100,7 +100,7 @@ class PostgreSQL:
         with in_our_words("PostgreSQL", *self._lost):
             return self._execute(written(statement, "postgres"))
 
-    def batches(self, statement: Expression) -> Iterator[Any]:
+    def batches(self, statement: str | Expression) -> Iterator[Any]:
         """Rows, in Arrow batches."""
         with in_our_words("PostgreSQL", *self._lost), self._base.cursor() as cursor:
             asked(lambda: cursor.execute(written(statement, "postgres")), cursor.adbc_cancel)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import NoReturn
@@ -25,8 +26,10 @@ from dpviz.engines.statements import (
     grid_for,
     leaf_of_row,
     place_of_row,
+    sorting,
 )
 from dpviz.errors import EngineError, SchemaError
+from dpviz.installation import require_extra
 from dpviz.models.packed_forest import PackedTrees
 from dpviz.models.tree import Node, Tree
 from dpviz.privacy.leaf_labels import LeafCounts
@@ -36,8 +39,8 @@ from dpviz.table.schema import ClassTarget, Schema
 from dpviz.training.counting.contract import CountedRows, Measure
 from dpviz.training.counting.levels import Division, LevelNode, level_root
 
-#: The learner whose trees count rows in order of their values.
-FOREST = "pf-forest"
+#: The learner whose trees count rows in order of their values, and the one that draws its thresholds.
+FOREST, OWN_BINS = "pf-forest", "diffprivlib-tree"
 
 
 class EngineRows(CountedRows):
@@ -60,6 +63,7 @@ class EngineRows(CountedRows):
         self._kinds = kinds_of(connection, table, (*schema.feature_names, schema.target.name), order)
         self._grid: CandidateGrid | None = None
         self._encoded = ""
+        self._is_booked, self._digest = False, ""
         self._n_rows: tuple[int, int] | None = None
         self._with_parts = ""
         self._parts: np.ndarray | None = None
@@ -94,23 +98,39 @@ class EngineRows(CountedRows):
         return EncodingReport(read, used, unchanged=used)
 
     @property
-    def identity(self) -> NoReturn:
-        """Raises EngineError."""
-        self.require_identity()
+    def identity(self) -> str:
+        """What the register knows these rows by: the same in whatever order they are stored, and in every engine. Private.
 
-    def require_identity(self) -> NoReturn:
-        """Raise EngineError: to recognise rows by a digest that is computed here, all of them would have to leave the engine.
-
-        Sums of hashes, which an engine could compute, are equal for tables that somebody made to be taken for each other.
+        SHA-256 over the schema, and over the different rows of bins in order, each with how often it occurs. The engine sorts;
+        what it sorted passes through here, for sums of hashes, which it could compute, are equal for tables that are made so.
         """
-        what = "The register cannot recognise rows that stay in an engine, so no release of them can be booked."
-        remedy = "Export the table as Parquet and release from the file, or train without --data-set and keep account yourself."
-        raise EngineError("unrecognised", what, remedy=remedy)
+        self.book()
+        if not self._digest:
+            found = hashlib.sha256(repr(self.schema).encode())
+            for batch in self._connection.batches(sorting(self._encode(), len(self.schema.features))):
+                found.update(np.column_stack([column.to_numpy() for column in batch]).astype("<i8").tobytes())
+            self._digest = found.hexdigest()
+        return self._digest
+
+    def book(self) -> None:
+        """From here on there is one snapshot: the register recognises the very rows that are counted. Reads nothing.
+
+        Raises EngineError after rows were encoded for other bins, MissingExtra without what the digest needs.
+        """
+        require_extra("tables", "Recognising the rows of an engine", "pyarrow")
+        if not self._is_booked:
+            self._use(multiscale_grid(self.schema))
+            self._is_booked = True
 
     def refuse(self, learner: str) -> None:
-        """Raise EngineError for a learner that wants its rows in order of their values: an engine would have to sort them."""
+        """Raise EngineError for a learner that wants its rows in order of their values: an engine would have to sort them.
+
+        And, where the register is to recognise the rows, for one with bins of its own: they would be of another snapshot.
+        """
         if learner == FOREST:
             raise _uncounted("A forest of random trees cannot be counted in an engine.")
+        if self._is_booked and learner == OWN_BINS:
+            raise _uncounted("A tree with bins of its own cannot be booked for rows in an engine: they would be read twice.")
 
     def class_counts(self) -> np.ndarray:
         """Rows per class."""
@@ -161,6 +181,8 @@ class EngineRows(CountedRows):
     def _use(self, grid: CandidateGrid) -> None:
         """Bins are those of `grid` from here on; what was encoded for others is dropped, so that a fit has one snapshot."""
         if self._grid is not None and self._grid.key != grid.key:
+            if self._is_booked:
+                raise _uncounted("Rows that the register recognises are encoded once, and other bins were asked for.")
             for table in filter(None, (self._with_parts, self._encoded)):
                 self._connection.drop(table)
             self._parts, self._n_rows, self._with_parts, self._encoded = None, None, "", ""

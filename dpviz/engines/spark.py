@@ -94,7 +94,7 @@ class Spark:
             found = self._session.sql(statement if as_written else written(statement, "spark")).collect()
             return [tuple(row) for row in found]
 
-    def batches(self, statement: Expression) -> Iterator[Any]:
+    def batches(self, statement: str | Expression) -> Iterator[Any]:
         """Rows, in Arrow batches, partition by partition."""
         import pyarrow as pa
         from pyspark.sql.pandas.types import to_arrow_schema

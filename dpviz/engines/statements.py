@@ -84,6 +84,12 @@ def counting_classes(encoded: str) -> str:
     return f"SELECT y, COUNT(*) FROM {encoded} WHERE NOT k IS NULL GROUP BY y"
 
 
+def sorting(encoded: str, n_features: int) -> str:
+    """SELECT the different usable rows in order: bins, class, and how many rows are alike."""
+    names = ", ".join(encoded_names(n_features))
+    return f"SELECT {names}, COUNT(*) AS n FROM {encoded} WHERE NOT k IS NULL GROUP BY {names} ORDER BY {names}"
+
+
 def joining(encoded: str, coins: str) -> str:
     """SELECT the usable rows with the part that each one's coin sends it to."""
     part = f"CAST(SUBSTRING(c.parts, CAST(e.k % {BLOCK} AS INT) + 1, 1) AS INT)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import dpviz
@@ -13,6 +14,8 @@ from dpviz.engines.address import Address, is_address, parse_address
 from dpviz.engines.kinds import ColumnKind
 from dpviz.engines.rows import EngineRows
 from dpviz.errors import EngineError
+from dpviz.release.register import ReleaseRegister
+from dpviz.table.candidates import CandidateGrid, thresholds_candidates
 from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
 
 SECRET = "hunter2"
@@ -161,10 +164,15 @@ def test_rows_are_numbered_by_a_column_there_is() -> None:
         _rows(order="id")
 
 
-def test_no_release_is_booked_for_rows_that_cannot_be_recognised() -> None:
-    with pytest.raises(EngineError, match="cannot recognise rows") as refused:
-        _ = _rows().identity
-    assert refused.value.code == "unrecognised"
+def test_rows_that_the_register_recognises_are_encoded_once() -> None:
+    """For whoever has bins of its own nothing is read; without a register it may be."""
+    rows = _rows()
+    rows.refuse("diffprivlib-tree")
+    rows.book()
+    with pytest.raises(EngineError, match="would be read twice"):
+        rows.refuse("diffprivlib-tree")
+    with pytest.raises(EngineError, match="encoded once"):
+        rows.root(CandidateGrid(SCHEMA, (thresholds_candidates([0.5]),), "others", is_reused=False))
 
 
 # --- the command line
@@ -188,8 +196,6 @@ def _train(folder: Path, *more: str) -> list[str]:
 
 @pytest.fixture
 def filled(tmp_path: Path) -> Path:
-    import duckdb
-
     with duckdb.connect(str(tmp_path / "rows.duckdb")) as base:
         label = "CASE WHEN range % 3 = 0 THEN 'a' ELSE 'b' END"
         base.execute(f"CREATE TABLE t AS SELECT range / 1000.0::DOUBLE AS x, {label} AS y FROM range(1000)")
@@ -212,7 +218,7 @@ def test_a_private_training_says_that_the_register_does_not_count_it(filled: Pat
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--data-set", "clinic"), "cannot recognise rows"),
+        (("--data-set", "clinic", "--learner", "diffprivlib-tree"), "bins of its own cannot be booked"),
         (("--person", "x", "--rows-per-person", "1"), "--person"),
         (("--target", "y"), "--target"),
         (("--learner", "pf-forest"), "cannot be counted in an engine"),
@@ -234,3 +240,35 @@ def test_far_fewer_rows_than_declared_need_a_word_of_the_owner(filled: Path, cap
     assert main(asked) != 0
     assert "Far fewer rows are used" in capsys.readouterr().err
     assert main([*asked, "--accept-rows"]) == 0
+
+
+# --- releases that the register counts
+
+
+def test_a_release_is_booked_and_its_rows_are_recognised_however_they_are_stored(
+    filled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    register = ["--register", str(filled / "register.db")]
+    for name in ("clinic", "other"):
+        assert main(["register", "declare", name, "--epsilon-cap", "2", "--unit", "row", "--rows-per-unit", "1", *register]) == 0
+    asked = [*_train(filled, "--data-set", "clinic", *register), "--depth", "1"]
+    assert main(asked) != 0
+    assert "not assigned to 'clinic' yet" in capsys.readouterr().err
+    assert main([*asked, "--assign"]) == 0
+    assert dpviz.load_result(filled / "tree.json").released
+    _again(filled, "ORDER BY x DESC")
+    (filled / "tree.json").unlink()
+    assert main(asked) == 0
+    assert len(ReleaseRegister(filled / "register.db").releases("clinic")) == 2
+    (filled / "tree.json").unlink()
+    assert main(asked) != 0  # the cap
+    assert main([*_train(filled, "--data-set", "other", "--assign", *register)]) != 0
+    assert "already assigned to 'clinic'" in capsys.readouterr().err
+    _again(filled, "LIMIT 999")
+    assert main(asked) != 0
+    assert "not assigned to 'clinic' yet" in capsys.readouterr().err
+
+
+def _again(folder: Path, how: str) -> None:
+    with duckdb.connect(str(folder / "rows.duckdb")) as base:
+        base.execute(f"CREATE OR REPLACE TABLE t AS SELECT * FROM t {how}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import logging
 import os
@@ -154,6 +155,39 @@ def test_every_row_gets_its_own_coin(duckdb: Engine, n_rows: int) -> None:
             parts = rng.integers(0, 3, n_rows).astype(np.uint8)
             own = InMemory(data).leaf_counts(root, parts, 2)
             np.testing.assert_array_equal(rows.leaf_counts(root, parts, 2), own)
+
+
+# --- what the register knows the rows by
+
+
+def test_the_register_knows_rows_by_a_digest_of_all_of_them(engine: Engine) -> None:
+    """The same in every engine and every order; another one where every row comes twice."""
+    rows, schema = shuffled(500, SEED), _wide(SCHEMA).declare(n_public=500)
+    data = dpviz.encode(in_memory(numbered(rows)), schema)
+    cells = np.column_stack([*multiscale_grid(schema).bin(data), data.target]).astype("<i8")
+    distinct, times = np.unique(cells, axis=0, return_counts=True)
+    wanted = hashlib.sha256(repr(schema).encode() + np.column_stack([distinct, times]).astype("<i8").tobytes()).hexdigest()
+    backwards = rows.take(pa.array(range(499, -1, -1)))
+    twice = pa.concat_tables([rows, rows])
+    for name, given in (("as_is", rows), ("backwards", backwards), ("twice", twice)):
+        with open_rows(parse_address(engine.fill(name, numbered(given))), schema) as found:
+            assert (found.identity == wanted) == (name != "twice"), name
+    assert engine.left() == []
+
+
+@pytest.mark.engine
+@pytest.mark.slow
+def test_digest_and_counts_are_of_one_snapshot(postgresql: InPostgreSQL) -> None:
+    """Rows that come after the digest are not counted."""
+    given, schema = _canaries()
+    data, address = dpviz.encode(in_memory(given), schema), postgresql.fill("growing", given)
+    with opened(address, schema) as rows:
+        known = rows.identity
+        postgresql.run("INSERT INTO growing SELECT * FROM growing WHERE id < 500")
+        assert document("pf-tree", rows) == document("pf-tree", data)
+        assert rows.identity == known
+    with opened(address, schema) as rows:
+        assert rows.identity != known
 
 
 # --- what is left behind

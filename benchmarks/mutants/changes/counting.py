@@ -27,6 +27,22 @@ MUTANTS = (
         ("tests/engines/test_engines.py::test_trees_are_those_of_memory[duckdb]",),
     ),
     Mutant(
+        "the register does not see how often a row occurs in an engine",
+        "dpviz/engines/statements.py",
+        'return f"SELECT {names}, COUNT(*) AS n FROM {encoded}',
+        'return f"SELECT {names}, 1::BIGINT AS n FROM {encoded}',
+        ("tests/engines/test_engines.py::test_the_register_knows_rows_by_a_digest_of_all_of_them[duckdb]",),
+    ),
+    Mutant(
+        "rows that the register recognises may be read anew from the engine",
+        "dpviz/engines/rows.py",
+        """            if self._is_booked:
+                raise""",
+        """            if False:
+                raise""",
+        ("tests/engines/test_address.py::test_rows_that_the_register_recognises_are_encoded_once",),
+    ),
+    Mutant(
         "a password in an address is accepted",
         "dpviz/engines/address.py",
         "if password is not None or any(",

@@ -67,10 +67,7 @@ class CountedRows(ABC):
     @property
     @abstractmethod
     def identity(self) -> str:
-        """What the register knows these rows by, as `EncodedDataset.identity`. Private.
-
-        Raises DpvizError where they cannot be recognised: then nothing is booked in a register.
-        """
+        """What the register knows these rows by, as `EncodedDataset.identity`. Private."""
 
     @abstractmethod
     def class_counts(self) -> np.ndarray:
