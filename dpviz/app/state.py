@@ -22,7 +22,7 @@ from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
 
 DEFAULT_SAMPLE = "loans"
-_KEY = "loaded"
+_KEY, _PROBLEM = "loaded", "_problem_of_link"
 _URL = "data"
 #: The key of the draft that the Data page keeps, in the session and in the URL: it says nothing about a table.
 DRAFT = "draft"
@@ -119,16 +119,16 @@ def _read_sample(name: str) -> tuple[RawTable, Schema, EncodedDataset]:
 
 
 def follow_url() -> DpvizError | None:
-    """In a new session, use the sample the URL names; the problem when there is none of that name."""
+    """In a new session, use the sample the URL names; the problem of a name that is none, until other data are in use."""
     name = st.query_params.get(_URL)
     st.session_state.setdefault(DRAFT, st.query_params.get(DRAFT))
-    if _KEY in st.session_state or name is None:
-        return None
-    try:
-        use_sample(name)
-    except DpvizError as problem:
-        return problem
-    return None
+    if _KEY not in st.session_state and name is not None:
+        try:
+            use_sample(name)
+        except DpvizError as problem:
+            st.session_state[_PROBLEM] = (loaded(), problem)
+    about, unknown = st.session_state.get(_PROBLEM, (None, None))
+    return unknown if about is st.session_state.get(_KEY) else None
 
 
 def write_url() -> None:

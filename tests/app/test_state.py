@@ -61,6 +61,9 @@ def test_an_unknown_sample_in_the_address_is_a_problem_and_the_default_is_used()
     assert state.loaded().sample == "loans"
     state.write_url()
     assert dict(st.query_params) == {}
+    assert isinstance(state.follow_url(), UnknownName)  # pages are drawn again by themselves
+    state.use_sample("wine")
+    assert state.follow_url() is None
 
 
 def test_the_address_never_overrules_the_data_in_use() -> None:

@@ -40,7 +40,7 @@ from dpviz.training.exact_trace import exact_trace
 from dpviz.training.honest.folding import folded, intervals
 from dpviz.training.params import make_params
 
-_KEY, _URL = "_pinned", "pinned"
+_KEY, _PROBLEM, _URL = "_pinned", "_pinned_problem", "pinned"
 #: Seconds that the page waits for a pinned tree, or its draws, that is not there yet.
 _SHORT = 0.25
 
@@ -73,6 +73,7 @@ def pin_bar(pinned: Trained | None, trained: Trained, loaded: Loaded) -> None:
 
 def _pin(loaded: Loaded, trained: Trained) -> None:
     st.session_state[_KEY] = Pinned(_about(loaded), trained.asked, trained)
+    st.session_state.pop(_PROBLEM, None)
 
 
 def _unpin() -> None:
@@ -105,6 +106,9 @@ def pinned_now(loaded: Loaded) -> Trained | None:
         pinned = _trained(pinned, loaded)
     st.session_state[_KEY] = pinned
     _write_link(pinned, loaded)
+    about, problem = st.session_state.get(_PROBLEM, (None, None))
+    if pinned is None and about == _about(loaded):
+        error(problem)
     return pinned.trained if pinned else None
 
 
@@ -115,7 +119,8 @@ def _from_link(loaded: Loaded) -> Pinned | None:
     try:
         return Pinned(_about(loaded), _asked(json.loads(text), loaded), None)
     except (DpvizError, ValueError, TypeError, KeyError, RecursionError):
-        error(DpvizError("The pinned tree of this link cannot be read.", remedy="Pin a tree again and copy the address then."))
+        problem = DpvizError("The pinned tree of this link cannot be read.", remedy="Pin a tree again and copy the address then.")
+        st.session_state[_PROBLEM] = (_about(loaded), problem)
         return None
 
 
@@ -149,7 +154,7 @@ def _trained(pinned: Pinned, loaded: Loaded) -> Pinned | None:
     if status.values:
         return replace(pinned, trained=status.values[0]) if status.values[0].tree is not None else None
     for problem in status.problems:
-        error(problem)
+        st.session_state[_PROBLEM] = (_about(loaded), problem)
     watch_missing(task, "Training the pinned tree")
     return None if status.problems or status.was_stopped else pinned
 
@@ -187,7 +192,7 @@ def _draws(pinned: Trained, loaded: Loaded) -> Redraws | None:
     drawn: tuple[Redraws, ...] = () if status.job is not None else status.values
     with st.container():
         if not drawn:
-            watch_missing(task, "Drawing the pinned tree again with fresh noise")
+            watch_missing(task, "Training the pinned tree again with fresh noise")
     return drawn[0] if drawn and drawn[0].n_done else None
 
 
