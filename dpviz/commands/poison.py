@@ -100,4 +100,4 @@ def _chosen(rows: tuple[int, ...]) -> list[int]:
 
 def _cells(found: PoisoningTable, rows: int) -> tuple[str, ...]:
     bounds = (found.published(rows), found.tight(rows), found.low(rows))
-    return f"{rows:,}", f"{rows / max(1, found.n_train):.2%}", *("-" if math.isnan(b) else f"{b:.3f}" for b in bounds)
+    return f"{rows:,}", f"{rows / max(1, found.n_train):.2%}", *("-" if math.isnan(b) else f"{b:.1%}" for b in bounds)

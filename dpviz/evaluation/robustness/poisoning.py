@@ -118,10 +118,10 @@ class PoisoningTable:
         rows = self.protected_rows(above)
         sure = f", with {1 - self.beta:.0%} confidence" if isinstance(self.bounds[0], Certificate) else ""
         if rows is None:
-            return f"No protection shown: even without poison its accuracy is not above {wanted:.3f} ({what}){sure}."
+            return f"No protection shown: even without poison its accuracy is not above {wanted:.1%} ({what}){sure}."
         return (
             f"Withstands up to {rows:,} poisoned rows ({rows / max(1, self.n_train):.2%}): its mean accuracy stays above "
-            f"{wanted:.3f} ({what}){sure}. Counted: {NEIGHBOURS}; a changed row counts as two."
+            f"{wanted:.1%} ({what}){sure}. Counted: {NEIGHBOURS}; a changed row counts as two."
         )
 
 

@@ -391,7 +391,7 @@ def test_the_verdict_is_the_last_row_count_above_what_is_wanted() -> None:
     assert rows is not None
     assert found.low(rows) > 0.5 >= found.low(rows + 1)
     assert found.verdict() == (
-        f"Withstands up to {rows} poisoned rows ({rows / 1000:.2%}): its mean accuracy stays above 0.500 (the majority class), "
+        f"Withstands up to {rows} poisoned rows ({rows / 1000:.2%}): its mean accuracy stays above 50.0% (the majority class), "
         "with 95% confidence. Counted: add/remove one row; a changed row counts as two."
     )
     assert (found.protected_rows(0.7) or 0) < rows
@@ -401,7 +401,7 @@ def test_the_verdict_is_the_last_row_count_above_what_is_wanted() -> None:
 def test_a_learner_no_better_than_the_majority_protects_nothing() -> None:
     found = a_table([0.5] * 100)
     assert found.protected_rows() is None
-    assert found.verdict().startswith("No protection shown: even without poison its accuracy is not above 0.500")
+    assert found.verdict().startswith("No protection shown: even without poison its accuracy is not above 50.0%")
 
 
 def test_splits_share_the_confidence_and_are_averaged() -> None:
