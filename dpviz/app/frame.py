@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from dpviz.figures.theme import DARK_CHOSEN, LIGHT
+from dpviz.figures.theme import LIGHT
 
 _DRAWING = f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 <path d="M16 9v5M16 14H8v5M16 14h8v5" fill="none" stroke="{LIGHT.accent}" stroke-width="2.5"/>
@@ -29,8 +29,9 @@ _STALE_FILE = """[data-stale="true"] [data-testid="stDownloadButton"], [data-sta
 #: The key of a row in which buttons stand beside a choice: as low as its parts, so that they share a line.
 LOW = "low-buttons"
 _LOW_BUTTONS = f".st-key-{LOW} .stButton button {{ min-height: 2rem; padding-block: 0; }}"
-#: Chosen items of a list stand in the theme's main colour, on which white text falls short of AA in the dark theme.
-_DARK = f"[data-tag] {{ background-color: {DARK_CHOSEN} !important; }}"
+#: Chosen items of a list have white text, which falls short of AA on the dark theme's main colour. The light one's does for both:
+#: a theme that changes with the time of day reruns nothing.
+_CHOSEN = f"[data-tag] {{ background-color: {LIGHT.accent} !important; }}"
 
 
 def enter() -> None:
@@ -38,7 +39,7 @@ def enter() -> None:
     if getattr(PagesManager, "uses_pages_directory", False):
         PagesManager.uses_pages_directory = False
         st.rerun()
-    st.html(f"<style>{_STALE_FILE} {_LOW_BUTTONS} {_DARK if st.context.theme.type == 'dark' else ''}</style>")
+    st.html(f"<style>{_STALE_FILE} {_LOW_BUTTONS} {_CHOSEN}</style>")
 
 
 def also_at(name: str, first: Path) -> Any:

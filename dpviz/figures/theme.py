@@ -88,8 +88,6 @@ MAUVE, TEAL = "#b07aa1", "#12a07e"
 #: What was released, what was interrupted, what is asked for, and how much of that lies over a cap.
 RELEASED, INTERRUPTED, ASKED, OVER_CAP = "#12808a", "#b3641c", "#6a63c9", "#c23b4e"
 MARKS = (*SERIES, GREEN, PINK, NEUTRAL, SOUND, UNSOUND, VOTES, MAUVE, TEAL, RELEASED, INTERRUPTED, ASKED, OVER_CAP)
-#: Chosen items of a list in the dark theme: white text on its main colour falls short of AA.
-DARK_CHOSEN = "#17655f"
 
 
 def class_letter(index: int) -> str:
