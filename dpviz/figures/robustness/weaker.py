@@ -81,15 +81,17 @@ def backdoor_weaker(curves: pd.DataFrame) -> str:
 
 
 def _as_accurate(curves: pd.DataFrame, gap: Gap) -> str:
-    """The default learner at its least epsilon, below the gap's, that is as accurate on clean rows; empty if there is none."""
+    """The default learner at its least epsilon that is as accurate on clean rows and resists better; empty if there is none."""
     here = curves[curves.poisoned_rows == gap.rows]
     other = here[(here.learner == gap.other) & (here.epsilon == gap.epsilon)].accuracy.iloc[0]
-    able = here[(here.learner == DEFAULT) & (here.epsilon < gap.epsilon) & (here.accuracy >= other)].sort_values("epsilon")
+    less = here[(here.learner == DEFAULT) & (here.epsilon < gap.epsilon)]
+    able = less[(less.accuracy >= other) & (less.success < gap.ours_value)]
     if not len(able):
         return ""
-    least, compared = able.iloc[0], f"{get_learner(gap.other).title} at ε = {number_text(gap.epsilon)}: {other:.1%}"
+    least = able.sort_values("epsilon").iloc[0]
+    compared = f"{get_learner(gap.other).title} at ε = {number_text(gap.epsilon)}: {other:.1%}"
     return (
-        f" A smaller budget resists: at ε = {number_text(least.epsilon)} its accuracy on clean rows is "
+        f" A smaller budget resists better: at ε = {number_text(least.epsilon)} its accuracy on clean rows is "
         f"{least.accuracy:.1%} ({compared}), and the trigger works on {least.success:.1%}."
     )
 

@@ -30,6 +30,7 @@ def test_a_smaller_budget_as_accurate_as_the_other_is_named_where_there_is_one()
     found, less = curves(0.73, 0.008), curves(0.05, 0.008).iloc[:1]
     assert "A smaller budget" not in backdoor_weaker(found)
     at = [less.assign(epsilon=epsilon, accuracy=accuracy) for epsilon, accuracy in ((0.05, 0.985), (0.03, 0.981), (0.01, 0.97))]
+    assert "A smaller budget" not in backdoor_weaker(pd.concat([found, *(line.assign(success=0.8) for line in at)]))
     said = backdoor_weaker(pd.concat([found, *at]))
     assert "at ε = 0.03 its accuracy on clean rows is 98.1%" in said
     assert said.endswith("at ε = 0.1: 98.0%), and the trigger works on 5.0%.")
