@@ -26,8 +26,8 @@ _HTML = f"""
       aria-orientation="vertical" aria-valuemin="0" aria-valuemax="100" aria-valuenow="0"><div class="seen"></div></div>
   </div>
   <div class="below">
-    <p class="hint" id="hint">Choose a node for its details. <span class="keys">Drag to move. Arrow keys walk the tree,
-      Enter chooses; in a deep tree − closes a branch and + opens it.</span></p>
+    <p class="hint" id="hint">Choose a node for its details. <span class="keys">Drag to move. Arrow keys go from node to node,
+      Enter chooses; in a deep tree, − closes a branch and + opens it.</span></p>
     <div class="zoom" role="group" aria-label="Zoom of the tree">
       <button type="button" data-zoom="out" aria-label="Zoom out">−</button>
       <output aria-label="Zoom level">100%</output>

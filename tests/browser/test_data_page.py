@@ -118,7 +118,7 @@ def test_a_draft_survives_a_server_that_is_killed_and_a_reload(page: Any, tmp_pa
         page.get_by_text("3 columns · being declared").wait_for()
         assert "draft=" not in page.url
         page.get_by_role("button", name="These are column names").click()
-        page.get_by_text("outlives a reload and a restart").wait_for()
+        page.get_by_text("through reloads and restarts").wait_for()
         settled(page)
         _count_of(page).fill("4321")
         _count_of(page).press("Enter")

@@ -37,7 +37,7 @@ def test_a_question_is_asked_and_answered_by_keyboard_alone(page: Any, app: str)
     _tab_to(page, button)
     page.keyboard.press("Enter")
     page.get_by_text("what is shown is stale").wait_for(state="detached")
-    page.get_by_text(re.compile(r"^ε = [\d.]+ is enough")).wait_for()
+    page.get_by_text(re.compile(r"^ε = [\d.]+ \(add/remove one row\) is enough")).wait_for()
     check = page.get_by_role("button", name="Check it on 300 fresh simulations")
     _tab_to(page, check)
     page.keyboard.press("Enter")
@@ -53,7 +53,7 @@ def test_a_question_is_asked_and_answered_by_keyboard_alone(page: Any, app: str)
 
 def test_a_cell_of_the_share_map_is_used_by_keyboard_and_by_mouse(page: Any, app: str) -> None:
     page.goto(f"{app}/budget?data=clinic&learner=PrivaTree&depth=1&beside=Nothing")
-    page.get_by_role("button", name="Compute the map").click()
+    _compute_the_map(page)
     cells = page.get_by_role("option")
     cells.first.wait_for()
     settled(page)
@@ -72,6 +72,13 @@ def test_a_cell_of_the_share_map_is_used_by_keyboard_and_by_mouse(page: Any, app
     page.get_by_text("quantile, node, leaf: set by you").wait_for()
 
 
+def _compute_the_map(page: Any) -> None:
+    button = page.get_by_role("button", name="Compute the map")
+    button.wait_for()
+    settled(page)  # the page may be drawn anew until then, and with it the button
+    button.click()
+
+
 _FOCUSED = """() => {
   let found = document.activeElement;
   while (found && found.shadowRoot) found = found.shadowRoot.activeElement;
@@ -81,7 +88,7 @@ _FOCUSED = """() => {
 
 def test_a_long_search_can_be_cancelled_and_the_page_goes_on(page: Any, app: str) -> None:
     page.goto(f"{app}/budget?learner=PrivaTree&beside=Nothing")
-    page.get_by_role("button", name="Compute the map").click()
+    _compute_the_map(page)
     page.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="Cancel").wait_for(state="detached")
     page.get_by_role("button", name="Compute the map").wait_for()

@@ -293,7 +293,7 @@ def test_the_test_result_of_a_release_stands_beside_the_rows_only_where_they_are
     register.declare("rows", epsilon_cap=1.0, role=role)
     register.assign(in_use(role).data.fingerprint, "rows")
     test = released(opened("publish", role, epsilon="0.5"))
-    assert "rows that coins kept away from the model" in texts(test)
+    assert "rows that random coins kept out of the model" in texts(test)
     beside = [found.value for found in test.dataframe if "private test result" in found.value]
     assert len(beside) == (role is DataRole.SIMULATED)
     if beside:

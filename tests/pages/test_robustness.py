@@ -43,7 +43,7 @@ def test_curves_of_rows_anyone_may_see_begin_by_themselves_and_give_a_verdict():
     test = finished(page())
     assert "withstands up to" in said(test)
     assert "ε = 0.1 (add/remove one row)" in said(test)
-    assert "a changed row counts two" in said(test)
+    assert "a changed row counts as two" in said(test)
     assert "holds for all numbers of poisoned rows at once" in said(test)
     assert "without noise" in said(test)
     assert len(test.get("plotly_chart")) == 1

@@ -129,7 +129,7 @@ def table_with(test, column):
 
 def test_every_measure_is_listed_and_every_class_has_its_error():
     test = drawn("cart", DataRole.SIMULATED)
-    listed, confused, calibrated = (table_with(test, column) for column in ("measure", "error", "said"))
+    listed, confused, calibrated = (table_with(test, column) for column in ("measure", "error", "observed"))
     assert list(listed.measure) == ["Accuracy", "Balanced accuracy", "AUC", "Log loss", "Brier score"]
     kept_aside = tree_on_screen(test).held_out
     assert confused.filter(like="predicted").to_numpy().tolist() == kept_aside.confused.tolist()
@@ -145,7 +145,7 @@ def test_the_private_test_result_stands_beside_what_the_held_out_rows_say(role):
     assert beside["private test result"]["Accuracy"].startswith(f"{report.accuracy.value:.1%} (")
     assert beside["held-out rows"]["Accuracy"].startswith(f"{known.measures['accuracy']:.1%} (")
     assert ("AUC" in beside.index) == (report.auc is not None)
-    assert "rows that coins kept away from the model" in texts(test)
+    assert "rows that random coins kept out of the model" in texts(test)
 
 
 def test_private_rows_have_the_private_test_result_alone():
@@ -286,6 +286,8 @@ def test_a_forest_shows_its_trees_one_by_one_and_its_vote_where_rows_may_be_read
 
 
 def test_where_a_release_from_all_rows_is_deeper_the_page_says_so():
-    assert "Depth 1 by the rule for these rows; a release from all rows has depth 2." in texts(opened("tree", epsilon="0.23"))
-    assert "a release from all rows" not in texts(opened("tree", epsilon="0.23", depth="2"))
-    assert "a release from all rows" not in texts(opened("tree", epsilon="1"))
+    assert "Automatic depth: 1 for these rows; a release, trained on all rows, would have 2." in texts(
+        opened("tree", epsilon="0.23")
+    )
+    assert "a release, trained on all rows" not in texts(opened("tree", epsilon="0.23", depth="2"))
+    assert "a release, trained on all rows" not in texts(opened("tree", epsilon="1"))

@@ -22,6 +22,7 @@ from dpviz.app.work.tasks import Task
 from dpviz.app.work.watch import duration_text, watch
 from dpviz.evaluation.compare.comparison import (
     METRICS,
+    N_DOTS,
     Curve,
     curves,
     difference,
@@ -210,7 +211,7 @@ def _dots(request: CompareRequest, rows: pd.DataFrame, found: Sequence[Curve], l
     if lines:
         svg = draws_view(lines, drawn, metric=metric, key="draw-by-draw")
         dots = dot_rows(lines, metric=metric)
-        table(dots, "Five of the 25 dots of each algorithm.")
+        table(dots, f"Five of the {N_DOTS} dots of each algorithm.")
         if loaded.role is not DataRole.PRIVATE:
             save_buttons("draw-by-draw", dots, f"compare-{request.along}-draws", dots_file(svg))
 

@@ -16,7 +16,7 @@ from dpviz.errors import DpvizError
 from dpviz.io.drafts import DAYS_KEPT, new_key
 
 _LAST, _PROBLEM = "_draft_kept", "_draft_problem"
-_WHAT = "Names and what you declare are kept in a file that only you can read, never a row."
+_WHAT = "Column names and what you declare are kept in a file that only you can read; rows never are."
 
 
 def document_of(work: Prepared) -> KeptDraft | None:
@@ -39,9 +39,9 @@ def say_kept(work: Prepared) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Forget this draft", on_click=_forget, icon=":material/delete:")
-        until = f"until nobody has opened it for {DAYS_KEPT} days"
+        until = f"until it has not been opened for {DAYS_KEPT} days"
         st.caption(
-            f"This draft outlives a reload and a restart, under the address of this page, {until}. {_WHAT}", width="stretch"
+            f"This draft is kept under the address of this page, through reloads and restarts, {until}. {_WHAT}", width="stretch"
         )
 
 

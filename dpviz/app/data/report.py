@@ -19,8 +19,8 @@ _COUNTED = {
 }
 #: What the schema can say, so that a text nobody declared keeps its row.
 _HOW_TO_KEEP = (
-    "A text such as “<5” or “k.A.” in a column of numbers keeps its row where it is one of the column's missing codes and a "
-    "value stands for missing cells. An unknown category keeps it where unknown texts count as a category, or this one does."
+    "To keep rows with a text such as “<5” or “k.A.” in a column of numbers, list it among the column's missing codes and give "
+    "a value for missing cells. To keep rows with an unknown category, add it, or name the category for unknown texts."
 )
 
 

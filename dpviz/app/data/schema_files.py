@@ -23,7 +23,7 @@ from dpviz.table.strict_json import parse_json
 
 _MOST_MEGABYTES = 10
 _FILE = "Schema or draft saved by dpviz, or a codebook"
-_CODES = "Of a codebook's values such as “m = male”, the code m is taken as the category: it is what cells hold."
+_CODES = "Where a codebook lists “m = male”, the code m becomes the category, because that is what the cells contain."
 _TYPES = ["json", "csv", "tsv", "xlsx"]
 
 

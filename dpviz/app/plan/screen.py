@@ -56,7 +56,7 @@ def plan_screen(asked: Asked, loaded: Loaded) -> None:
     curves = _curves_task(place, setup, loaded)
     _ask_backwards(place, setup, loaded, curves)
     st.divider()
-    _first_curves(curves)
+    _begin_first_curves(curves)
     _consequences(curves, asked.settings["epsilon"])
 
 
@@ -131,7 +131,10 @@ def _answer(search: _Search, answer: Answer, key: str) -> None:
 
 def _picture(search: _Search, answer: Answer, words: str) -> None:
     chart(drawn.search_figure(answer, search.along), words, key="plan-answer")
-    st.caption("Each mark is a value that was tried: the share of its trees that reached the goal, with its limits.")
+    st.caption(
+        "Each mark is a value that was tried: the share of its trees that reached the goal. Bars: the limits of that share, for "
+        "values that had more than a first look."
+    )
     table(drawn.search_rows(answer, search.along), words)
 
 
@@ -167,11 +170,10 @@ def _curves_task(place: Place, setup: Setup, loaded: Loaded) -> Task:
     return in_steps(CURVES, key, make, lambda found: len(found.found) == len(planner.EPSILONS), keep=4)
 
 
-def _first_curves(task: Task) -> Status:
-    """The curves; the first ones of a session are begun unasked, because they touch no private row."""
+def _begin_first_curves(task: Task) -> None:
+    """The first curves of a session are begun unasked, because they touch no private row."""
     if st.session_state.setdefault(_STARTED, task.keys) == task.keys:
-        return begin_unasked(task)
-    return poll(task)
+        begin_unasked(task)
 
 
 def _consequences(task: Task, cursor: float) -> None:

@@ -45,7 +45,7 @@ def account_screen() -> ReleaseRegister | None:
     else:
         st.info(
             "Nothing is registered yet. A data set is declared, with its cap, on the Publish page or by "
-            "`dpviz register declare`; its releases and what is left then stand here.",
+            "`dpviz register declare`; its releases and what is left then appear here.",
             icon=":material/menu_book:",
         )
     for account in found:

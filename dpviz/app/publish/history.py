@@ -14,7 +14,7 @@ from dpviz.app.state import Loaded
 from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
 from dpviz.evaluation.compare.metrics import metric_intervals, metrics
-from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.guarantee_text import epsilon_text
 from dpviz.figures.publish.account import look_rows
 from dpviz.figures.publish.release import history_rows
 from dpviz.figures.wording import counted
@@ -50,10 +50,8 @@ def _files(balance: Balance, loaded: Loaded) -> None:
     if not released:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        titles = {
-            entry.number: f"Number {entry.number}, {entry.learner}, ε = {number_text(entry.loss.epsilon)}" for entry in released
-        }
-        chosen = st.selectbox("Released file", list(titles), format_func=titles.__getitem__, key="publish-file", width=340)
+        titles = {entry.number: f"Number {entry.number}, {entry.learner}, {epsilon_text(entry.loss)}" for entry in released}
+        chosen = st.selectbox("Released file", list(titles), format_func=titles.__getitem__, key="publish-file", width=400)
         entry = next((item for item in released if item.number == chosen), released[0])
         text = _text_of(entry)
         name = f"{entry.learner}-release-{entry.number}.json"

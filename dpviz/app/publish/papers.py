@@ -9,7 +9,7 @@ import streamlit as st
 from dpviz.app.parts import error, literal, why_disabled
 from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
-from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.guarantee_text import epsilon_text
 from dpviz.figures.publish.page_one import Signed
 from dpviz.figures.publish.paper_facts import DATA_SOURCES, QUESTIONS, SECTORS, Answers, Facts, facts_of
 from dpviz.figures.publish.papers import FORMS, TITLES, paper
@@ -59,7 +59,7 @@ def _offer_report(entry: Entry, released: str, facts: Facts, answers: Answers) -
 
 
 def _title(entry: Entry) -> str:
-    return f"Number {entry.number}, {entry.data_set}, {entry.learner}, ε = {number_text(entry.loss.epsilon)}"
+    return f"Number {entry.number}, {entry.data_set}, {entry.learner}, {epsilon_text(entry.loss)}"
 
 
 def _ask() -> Answers:

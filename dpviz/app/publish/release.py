@@ -75,7 +75,7 @@ def spent(balance: Balance, made: Promise | None) -> None:
         alt="What is promised about one row and about poisoned rows, by this release alone and by all releases together.",
     )
     st.caption(
-        f"All releases of these rows add up ({NEIGHBOURS}). A poisoned row is one added or removed; a changed row counts two. "
+        f"All releases of these rows add up ({NEIGHBOURS}). A poisoned row is one added or removed; a changed row counts as two. "
         "What accuracy keeps is a floor for any data set, not what to expect; the Robustness page proves more for one tree."
     )
 
@@ -132,14 +132,14 @@ def _ask_about_rows(loaded: Loaded, told: Callable[[Loaded], None]) -> bool:
     told(loaded)
     private = "" if loaded.role.may_read else _CONSEQUENCE
     st.error("**Look at the rows first.** " + " ".join(map(plain, found)) + private, icon=":material/front_hand:")
-    return st.checkbox("I know why, and release all the same", key="publish-accept-rows")
+    return st.checkbox("I know why; release it anyway", key="publish-accept-rows")
 
 
 def _button(made: Promise, asked: Asked, loaded: Loaded, accepted: bool) -> None:
     words = f"Spend {epsilon_text(made.loss)} for good, whatever becomes of the file"
     agreed = st.checkbox(words, key=_AGREED, disabled=not accepted) and accepted
     st.button("Release", icon=":material/publish:", disabled=not agreed, on_click=begin_release, args=(asked, loaded))
-    why_disabled("" if agreed else "Tick the box first." if accepted else "Say first that you know why rows are used like this.")
+    why_disabled("" if agreed else "Tick the box first." if accepted else "First confirm that you know why.")
 
 
 def begin_release(asked: Asked, loaded: Loaded) -> None:

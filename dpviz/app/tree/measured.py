@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.app.held_out import HeldOut, HeldOutNumber, Ranked, private_test
+from dpviz.app.held_out import TEST_SHARE, HeldOut, HeldOutNumber, Ranked, private_test
 from dpviz.app.parts import literal
 from dpviz.app.widgets import on_demand
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
@@ -31,7 +31,7 @@ def measured_line(found: HeldOut | HeldOutNumber | None) -> None:
         said, note = _of_classes(found), f"Most frequent: {literal(found.majority_class)}."
     leading, *others = said
     st.markdown(f"**{leading}** · {' · '.join(others)}")
-    st.caption(f"Trained on 80% of the rows, tested on the other {found.n_rows:,}; 95% intervals. {note}")
+    st.caption(f"Trained on {percent(1 - TEST_SHARE)} of the rows, tested on the other {found.n_rows:,}; 95% intervals. {note}")
 
 
 def _of_numbers(found: HeldOutNumber) -> list[str]:
@@ -105,13 +105,13 @@ def _error(right: float, n_rows: int) -> str:
 
 def _probabilities(ranked: Ranked, schema: Schema) -> None:
     name = literal(schema.classes[ranked.label])
-    above = f" Among the tenth of the rows with the largest, it is met {ranked.lift:.1f} times as often."
+    above = f" Among the tenth of the rows with the largest ones, it is {ranked.lift:.1f} times as frequent."
     top = "" if math.isnan(ranked.lift) else above
-    st.caption(f"Probabilities of {name}: what was said, and how often it was so.{top}")
-    words = "Calibration: probabilities said, and how often the class was met."
+    st.caption(f"Probabilities of {name}: what was predicted, and how often it was {name}.{top}")
+    words = "Calibration: the probabilities predicted, and how often the class was observed."
     st.dataframe([_calibrated(item) for item in ranked.calibration], hide_index=True, alt=words)
 
 
 def _calibrated(item: CalibrationBin) -> dict[str, Any]:
     between = f"{percent(item.low)} to {percent(item.high)}"
-    return {"said": percent(item.predicted), "was so": percent(item.observed), "95%": between, "rows": item.n_rows}
+    return {"predicted": percent(item.predicted), "observed": percent(item.observed), "95%": between, "rows": item.n_rows}

@@ -67,7 +67,9 @@ def _rows_sentence(trace: ExactTrace, path: str, schema: Schema) -> str:
 def _stability(trained: Trained, loaded: Loaded, shown: Tree, path: str) -> None:
     """How often this node comes back; for private rows only why that is not shown."""
     if loaded.role is DataRole.PRIVATE:
-        st.caption("How often it comes back under fresh noise is not shown: on private rows every draw would spend ε again.")
+        st.caption(
+            "How often it is found again in trees with fresh noise is not shown: on private rows every draw would spend ε again."
+        )
         return
     if not is_drawn_again(trained.asked, loaded):
         return

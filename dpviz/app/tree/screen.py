@@ -42,9 +42,9 @@ from dpviz.training.params import Settings, make_params
 FOLDED, COMPLETE = "folded", "complete"
 SELECTED = "_selected_node"
 VIEW = "tree-view"
-_FAINT = "Dashed: in less than a third of them."
-_TIED = "A faint question may have a rival that tells as much: then the choice is unsure, not the prediction."
-_NOISE = "“noise”: never."
+_FAINT = "Dashed: found in less than a third of them."
+_TIED = "Where another question predicts about as well, a question may be faint although the prediction is reliable."
+_NOISE = "Branches found in none of them are replaced by “noise”."
 
 
 def tree_screen(trained: Trained, loaded: Loaded) -> None:
@@ -79,7 +79,7 @@ def _ask_view() -> str:
     words = {FOLDED: "Folded", COMPLETE: "Complete"}
     note = (
         "Folded leaves out questions whose two sides predict the same, or that released counts cannot tell apart. It is free. "
-        "In a tree for classes, a question that never comes back under fresh noise is folded into “noise”."
+        "In a tree that predicts classes, “noise” replaces a question that is never found again in trees with fresh noise."
     )
     more = {"help": note, "key": "tree", "bind": "query-params"}
     return st.segmented_control("Tree", tuple(words), format_func=words.__getitem__, default=FOLDED, required=True, **more)
@@ -93,14 +93,14 @@ def _legend(trained: Trained, loaded: Loaded, drawn: Redraws | None, *, may_show
     if trained.result.plan.set_aside(LEAF_SUMS) is not None:
         said.append("Bars: the number of a leaf on the scale of all leaves, with a 95% interval of its mean.")
     if drawn is not None:
-        said += [f"Ink: how often a question comes back in {drawn.n_done} trees with fresh noise.", _FAINT, _TIED]
+        said += [f"The fainter a question, the fewer of {drawn.n_done} trees with fresh noise ask it there.", _FAINT, _TIED]
         said += [_NOISE] if isinstance(loaded.schema.target, ClassTarget) else []
     said += _depth_of_a_release(trained, loaded)
     per_level = levels_in_words(trained.result.plan)
     said += [f"{per_level[:-1]} ({NEIGHBOURS})."] if per_level else []
     st.caption(" ".join(said))
     if drawn is None and is_drawn_again(trained.asked, loaded):
-        watch_missing(redraws_task(trained.asked, loaded), "Drawing the tree again with fresh noise")
+        watch_missing(redraws_task(trained.asked, loaded), "Training the tree again with fresh noise")
 
 
 def _depth_of_a_release(trained: Trained, loaded: Loaded) -> list[str]:
@@ -112,7 +112,7 @@ def _depth_of_a_release(trained: Trained, loaded: Loaded) -> list[str]:
     whole = spec.plan(loaded.schema, Settings(**asked.settings), make_params(spec.Params, asked.learner, asked.params))
     if whole.depth == plan.depth:
         return []
-    return [f"Depth {plan.depth} by the rule for these rows; a release from all rows has depth {whole.depth}."]
+    return [f"Automatic depth: {plan.depth} for these rows; a release, trained on all rows, would have {whole.depth}."]
 
 
 def _style(trained: Trained, shown: Tree, drawn: Redraws | None, trace: ExactTrace | None, *, fold: bool) -> dict[str, Any]:

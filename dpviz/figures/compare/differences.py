@@ -15,8 +15,8 @@ from dpviz.learners import get_learner
 #: What the probability means; shown with it.
 MEANING = (
     "Take one of the splits at random and let each algorithm draw its noise once, independently: the probability that the "
-    "first does better on the rows held out there. A tie counts half. The range (95%) is for the number of "
-    "draws; the splits are taken as given, so what other rows would say is not in it."
+    "first does better on the rows held out there. A tie counts half. The 95% range covers the number of "
+    "draws; the splits are taken as given, so it does not cover what other rows would show."
 )
 
 

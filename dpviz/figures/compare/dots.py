@@ -20,8 +20,8 @@ from dpviz.figures.theme import LIGHT, NEUTRAL
 
 #: Said before the first dot is seen (pilot users read a dot as a data set).
 WHAT_A_DOT_IS = (
-    f"Each dot is one of {N_DOTS} equally likely results: 4% of what a fresh draw of the noise (on one of the splits) gives. "
-    "A dot is not a row and not a data set. A number on a stack says how many dots it holds."
+    f"Each dot is one of {N_DOTS} equally likely results: {100 / N_DOTS:.0f}% of what a fresh draw of the "
+    "noise (on one of the splits) gives. A dot is not a row and not a data set. A number on a stack says how many dots it holds."
 )
 WIDE, NARROW = 960, 340
 _RADIUS = {WIDE: 5.5, NARROW: 4.0}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.plan.consequences import FAIR, TAIL, Consequence, Consequences, guesses_right
 from dpviz.figures.charts import Figure, Rows, Style, band, line, panels
 from dpviz.figures.guarantee_text import number_text
@@ -94,14 +95,14 @@ def protecting_sentence(found: Consequences, rows: int, above: float) -> tuple[s
     if not good:
         most = max((item.protected(above) or 0 for item in found.found), default=0)
         help_text = f"The most that any of them withstands is {most:,}. More rows or a lower bar would help."
-        return f"Not reachable: no ε between {first} and {last} withstands {what}", f"{help_text} {sure}"
+        return f"Not reachable: no ε between {first} and {last} ({NEIGHBOURS}) withstands {what}", f"{help_text} {sure}"
     low, high = (number_text(item.epsilon) for item in (good[0], good[-1]))
     best = max(good, key=lambda item: item.accuracy(0.5))
     which = f"ε = {low}" if len(good) == 1 else f"ε from {low} to {high}"
-    return f"{capital(which)} withstands {what}", (
+    return f"{capital(which)} ({NEIGHBOURS}) withstands {what}", (
         f"The mean accuracy stays above {percent(round(above, 3))} whatever they are. Most accurate of these: ε = "
-        f"{number_text(best.epsilon)} (middle tree {percent(round(best.accuracy(0.5), 3))}). Less ε is too inaccurate to begin "
-        f"with, more proves too little. {sure}"
+        f"{number_text(best.epsilon)} (middle tree {percent(round(best.accuracy(0.5), 3))}). A smaller ε is too inaccurate to "
+        f"begin with, a larger one proves too little. {sure}"
     )
 
 

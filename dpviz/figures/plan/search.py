@@ -47,6 +47,11 @@ def place_text(along: Along, place: float) -> str:
             return f"depth {place:.0f}"
 
 
+def _place_in_full(along: Along, place: float) -> str:
+    """The same where it stands alone: an epsilon with what counts as neighbouring."""
+    return f"{place_text(along, place)} ({NEIGHBOURS})" if along == "epsilon" else place_text(along, place)
+
+
 def goal_text(goal: Goal) -> str:
     """The goal in words."""
     return f"in {percent(goal.reliability)} of the trees, {MEASURES[goal.measure]} is at least {percent(goal.target)}"
@@ -57,21 +62,21 @@ def answer_headline(answer: Answer, along: Along) -> str:
     reached, last = answer.reached, answer.ladder[-1]
     if reached is not None:
         least = {"epsilon": "is enough", "n_rows": "are enough", "max_depth": "still works"}[along]
-        return f"{capital(place_text(along, reached.place))} {least}"
+        return f"{capital(_place_in_full(along, reached.place))} {least}"
     if answer.is_refuted:
-        return f"Not reachable, not even with {place_text(along, last)}"
+        return f"Not reachable, not even with {_place_in_full(along, last)}"
     if not answer.is_complete:
         return "Stopped before there was an answer"
-    return f"Not shown to be reachable: the draws do not decide at {place_text(along, last)}"
+    return f"Not shown to be reachable: the draws do not decide at {_place_in_full(along, last)}"
 
 
 def so_far_headline(answer: Answer, along: Along) -> str:
     """What is known while the search goes on: it holds like the answer itself, which will only say more."""
     if answer.reached is not None:
-        return f"{capital(place_text(along, answer.reached.place))} does; now looking at its neighbours"
+        return f"Enough: {_place_in_full(along, answer.reached.place)}. Now looking at the values beside it"
     if answer.missed is not None:
-        return f"{capital(place_text(along, answer.missed.place))} is shown not to do; now looking beyond"
-    return "A first look at every value; now looking more closely"
+        return f"Not enough: {_place_in_full(along, answer.missed.place)}. Now looking further"
+    return "Every value has had a first look. Now looking more closely"
 
 
 def answer_sentence(answer: Answer, along: Along, goal: Goal) -> str:

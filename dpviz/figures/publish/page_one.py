@@ -12,7 +12,7 @@ from dpviz.io.exports.contract import Exportable
 from dpviz.io.exports.statement import test_result_of
 from dpviz.models.constant import as_tree
 from dpviz.models.tree import Branch, Tree
-from dpviz.training.honest.report import TestReport
+from dpviz.training.honest.report import CONFIDENCE, TestReport
 
 _MOST_NAMED = 3
 #: Of the private test result; the others stand in the annexes.
@@ -32,10 +32,10 @@ def finding(given: Exportable, found: Verdict) -> str:
     """What the model asks and how often it is right, in one sentence; a second one where it is no release."""
     target, tree, report = given.schema.target.name, as_tree(given.model), test_result_of(given.document, given.schema)
     names = first_questions(tree) if isinstance(tree, Tree) else ()
-    asks = f"asks for {_listed(names)}" if names else f"uses {given.schema.n_features:,} columns"
+    asks = f"asks about {_listed(names)}" if names else f"uses {given.schema.n_features:,} columns"
     right = f", and is right for {percent(report.accuracy)} of the rows" if isinstance(report, TestReport) else ""
     kind = "" if found.kind == "released" else " It is not a release, and not for the public."
-    return f"The model of {target} {asks}{right}.{kind}"
+    return f"The model that predicts {target} {asks}{right}.{kind}"
 
 
 def first_questions(tree: Tree) -> tuple[str, ...]:
@@ -58,13 +58,13 @@ def how_sure(given: Exportable) -> list[str]:
     report = test_result_of(given.document, given.schema)
     if report is None:
         return ["Nothing is known about how good this model is: it holds no private test result."]
-    return result_sentences(report)[:MOST_SENTENCES]
+    return [*result_sentences(report)[:MOST_SENTENCES], f"In brackets: {CONFIDENCE:.0%} intervals."]
 
 
 def may_be_concluded(found: Verdict, given: Exportable) -> Iterator[str]:
     """What somebody who sees page one may take away."""
     if found.kind == "released":
-        yield "Whoever sees it learns little about whether any one row was used."
+        yield "How well anyone who sees it can guess whether one row was used: no better than is stated above."
     yield "How the model decides, question by question." if as_tree(given.model) else "Which columns the model may use."
     if test_result_of(given.document, given.schema) is not None:
         yield "How good it is on rows like these."

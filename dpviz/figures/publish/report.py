@@ -114,7 +114,7 @@ def _model(given: Exportable) -> Iterator[str]:
     tree = drawn_tree(given)
     if tree is None:
         count = len(getattr(given.model, "trees", ())) or getattr(getattr(given.model, "splits", None), "n_trees", 0)
-        yield f"<p>{f'The model is {count:,} trees' if count else 'The model is no tree'}; it is not drawn.</p>"
+        yield f"<p>{f'The model is {count:,} trees' if count else 'The model is not a tree'}; it is not drawn.</p>"
     else:
         yield from _drawings(tree, f"Tree of {given.schema.target.name}, depth {tree.depth}, {tree.n_leaves:,} leaves")
 
@@ -126,12 +126,13 @@ def _drawings(tree: Tree, title: str) -> Iterator[str]:
     kept, paper = max(len(placed.path) for placed in layout.nodes), at_measured_width(draw(layout=layout))
     large, left_out = tree.n_leaves > MOST_DRAWN, f" Only the first {counted(kept, 'level')} of {tree.depth} are drawn here."
     if not large:
-        yield f"<figure class=screen>{at_measured_width(draw())}{at_measured_width(draw(narrow=True))}{_caption()}</figure>"
-    yield f'<figure class="{"" if large else "paper"}">{paper}{_caption(left_out if kept < tree.depth else "")}</figure>'
+        yield f"<figure class=screen>{at_measured_width(draw())}{at_measured_width(draw(narrow=True))}{_caption(tree)}</figure>"
+    yield f'<figure class="{"" if large else "paper"}">{paper}{_caption(tree, left_out if kept < tree.depth else "")}</figure>'
 
 
-def _caption(more: str = "") -> str:
-    return f"<figcaption>Yes goes left. Names that do not fit are cut; the rules below have them in full.{more}</figcaption>"
+def _caption(tree: Tree, more: str = "") -> str:
+    in_full = "; the rules below have them in full" if tree.n_leaves <= MOST_TOLD else ""
+    return f"<figcaption>Yes goes left. Names that do not fit are cut{in_full}.{more}</figcaption>"
 
 
 def at_measured_width(svg: str) -> str:
@@ -155,7 +156,7 @@ def _rules(given: Exportable) -> Iterator[str]:
     if tree is None or tree.n_leaves > MOST_TOLD:
         return
     yield "<h2>The rules in full</h2>"
-    yield '<p class="note">Exactly one applies to any row. Each says whether a missing cell will do.</p><ol>'
+    yield '<p class="note">Exactly one applies to any row. Each says whether it also covers missing cells.</p><ol>'
     for rule in rules_of(given.function):
         yield f"<li class=rule>{rule_sentence(rule, _code, _strong, partial(_odds, given.schema))}</li>"
     yield "</ol>"

@@ -24,24 +24,24 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 40, 12, 14, 34
 _LARGEST_EPSILON = 10.0
 _MOST_NAMES = 12
 _ALLOWED = "default-src 'none'; style-src 'unsafe-inline'; font-src data:"
-_FAR = "numbers far from 0 are ever less likely"
+_FAR = "the further from 0, the less likely it is"
 #: What a mechanism does, by its name in a ledger.
 MECHANISMS = {
     "permute-and-flip": "chooses one of several options. They come up in random order, and a coin decides whether to take one: "
     "the further it is behind the best, the less likely.",
     "exponential mechanism": "chooses one of several options at random: the further behind the best, the less likely.",
     "exponential mechanism on the majority": "chooses a class at random: the most frequent one is the most likely.",
-    "joint exponential quantiles": "chooses cut points of a column at random: those that part the rows evenly are most likely.",
-    "geometric": f"adds a random whole number to a count; {_FAR}.",
-    "Laplace": f"adds a random number to a count; {_FAR}.",
+    "joint exponential quantiles": "chooses cut points of a column at random: those that divide the rows evenly are most likely.",
+    "geometric": f"adds a random whole number to a count or a sum; {_FAR}.",
+    "Laplace": f"adds a random number to a count or a sum; {_FAR}.",
     "Gaussian": f"adds a random number, drawn from a bell curve, to a sum to which every row gives only a little; {_FAR}.",
-    "objective perturbation": "adds a random slope to what training minimises, so that one row more hardly moves the result.",
+    "objective perturbation": "adds a random slope to what training minimises, so that one more row hardly changes the result.",
 }
 #: How a mechanism is introduced to people whose ledger calls it otherwise.
 PLAIN_NAMES = {
-    "permute-and-flip": "Private choice (“permute-and-flip” in the bill)",
-    "exponential mechanism": "Private choice (“exponential mechanism” in the bill)",
-    "geometric": "Noisy count (“geometric” in the bill)",
+    "permute-and-flip": "Private choice (“permute-and-flip” in the table)",
+    "exponential mechanism": "Private choice (“exponential mechanism” in the table)",
+    "geometric": "Noisy number (“geometric” in the table)",
 }
 
 
@@ -99,9 +99,8 @@ def promised(found: Verdict) -> list[str]:
     if not found.proven.is_finite:
         return ["Nothing. Whoever sees this model may learn anything about one row of the data it was trained on."]
     lines = [
-        "Whoever sees this model, and knows every other row, learns little about whether any one row was used.",
         f"{epsilon_text(found.proven)}: {found.odds}",
-        "This holds whatever else they know, now or later.",
+        "This holds for anyone who sees this model, even if they know every other row, and whatever else they learn later.",
     ]
     if found.proven.delta:
         lines.append(f"Except with probability δ = {number_text(found.proven.delta)}, which is spent in full once.")

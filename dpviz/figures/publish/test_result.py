@@ -26,7 +26,7 @@ def result_sentences(report: TestReport | NumberReport) -> list[str]:
     return [
         f"Balanced accuracy {percent(report.balanced_accuracy)}: every class counts alike." if is_rare else accuracy,
         *(
-            f"Of those that are {name!r}, it says so for {percent(recall)}."
+            f"Of the rows with {name!r}, it finds {percent(recall)}."
             for name, recall in zip(classes, report.recalls, strict=True)
         ),
         *_ranking(report),
@@ -37,8 +37,8 @@ def result_sentences(report: TestReport | NumberReport) -> list[str]:
 
 def _known_from(report: TestReport | NumberReport, what: str) -> str:
     return (
-        f"Known from about {max(report.n_rows, 0):,} rows that coins kept away from the model, by noisy {what} at "
-        f"{epsilon_text(PrivacyLoss(report.epsilon))}. Such a row pays for nothing else, so the total is not larger for it. "
+        f"Measured on about {max(report.n_rows, 0):,} rows that random coins kept out of the model, by noisy {what} at "
+        f"{epsilon_text(PrivacyLoss(report.epsilon))}. These rows are used for nothing else, so the total ε does not grow. "
         f"In brackets: {CONFIDENCE:.0%} intervals."
     )
 
@@ -79,7 +79,7 @@ def _ranking(report: TestReport) -> list[str]:
         lines.append(f"Log loss {loss.value:.3f} ({loss.low:.3f} to {loss.high:.3f}).")
     if report.calibration:
         held = [band.observed.low <= band.predicted <= band.observed.high for band in report.calibration]
-        lines.append(f"Its probabilities hold in {sum(held)} of {len(held)} bands, within the precision of the test.")
+        lines.append(f"Its probabilities agree with the test in {sum(held)} of {len(held)} bands, within its precision.")
     return lines
 
 

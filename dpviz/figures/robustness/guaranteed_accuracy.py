@@ -25,7 +25,7 @@ HEAVY, THIN = 3.5, 1.2
 DASHES = ("solid", "dash", "dashdot", "longdash")
 #: Room below the majority class that is still drawn, in accuracy.
 BELOW = 0.25
-AXES = {"rows": "poisoned rows (a changed row counts two)", "share": "poisoned rows, share of the training rows"}
+AXES = {"rows": "poisoned rows (a changed row counts as two)", "share": "poisoned rows, share of the training rows"}
 _ATTACK_SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 
 

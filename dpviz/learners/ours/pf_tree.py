@@ -134,8 +134,8 @@ def counted_share(n_public: int | None, epsilon: float) -> float:
 
 
 def _aside_note(aside: Aside) -> str:
-    what = _KEPT_FOR[aside.part]
-    return f"Coins keep {aside.share:.0%} of the rows for {what}. Such a row pays ε = {aside.epsilon:g} there, and nothing else."
+    kept = f"Random coins keep {aside.share:.0%} of the rows for {_KEPT_FOR[aside.part]}."
+    return f"{kept} Such a row pays ε = {aside.epsilon:g} there and nothing elsewhere."
 
 
 def _parts(level: int, depth: int, is_number: bool) -> tuple[tuple[str, float], ...]:
@@ -249,7 +249,7 @@ class _Choosing:
 LEARNER = LearnerSpec(
     name=NAME,
     title="PF-tree",
-    idea="One private choice per node; the last level chooses its labels along with its split. Parts numbers at medians.",
+    idea="One private choice per node; the last level chooses its labels along with its split. Splits numbers at medians.",
     citation="This project",
     plan=plan,
     fit=fit_by_growing(prepare),

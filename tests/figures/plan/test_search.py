@@ -36,7 +36,7 @@ FOUND = answer(rung(0.01, 3, 30), rung(0.1, 450, 500), rung(1.0, 200, 200))
 
 
 def test_an_answer_says_what_is_enough_what_is_not_and_what_is_open():
-    assert answer_headline(FOUND, "epsilon") == "ε = 1 is enough"
+    assert answer_headline(FOUND, "epsilon") == "ε = 1 (add/remove one row) is enough"
     said = answer_sentence(FOUND, "epsilon", WISH)
     assert "With ε = 1, 200 of 200 trees reached it." in said
     assert "With ε = 0.01, 3 of 30 did: shown not to be enough." in said
@@ -45,7 +45,7 @@ def test_an_answer_says_what_is_enough_what_is_not_and_what_is_open():
 
 
 def test_not_reachable_is_said_only_when_it_was_shown():
-    assert answer_headline(answer(rung(1.0, 3, 30)), "epsilon") == "Not reachable, not even with ε = 1"
+    assert answer_headline(answer(rung(1.0, 3, 30)), "epsilon") == "Not reachable, not even with ε = 1 (add/remove one row)"
     assert answer_headline(answer(rung(1.0, 450, 500)), "epsilon").startswith("Not shown to be reachable")
     assert answer_headline(answer(complete=False), "epsilon").startswith("Stopped")
     assert "middle tree there had 50%" in answer_sentence(answer(rung(1.0, 3, 30)), "epsilon", WISH)
@@ -88,8 +88,8 @@ def test_what_was_only_looked_at_is_no_verdict_and_has_no_limits_drawn():
     look, undecided, _ = search_figure(found, "epsilon").data
     assert look.error_y.array is None
     assert undecided.error_y.array[0] > 0
-    assert so_far_headline(found, "epsilon").startswith("A first look")
-    assert so_far_headline(FOUND, "epsilon").startswith("ε = 1 does")
+    assert so_far_headline(found, "epsilon").startswith("Every value has had a first look")
+    assert so_far_headline(FOUND, "epsilon").startswith("Enough: ε = 1 (add/remove one row).")
     assert "Undecided: ε = 0.1." in answer_sentence(answer(*FOUND.rungs, rung(2.0, 10, 10)), "epsilon", WISH)
 
 

@@ -134,7 +134,7 @@ def test_rules_of_a_report_are_those_of_the_model(given):
 def test_page_one_has_the_finding_how_sure_what_may_be_concluded_and_a_line_to_sign():
     release = Exportable(fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, max_depth=2).to_json())
     first, annexes = report_html(release, Signed("The rows", "2026-01-31")).split('<h1 class="annex">Annexes</h1>')
-    assert re.search(r"<p class=finding>The model of .* (asks for|uses) .*, and is right for .*% \(", first)
+    assert re.search(r"<p class=finding>The model that predicts .* (asks about|uses) .*, and is right for .*% \(", first)
     for heading in ("How sure it is", "What may be concluded", "What may not", "Signature"):
         assert heading in first
     assert "The rows</span>Data set" in first
@@ -148,7 +148,7 @@ def test_page_one_of_a_simulation_says_that_it_is_not_for_the_public():
     content = report_html(exportable("pf-tree", schema_with_stand_ins()))
     assert "It is not a release, and not for the public." in content
     assert "Would be guaranteed if released: ε" in content
-    assert "Whoever sees it learns little about" not in content.split("Annexes")[0]
+    assert "anyone who sees it can guess" not in content.split("Annexes")[0]
 
 
 def test_names_in_a_printed_tree_take_the_width_they_were_fitted_with():
@@ -163,7 +163,7 @@ def test_every_mechanism_that_a_report_can_name_is_explained(given):
     noise = (GeometricNoise, LaplaceNoise, GaussianNoise, ObjectivePerturbation)
     assert {mechanism.title for mechanism in (*choices, *noise)} == set(MECHANISMS)
     content = report_html(given)
-    assert "<strong>Private choice (“permute-and-flip” in the bill)</strong>: chooses one of several options." in content
+    assert "<strong>Private choice (“permute-and-flip” in the table)</strong>: chooses one of several options." in content
     assert "permute-and-flip" not in content.split("Annexes")[0].lower()
 
 
@@ -180,6 +180,9 @@ def test_of_a_large_tree_the_first_levels_are_drawn(monkeypatch):
     content, tree = report_html(given), report.drawn_tree(given)
     leaves, depth = tree.n_leaves, tree.depth
     assert leaves > report.MOST_DRAWN
+    monkeypatch.setattr(report, "MOST_TOLD", leaves - 1)
+    assert "the rules below" in content
+    assert "the rules below" not in report_html(given)
     assert "<figure class=screen>" not in content
     drawn, levels = map(int, re.search(r"Only the first (\d+) levels of (\d+) are drawn here", content).groups())
     assert drawn < levels == depth

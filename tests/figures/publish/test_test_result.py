@@ -16,7 +16,7 @@ REPORT = TestReport(SCHEMA, 0.1, 1e6, (Leaf(0, (60, 20), (0.75, 0.25)), Leaf(1, 
 def test_every_figure_is_said_with_its_interval():
     said = result_sentences(REPORT)
     assert said[0].startswith("Right for 75.0% (67.")
-    assert said[1].startswith("Of those that are 'c0', it says so for 85.7% (")
+    assert said[1].startswith("Of the rows with 'c0', it finds 85.7% (")
     assert "Ranks a row with 'c1' above one with 'c0' in 72.9% (" in said[3]
     assert "Log loss" in said[4]
     assert "in 2 of 2 bands" in said[5]

@@ -68,7 +68,7 @@ def _hand_in(lesson: Lesson) -> None:
             ROOMS.guess(name, lesson.text, option, instead_of=before)
             counted[name, lesson.text] = option
     except ClassroomError as problem:
-        parts.error(problem, kept="The lessons go on without a class.")
+        parts.error(problem, kept="You can go on with the lessons without a class.")
     else:
         st.caption(f":material/groups: {prose(TEXTS, 'seated')}")
 
