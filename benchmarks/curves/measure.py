@@ -2,7 +2,8 @@
 
 PrivaTree, Figure 1 (accuracy against epsilon) and 2 (training accuracy against how epsilon is divided). Smooth random forest,
 Figures 5b (smooth sensitivity with and without disjoint rows), 7 and 8 (accuracy and flipped labels against the number of trees),
-9 (against the number of rows) and 10 (against epsilon, on Adult). The papers print none of these numbers.
+9 (against the number of rows) and 10 (against epsilon, on Adult). S-GBDT, Figure 3 (what each row loses). The papers print none
+of these numbers.
 """
 
 from __future__ import annotations
@@ -10,16 +11,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.boosting.measure import DELTA, EXTRA_ROUNDS, boosting_data
+from benchmarks.boosting.measure import MAX_DEPTH as BOOSTED_DEPTH
 from benchmarks.data import bench_data
 from benchmarks.forests.synthetic import TABLE_1, synthetic
 from benchmarks.forests.trace import forest_trace
+from dpviz.evaluation.budget.boosting import individual_losses
 from dpviz.evaluation.robustness.draws import accuracy
 from dpviz.learners import fit, get_learner
 from dpviz.privacy.smooth import SmoothMajority
@@ -42,6 +46,8 @@ TREE_EPSILONS = (0.2, 1.0)
 ROWS = (3_000, 30_000, 300_000)
 ROW_EPSILONS = (0.01, 0.1, 1.0)
 ADULT_EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 4.0)
+#: Of all rows, sorted by what they lose.
+ROWS_SORTED = {"least": 0.0, "10% of rows": 0.1, "25%": 0.25, "50%": 0.5, "75%": 0.75, "90%": 0.9, "most": 1.0}
 #: As good as no noise on labels: the paper's non-private version of its own forest.
 NO_NOISE = 1000.0
 #: No tree that is scored is deeper, as on the page about forests.
@@ -74,6 +80,8 @@ def points(folder: Path, runs: int) -> Iterator[Point]:
     """All of them, cheap ones first; forests with a fifth of the runs, at least two."""
     few = max(2, runs // 5)
     tables = dict(bench_data(folder, [*PRIVATREE_DATA, "adult_train"]))
+    for _, abalone in boosting_data(folder, ["Abalone"]):
+        yield from sgbdt_figure_3(abalone, runs)
     yield from figure_5b(few)
     yield from forest_figure_10(tables["adult_train"], few)
     for name in PRIVATREE_DATA:
@@ -172,3 +180,21 @@ def forest_figure_10(data: EncodedDataset, runs: int) -> Iterator[Point]:
             run = partial(_held_out, learner, data, epsilon, max_depth=MAX_DEPTH, **given)
             spends = get_learner(learner).spends_epsilon
             yield point("forest 10", "Adult", title, epsilon if spends else math.inf, "test accuracy", run, runs)
+
+
+def sgbdt_figure_3(data: EncodedDataset, runs: int) -> Iterator[Point]:
+    """Individual losses at epsilon 1 by the redesign, whose rows all take part in every round: sorted, and their mean."""
+
+    @cache
+    def losses(seed: int) -> dict[str, np.ndarray]:
+        train, _ = data.split(TEST_SHARE, seed=seed)
+        asked: dict[str, Any] = {"epsilon": 1.0, "delta": DELTA, "max_depth": BOOSTED_DEPTH, "extra_rounds": EXTRA_ROUNDS}
+        found = individual_losses(fit("s-gbdt", train, seed=seed, **asked), train)
+        return {"no filter": found.plain, f"filter, {EXTRA_ROUNDS} extra rounds": found.filtered}
+
+    def run(series: str, x: str, seed: int) -> float:
+        found = losses(seed)[series]
+        return float(found.mean() if x == "mean" else np.quantile(found, ROWS_SORTED[x]))
+
+    for series, x in product(losses(0), (*ROWS_SORTED, "mean")):
+        yield point("S-GBDT 3", "abalone", series, x, "individual epsilon", partial(run, series, x), runs)

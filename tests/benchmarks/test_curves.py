@@ -47,7 +47,9 @@ def test_the_command_measures_every_figure(
     lines = [f"{u},{rng.integers(0, 3)},{'b' if u + rng.integers(0, 4) < 6 else 'a'}" for u in rng.integers(0, 9, 200)]
     for name in names:
         (tmp_path / f"{name}.csv.gz").write_bytes(gzip.compress("\n".join(["u,v,target", *lines]).encode()))
-    entries = [f"{name},{name}.csv.gz,target,1" for name in names]
+    lines = [f"{0.5 + k % 3 / 100},{k % 29 + 1}" for k in range(60)]
+    (tmp_path / "abalone.csv.gz").write_bytes(gzip.compress("\n".join(["Length,Rings", *lines]).encode()))
+    entries = [*(f"{name},{name}.csv.gz,target,1" for name in names), "abalone,abalone.csv.gz,Rings,0"]
     (tmp_path / "MANIFEST.csv").write_text("\n".join(["name,file,target,categorical_features", *entries]) + "\n")
     monkeypatch.setattr(measure, "TABLE_1", ("SynthA",))
     monkeypatch.setattr(
