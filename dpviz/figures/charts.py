@@ -73,9 +73,9 @@ def limits(up: Any, down: Any, colour: str, *, thickness: float = 2, width: floa
     return {"type": "data", "array": up, "arrayminus": down, "color": colour, "thickness": thickness, "width": width}
 
 
-def bar(name: str, length: float, words: str, style: Style, *, horizontal: bool = True, inside: bool = False) -> Style:
+def bar(name: str, length: float, words: str, style: Style, *, inside: bool = False) -> Style:
     """One bar with words in it or at its end, as arguments of `add_bar`."""
-    ends = {"x": [length], "y": [name], "orientation": "h"} if horizontal else {"x": [name], "y": [length]}
+    ends = {"x": [length], "y": [name], "orientation": "h"}
     where = {"textposition": "inside" if inside else "outside", "textangle": 0, "insidetextanchor": "middle", "cliponaxis": False}
     return ends | where | {"text": [words], "marker": style}
 

@@ -6,22 +6,22 @@ score per class, to which the trees add in turn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from dpviz.errors import NoProbabilities
-from dpviz.models.base import OfArrays, chances_by, classes_by, n_scores, require_same_columns
-from dpviz.models.packed_forest import LEAF, PackedTrees, UnpackedTrees, values_of
-from dpviz.models.tree import NumberLeaf, Tree
+from dpviz.models.base import chances_by, classes_by, n_scores, require_same_columns
+from dpviz.models.packed_forest import LEAF, OfPackedTrees, PackedTrees, values_of
+from dpviz.models.tree import NumberLeaf
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, NumericTarget, Schema
+from dpviz.table.schema import CategoricalFeature, NumericTarget
 
 
 @dataclass(frozen=True, eq=False)
-class BoostedTrees(OfArrays):
+class BoostedTrees(OfPackedTrees):
     """Packed trees with a value at every leaf; the values of the leaves that a row reaches add up.
 
     Attributes
@@ -45,22 +45,12 @@ class BoostedTrees(OfArrays):
         super().__post_init__()
 
     @property
-    def schema(self) -> Schema:
-        """What its features and target are."""
-        return self.splits.schema
-
-    @property
     def n_scores(self) -> int:
         """How many scores a row has: one, or one per class where there are more than two. Tree t adds to score t mod n_scores."""
         return n_scores(self.schema)
 
-    @property
-    def trees(self) -> Sequence[Tree]:
-        """Every tree, made when asked for; its leaves hold what they add to the score."""
-        return UnpackedTrees(self)
-
     def leaf(self, number: int) -> NumberLeaf:
-        """The leaf with this number, as one of a tree."""
+        """As of a tree: what it adds to the score."""
         return NumberLeaf(float(self.values[number]))
 
     def scores(self, data: EncodedDataset) -> np.ndarray:

@@ -5,10 +5,11 @@ A categorical feature may split into one child per category here; `trees` shows 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, overload
+from typing import overload
 
 import numpy as np
 
@@ -42,6 +43,13 @@ class PackedTrees(OfArrays):
     feature: np.ndarray
     threshold: np.ndarray
     first_child: np.ndarray
+
+    @classmethod
+    def of(cls, schema: Schema, n_trees: int, nodes: Sequence[tuple[int, int, float, int]]) -> PackedTrees:
+        """From (tree, feature, threshold, first child) of every node."""
+        tree, feature, threshold, first = map(np.array, zip(*nodes, strict=True))
+        arrays = tree.astype(np.int32), feature.astype(np.int16), threshold.astype(np.float64), first.astype(np.int64)
+        return cls(schema, n_trees, *arrays)
 
     @cached_property
     def roots(self) -> np.ndarray:
@@ -83,8 +91,28 @@ def values_of(data: EncodedDataset) -> np.ndarray:
     return np.column_stack([column.astype(np.float64) for column in data.columns])
 
 
+class OfPackedTrees(OfArrays):
+    """Mixin: a model of packed trees that knows what its leaves say."""
+
+    splits: PackedTrees
+
+    @abstractmethod
+    def leaf(self, number: int) -> End:
+        """The leaf with this number, as one of a tree."""
+
+    @property
+    def schema(self) -> Schema:
+        """What its features and target are."""
+        return self.splits.schema
+
+    @property
+    def trees(self) -> Sequence[Tree]:
+        """Every tree, made when asked for: one child per category becomes a chain of rules."""
+        return UnpackedTrees(self)
+
+
 @dataclass(frozen=True, eq=False)
-class PackedForest(OfArrays, Voting):
+class PackedForest(OfPackedTrees, Voting):
     """Packed trees with a label at every leaf; each tree has one vote.
 
     Attributes
@@ -102,11 +130,6 @@ class PackedForest(OfArrays, Voting):
 
     kind = "packed-forest"
 
-    @property
-    def schema(self) -> Schema:
-        """What its features and target are."""
-        return self.splits.schema
-
     def votes(self, data: EncodedDataset) -> np.ndarray:
         """Trees that choose each class, or the sum of noisy counts: int64 of shape (n_rows, n_classes)."""
         require_same_columns(self.schema, data.schema)
@@ -121,13 +144,8 @@ class PackedForest(OfArrays, Voting):
                 votes += self.tallies[leaf]
         return votes
 
-    @property
-    def trees(self) -> Sequence[Tree]:
-        """Every tree, made when asked for: one child per category becomes a chain of rules."""
-        return UnpackedTrees(self)
-
     def leaf(self, number: int) -> End:
-        """The leaf with this number, as one of a tree."""
+        """As of a tree."""
         return Leaf(int(self.labels[number]))
 
 
@@ -137,21 +155,10 @@ def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
 
 
-class Packed(Protocol):
-    """A model of packed trees: it knows what its leaves say."""
-
-    @property
-    def splits(self) -> PackedTrees:
-        """The trees without their leaves."""
-
-    def leaf(self, number: int) -> End:
-        """The leaf with this number."""
-
-
 class UnpackedTrees(Sequence[Tree]):
     """Trees of a packed model, unpacked one by one into rules of two sides."""
 
-    def __init__(self, model: Packed) -> None:
+    def __init__(self, model: OfPackedTrees) -> None:
         self._model = model
         self._splits = model.splits
 

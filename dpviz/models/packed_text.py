@@ -136,16 +136,7 @@ def _read_trees(document: dict[str, Any], schema: Schema, read_leaf: Callable[[s
     reader = _TreeReader(schema, read_leaf)
     for tree, text in enumerate(texts):
         reader.add(text.split(), tree)
-    tree_numbers, feature, threshold, first = zip(*reader.nodes, strict=True)
-    splits = PackedTrees(
-        schema,
-        len(texts),
-        np.array(tree_numbers, dtype=np.int32),
-        np.array(feature, dtype=np.int16),
-        np.array(threshold, dtype=np.float64),
-        np.array(first, dtype=np.int64),
-    )
-    return splits, reader.leaves
+    return PackedTrees.of(schema, len(texts), reader.nodes), reader.leaves
 
 
 class _TreeReader(Generic[L]):

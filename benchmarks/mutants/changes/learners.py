@@ -50,7 +50,7 @@ MUTANTS = (
     Mutant(
         "s-gbdt-published: extra rounds without the filter",
         "dpviz/learners/published/boosted/s_gbdt_published.py",
-        "filter=_terms(event),",
+        "filter=FilterTerms.of(event),",
         "filter=None,",
         ("tests/contract/test_neighbours.py::test_one_row_changes_what_the_ledger_says[s-gbdt-published]",),
     ),

@@ -16,7 +16,7 @@ from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.by_attack import AuditedBound
-from dpviz.evaluation.audit.findings import AuditResult, exceeds
+from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.installation import bundled
 from dpviz.table.strict_json import PlainValue, parse_json, read, require_format, with_infinity, without_infinity
 
@@ -82,22 +82,10 @@ class Facts:
         """Equal for the same plan."""
         return json.dumps([self.learner, self.params, self.epsilon], sort_keys=True)
 
-    @property
-    def search_exceeds(self) -> bool | None:
-        """True where the search found more than is claimed; None where nothing is claimed or searched."""
-        found = self.searched
-        return exceeds(found.log_ratio, found.claimed) if found is not None and self.claim.is_private else None
-
-    @property
-    def attack_exceeds(self) -> bool | None:
-        """True where the attack showed more than is claimed; None where nothing is claimed or attacked."""
-        found = self.attacked
-        return exceeds(found.bound, found.claimed) if found is not None and self.claim.is_private else None
-
 
 @dataclass(frozen=True)
 class StoredRun:
-    """All entries, in the order of the registry, and rules inside learners, searched as bare mechanisms."""
+    """All entries, renewed ones last, and rules inside learners, searched as bare mechanisms."""
 
     facts: tuple[Facts, ...]
     mechanisms: tuple[AuditResult, ...] = ()

@@ -206,12 +206,12 @@ def _draws(rows: pd.DataFrame, learner: str) -> bool:
     return not np.isinf(rows.epsilon[rows.learner == learner]).all()
 
 
-def quantile_dots(outcomes: np.ndarray, count: int = N_DOTS) -> tuple[float, ...]:
-    """`count` equally likely outcomes: the quantiles at (i + 1/2) / count. Each dot stands for a share 1 / count.
+def quantile_dots(outcomes: np.ndarray) -> tuple[float, ...]:
+    """`N_DOTS` equally likely outcomes: the quantiles at (i + 1/2) / N_DOTS. Each dot stands for a share 1 / N_DOTS.
 
     Source: Kay, Kola, Hullman and Munson, When (ish) is my bus?, CHI 2016.
     """
-    return tuple(map(float, np.quantile(outcomes, (np.arange(count) + 0.5) / count, method="inverted_cdf")))
+    return tuple(map(float, np.quantile(outcomes, (np.arange(N_DOTS) + 0.5) / N_DOTS, method="inverted_cdf")))
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ class Backdoor:
         return self.stamp(test.take(rows, share=1.0))
 
 
-def corner_backdoor(schema: Schema, *, source: int = 0, wanted: int = 1) -> Backdoor:
+def corner_backdoor(schema: Schema) -> Backdoor:
     """A small checkerboard in the bottom right corner of a square picture whose pixels are the features, row by row.
 
     Raises SchemaError unless the features are the numbers of a square picture with at least 4 by 4 pixels.
@@ -85,7 +85,7 @@ def corner_backdoor(schema: Schema, *, source: int = 0, wanted: int = 1) -> Back
     side = picture_side(schema)
     places = tuple((side - down) * side + side - right for down, right in _CORNER)
     tops = tuple(float(schema.features[place].high) for place in places)  # type: ignore[union-attr]
-    return Backdoor(places, tops, source, wanted)
+    return Backdoor(places, tops)
 
 
 def picture_side(schema: Schema) -> int:

@@ -11,10 +11,12 @@ from dpviz.figures.theme import NEUTRAL, ORANGE, WHITE, grey
 
 #: Drawing units of a pixel.
 SIDE = 10
+#: Of the picture, in CSS pixels.
+WIDTH = 168
 FRAME = ORANGE
 
 
-def picture_svg(pixels: np.ndarray, *, title: str, framed: Collection[int] = (), width: int = 168) -> str:
+def picture_svg(pixels: np.ndarray, *, title: str, framed: Collection[int] = ()) -> str:
     """A picture.
 
     Parameters
@@ -25,12 +27,10 @@ def picture_svg(pixels: np.ndarray, *, title: str, framed: Collection[int] = (),
         For those who do not see it; escaped here.
     framed : collection of int
         Numbers of pixels, row by row, to draw a frame around.
-    width : int
-        In CSS pixels.
     """
     side = pixels.shape[0]
     size = side * SIDE
-    box = f'viewBox="-2 -2 {size + 4} {size + 4}" width="{width}" height="{width}"'
+    box = f'viewBox="-2 -2 {size + 4} {size + 4}" width="{WIDTH}" height="{WIDTH}"'
     paper = f'<rect width="{size}" height="{size}" fill="{WHITE}" stroke="{NEUTRAL}"/>'
     inked = "".join(_square(number, side, grey(value)) for number, value in enumerate(pixels.ravel().tolist()) if value > 0)
     frames = "".join(_square(number, side, f'none" stroke="{FRAME}" stroke-width="2') for number in framed)

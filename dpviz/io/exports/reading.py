@@ -27,7 +27,7 @@ from dpviz.models.additive import AdditiveModel
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.constant import Constant
 from dpviz.models.forest import Forest
-from dpviz.models.packed_forest import PackedForest, PackedTrees, UnpackedTrees
+from dpviz.models.packed_forest import OfPackedTrees, PackedForest, PackedTrees
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, SubsetRule, Tree, said_by
 from dpviz.table.schema import NumericFeature, NumericTarget, Schema
 
@@ -127,8 +127,7 @@ def _from_node(tree: Tree, end: Callable[[Any], End]) -> Step:
 
 def _from_packed(splits: PackedTrees, amounts: list[tuple[float, ...]]) -> tuple[Step, ...]:
     _require_short(_longest_path(splits))
-    trees = UnpackedTrees(_Numbered(splits))
-    return tuple(_from_node(tree, lambda leaf: End(amounts[int(leaf.value)])) for tree in trees)
+    return tuple(_from_node(tree, lambda leaf: End(amounts[int(leaf.value)])) for tree in _Numbered(splits).trees)
 
 
 def _longest_path(splits: PackedTrees) -> int:
@@ -140,8 +139,8 @@ def _longest_path(splits: PackedTrees) -> int:
     return int(depth.max(initial=0))
 
 
-@dataclass(frozen=True)
-class _Numbered:
+@dataclass(frozen=True, eq=False)
+class _Numbered(OfPackedTrees):
     """Packed trees whose leaves say their own number."""
 
     splits: PackedTrees

@@ -25,7 +25,7 @@ from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.counting.contract import Rows
 from dpviz.training.counting.in_memory import counted
-from dpviz.training.departure import Departure
+from dpviz.training.departure import OWN_COINS, Departure
 from dpviz.training.forests.forest import ForestShape, disjoint_field, fit_packed, label_plan, publishable_depth
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.forests.random_trees import theorem_2_depth
@@ -110,11 +110,7 @@ LEARNER = LearnerSpec(
                 "an exact sampler."
             ),
         ),
-        Departure(
-            "Rows are divided into one disjoint subset per tree, by sampling without replacement.",
-            "Every row draws its tree by itself.",
-            "One more row must move no other row, or parallel composition does not apply.",
-        ),
+        OWN_COINS,
         Departure(
             "The number of trees is a setting, 100 in the paper's main comparison.",
             "A public rule of declared rows, classes, categories and epsilon, unless a number is asked for.",

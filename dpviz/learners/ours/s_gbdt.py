@@ -175,9 +175,6 @@ def trees_event(plan: BudgetPlan, params: Params) -> GaussianRounds:
 def recipe(event: GaussianRounds, loss: Loss, params: Params, n_public: int | None) -> Recipe:
     """The settings of the rounds. Noise may move a score less if public rows times epsilon promise little to learn."""
     trust = 1.0 if n_public is None else min(1.0, n_public * event.epsilon / _TREES_NEED)
-    kept = None
-    if event.order is not None:
-        kept = FilterTerms(event.noise_multiplier, event.sampling, event.order, event.rounds)
     return Recipe(
         rounds=_rounds(params),
         noise_multiplier=event.noise_multiplier,
@@ -187,7 +184,7 @@ def recipe(event: GaussianRounds, loss: Loss, params: Params, n_public: int | No
         support_share=params.support_share,
         spread=params.spread * loss.spread * trust,
         least_support=params.least_support,
-        filter=kept,
+        filter=FilterTerms.of(event),
         static_noise=params.static_noise,
     )
 

@@ -29,7 +29,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 from dpviz.training.contract import LearnerSpec, fit_by_growing
-from dpviz.training.departure import Departure
+from dpviz.training.departure import PUBLIC_BOUNDS, Departure
 from dpviz.training.growing import TreeRecipe
 from dpviz.training.noisy_distribution import least_gini_distribution
 from dpviz.training.noisy_histograms import NoisyHistogramGrower, quantile_grid
@@ -137,11 +137,7 @@ LEARNER = LearnerSpec(
             ),
             "Features of one row are not disjoint data, and the stopping rule reads exact counts.",
         ),
-        Departure(
-            "Assumes that ranges, categories, classes and the row count are public; its experiments read them from the data.",
-            "They are declared in the schema; the benchmark pages read them from the data too, and say so.",
-            "A range or count read from the rows is a disclosure that no epsilon covers.",
-        ),
+        PUBLIC_BOUNDS,
     ),
     plan=plan,
     fit=fit_by_growing(prepare),

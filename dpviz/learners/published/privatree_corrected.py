@@ -30,7 +30,7 @@ from dpviz.table.candidates import CandidateGrid, equal_width_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import LearnerSpec, fit_by_growing
-from dpviz.training.departure import Departure
+from dpviz.training.departure import PUBLIC_BOUNDS, Departure
 from dpviz.training.growing import UNPRICED, Decision, Label, Split, TreeRecipe, leaf_distribution
 from dpviz.training.histograms import CountedNode, root_rows
 from dpviz.training.params import Settings
@@ -157,11 +157,7 @@ LEARNER = LearnerSpec(
             "The same; the claim is marked as violated at small node budgets and as unproven at larger ones.",
             "The noisy count can exceed the true one, so the sensitivity is no bound.",
         ),
-        Departure(
-            "Assumes that ranges, categories, classes and the row count are public; its experiments read them from the data.",
-            "They are declared in the schema; the benchmark pages read them from the data too, and say so.",
-            "A range or count read from the rows is a disclosure that no epsilon covers.",
-        ),
+        PUBLIC_BOUNDS,
     ),
     plan=plan,
     fit=fit_by_growing(prepare),

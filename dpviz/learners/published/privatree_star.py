@@ -16,7 +16,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema
 from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing
-from dpviz.training.departure import Departure
+from dpviz.training.departure import PUBLIC_BOUNDS, Departure
 from dpviz.training.growing import TreeRecipe
 from dpviz.training.noisy_histograms import NoisyHistogramGrower, quantile_grid
 from dpviz.training.params import Settings
@@ -64,11 +64,7 @@ LEARNER = LearnerSpec(
             "The same; each fit records them as a disclosure, and the claim is marked as violated.",
             "A quantile is the value of a row.",
         ),
-        Departure(
-            "Assumes that ranges, categories, classes and the row count are public; its experiments read them from the data.",
-            "They are declared in the schema; the benchmark pages read them from the data too, and say so.",
-            "A range or count read from the rows is a disclosure that no epsilon covers.",
-        ),
+        PUBLIC_BOUNDS,
     ),
     plan=plan,
     fit=fit_by_growing(prepare),

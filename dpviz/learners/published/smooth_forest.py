@@ -21,7 +21,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.counting.in_memory import counted
-from dpviz.training.departure import Departure
+from dpviz.training.departure import OWN_COINS, Departure
 from dpviz.training.forests.forest import (
     MOST_LEAVES,
     ForestShape,
@@ -107,11 +107,7 @@ LEARNER = LearnerSpec(
     idea="Random trees on disjoint rows; leaves labelled with smooth sensitivity.",
     citation="Fletcher & Islam 2017, arXiv 1606.03572",
     departures=(
-        Departure(
-            "Rows are divided into one disjoint subset per tree, by sampling without replacement.",
-            "Every row draws its tree by itself.",
-            "One more row must move no other row, or parallel composition does not apply.",
-        ),
+        OWN_COINS,
         Departure(
             "The depth follows Theorem 2, whatever the number of leaves.",
             "The same, but no deeper than a complete tree that can be published; `publishable` = False grows the full depth.",

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from dpviz.accounting.events import GaussianRounds
 from dpviz.accounting.gaussian import renyi_loss
 
 #: Accounts are kept in whole units of budget / 2^40, every charge rounded up.
@@ -33,6 +34,11 @@ class FilterTerms:
     sampling: float
     order: float
     rounds: int
+
+    @classmethod
+    def of(cls, event: GaussianRounds) -> FilterTerms | None:
+        """Those of rounds in a ledger; None where no row is filtered out."""
+        return None if event.order is None else cls(event.noise_multiplier, event.sampling, event.order, event.rounds)
 
     def charges(self, size: np.ndarray) -> np.ndarray:
         """Units for one round of rows that contribute a share `size` in [0, 1] of the most a row can, int64, rounded up."""

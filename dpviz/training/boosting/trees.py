@@ -224,13 +224,4 @@ def packed(schema: Schema, trees: Sequence[Nested]) -> BoostingTrees:
                 continue
             nodes.append((number, node[0], node[1], len(nodes) + 1 + len(waiting)))
             waiting.extend(node[2])
-    tree, feature, threshold, first = zip(*nodes, strict=True)
-    splits = PackedTrees(
-        schema,
-        len(trees),
-        np.array(tree, dtype=np.int32),
-        np.array(feature, dtype=np.int16),
-        np.array(threshold, dtype=np.float64),
-        np.array(first, dtype=np.int64),
-    )
-    return BoostingTrees(splits, np.array(cells, dtype=np.int64))
+    return BoostingTrees(PackedTrees.of(schema, len(trees), nodes), np.array(cells, dtype=np.int64))

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpviz.accounting.events import GaussianRounds
 from dpviz.accounting.gaussian import filter_orders, priced_rounds
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
@@ -99,17 +98,11 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
         support_share=params.support_share,
         spread=loss.spread,
         least_support=params.least_support,
-        filter=_terms(event),
+        filter=FilterTerms.of(event),
         static_noise=params.static_noise,
         bounded=True,
     )
     return FitOutput(Rounds(data, trees, loss, initial, recipe, source).run_all(), after(before, event))
-
-
-def _terms(event: GaussianRounds) -> FilterTerms | None:
-    if event.order is None:
-        return None
-    return FilterTerms(event.noise_multiplier, event.sampling, event.order, event.rounds)
 
 
 LEARNER = LearnerSpec(
