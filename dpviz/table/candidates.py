@@ -244,7 +244,12 @@ def multiscale_grid(schema: Schema) -> CandidateGrid:
 
     Long tails keep resolution where equal-width bins lose it. Source: this project.
     """
-    return CandidateGrid(schema, tuple(_multiscale(feature) for feature in schema.features), "multiscale")
+    return CandidateGrid(schema, multiscale_candidates(schema), "multiscale")
+
+
+def multiscale_candidates(schema: Schema) -> tuple[FeatureCandidates, ...]:
+    """The candidates of PF-tree's grid, by feature; also where no feature can be split."""
+    return tuple(map(_multiscale, schema.features))
 
 
 def equal_width_grid(schema: Schema, bins: int) -> CandidateGrid:

@@ -64,7 +64,7 @@ class _Cells:
         """(encoded values of the kept rows; all if None, changed cells by report field, which of them are changed)."""
         values = self.values if kept is None else self.values[kept]
         changed = {kind: flags if kept is None else flags[kept] for kind, flags in self.changed.items()}
-        return values, {kind: int(flags.sum()) for kind, flags in changed.items()}, list(changed.values())
+        return values, {kind: int(np.count_nonzero(flags)) for kind, flags in changed.items()}, list(changed.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ class _Lookup:
         """(encoded values of the kept rows; all if None, changed cells by report field, which of them are changed)."""
         codes = self.codes if kept is None else self.codes[kept]
         changed = {kind: flags[codes] for kind, flags in self.changed.items() if flags.any()}
-        return self.values[codes], {kind: int(flags.sum()) for kind, flags in changed.items()}, list(changed.values())
+        return self.values[codes], {kind: int(np.count_nonzero(flags)) for kind, flags in changed.items()}, list(changed.values())
 
 
 def encode(table: RawTable, schema: Schema, *, person: str | None = None, rows_per_person: int | None = None) -> EncodedDataset:
@@ -171,13 +171,12 @@ def _encoded(columns: list[_Cells | _Lookup], kept: np.ndarray) -> tuple[list[np
     encoded, changes = [], []
     touched = np.zeros(int(kept.sum()), dtype=bool)
     while columns:
-        column = columns.pop(0)
-        values, counts, changed = column.of_rows(rows)
+        values, counts, changed = (column := columns.pop(0)).of_rows(rows)
         encoded.append(values)
         changes.append((column.name, counts))
         for flags in changed:
             touched |= flags
-    return encoded, changes, int((~touched).sum())
+    return encoded, changes, len(touched) - int(np.count_nonzero(touched))
 
 
 def _all_prepared(table: RawTable, declared: Sequence[Feature | Target]) -> list[_Cells | _Lookup]:
@@ -229,12 +228,13 @@ def _numbers(name: str, numbers: np.ndarray, missing: np.ndarray, declared: Nume
         rounded = np.rint(values)
         changed["rounded"] = (rounded != values) & ~np.isnan(values) & ~missing
         values = rounded
-    unusable = None
-    if not (len(values) and values.min() >= low and values.max() <= high):  # a NaN is neither
-        unusable = np.isnan(values)
-        clipped = np.clip(values, low, high)
-        changed["clipped"] = (clipped != values) & ~unusable & ~missing
-        values = np.where(unusable, low, clipped)
+    unusable, outside = None, np.flatnonzero(~((values >= low) & (values <= high)))  # a NaN is neither
+    if len(outside):
+        unusable, changed["clipped"] = np.zeros((2, len(values)), dtype=bool)
+        unusable[outside] = is_nan = np.isnan(values[outside])
+        changed["clipped"][outside] = ~(is_nan | missing[outside])
+        values = values.copy()
+        values[outside] = np.where(is_nan, low, np.clip(values[outside], low, high))
     dtype = _whole_dtype(low, high) if whole else np.dtype(np.float64)
     # no negative zero, which equals 0 but would change the fingerprint
     values = values.astype(dtype) if dtype.kind == "i" else values + 0.0 if values is not numbers else values

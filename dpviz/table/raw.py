@@ -202,10 +202,16 @@ class NumberColumn(RawColumn):
     @cached_property
     def _encoded(self) -> tuple[np.ndarray, np.ndarray]:
         """(distinct values, index of each cell among them; -1 where missing)."""
-        given = ~self.is_missing
-        distinct, places = np.unique(self.values[given], return_inverse=True)
-        codes = np.full(len(self.values), -1, dtype=np.int32)
-        codes[given] = places
+        if self.values.dtype in _NARROW and len(self.values):  # counted, not sorted; none is missing
+            low = int(self.values.min())
+            above = np.subtract(self.values, low, dtype=np.int64)
+            is_held = np.bincount(above) > 0
+            distinct, codes = np.flatnonzero(is_held) + low, (np.cumsum(is_held, dtype=np.int32) - 1)[above]
+        else:
+            given = ~self.is_missing
+            distinct, places = np.unique(self.values[given], return_inverse=True)
+            codes = np.full(len(self.values), -1, dtype=np.int32)
+            codes[given] = places
         codes.flags.writeable = False
         return distinct, codes
 
@@ -226,6 +232,7 @@ class NumberColumn(RawColumn):
 
 
 _INFINITIES = frozenset(("inf", "-inf"))
+_NARROW = frozenset(map(np.dtype, (np.int8, np.uint8, np.int16, np.uint16)))
 
 
 def number_text(value: float) -> str:

@@ -66,7 +66,7 @@ MUTANTS = (
     Mutant(
         "out of core: the last piece of the rows is not counted",
         "dpviz/training/counting/on_disk.py",
-        "for start in range(0, n_rows, ROWS_AT_ONCE)]",
+        "for start in range(0, max(n_rows, 1), ROWS_AT_ONCE)]",
         "for start in range(0, n_rows - ROWS_AT_ONCE, ROWS_AT_ONCE)]",
         ("tests/io/large/test_encode.py::test_every_count_of_every_level_is_that_of_memory",),
     ),
@@ -94,8 +94,8 @@ MUTANTS = (
     Mutant(
         "out of core: coins of a piece are those of the first one",
         "dpviz/training/counting/mapped.py",
-        "found += piece.leaf_counts(root, None if parts is None else parts[here], n_parts)",
-        "found += piece.leaf_counts(root, None if parts is None else parts[: piece.n_rows], n_parts)",
+        ".leaf_counts(tree, None if parts is None else parts[here], n_parts)",
+        ".leaf_counts(tree, None if parts is None else parts[: here.stop - here.start], n_parts)",
         ("tests/io/large/test_encode.py::test_every_count_of_every_level_is_that_of_memory",),
     ),
     Mutant(

@@ -55,7 +55,7 @@ def csv_pieces(path: Path, reading: Reading) -> Pieces:
         if not n_pieces:
             yield table(b"")
 
-    return Pieces(path.name, tuple(header.names), read, notes)
+    return Pieces(path.name, tuple(header.names), read, notes, is_text=True)
 
 
 def _unpacked(path: Path, packed: BinaryIO) -> BinaryIO:

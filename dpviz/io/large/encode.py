@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from dpviz.io.large.pieces import Pieces, Reading
-from dpviz.io.large.source import pieces_of
+from dpviz.errors import DpvizError
+from dpviz.io.large.pieces import Reading
+from dpviz.io.large.source import pieces_of, stamp_of
 from dpviz.progress import Progress, Stop, watched
+from dpviz.table.candidates import multiscale_candidates
 from dpviz.table.dataset import EncodedDataset, EncodingReport
 from dpviz.table.encode import CHANGES, encode
 from dpviz.table.schema import Schema
-from dpviz.training.counting.mapped import MappedRows
-from dpviz.training.counting.on_disk import ColumnFile
+from dpviz.training.counting.mapped import Binned, MappedRows
+from dpviz.training.counting.on_disk import in_pieces, written
 
 
 def encode_large(
@@ -62,24 +63,31 @@ def encode_large(
     """
     wanted = (*schema.feature_names, schema.target.name)
     given = None if names is None else tuple(names)
-    pieces = pieces_of(Path(source), Reading(given, delimiter, encoding, sheet, wanted))
-    return MappedRows(_encoded(pieces, schema, watched(progress, stop)), pieces.names, pieces.notes, stop)
+    path, step, reports = Path(source), watched(progress, stop), list[EncodingReport]()
+    pieces = pieces_of(path, Reading(given, delimiter, encoding, sheet, wanted))
+    stamp = stamp_of(path)
 
-
-def _encoded(pieces: Pieces, schema: Schema, step: Progress) -> EncodedDataset:
-    files: list[ColumnFile] = []
-    reports: list[EncodingReport] = []
-    with ExitStack() as opened:
+    def read() -> Iterator[EncodedDataset]:
         for table in pieces.read(step):
             data = encode(table, schema)
-            columns = (*data.columns, data.target)
-            files = files or [opened.enter_context(ColumnFile(column.dtype)) for column in columns]
-            for file, column in zip(files, columns, strict=True):
-                file.append(column)
-            if data.report is not None:
-                reports.append(data.report)
-        *features, target = [file.column() for file in files]
-    return EncodedDataset(schema, tuple(features), target, _joined(reports))
+            assert data.report is not None
+            reports.append(data.report)
+            yield data
+
+    def read_again() -> EncodedDataset:
+        data = written(read())
+        if stamp_of(path) != stamp:
+            what = f"{path.name!r} has changed since its rows were read first."
+            raise DpvizError(what, remedy="Encode it again when nobody writes to it.")
+        return data
+
+    features, again = multiscale_candidates(schema), read_again
+    if pieces.is_text:  # to read lines again would cost far more than to keep their values
+        values = written(read())
+        binned, again = Binned.of(in_pieces(values), features), lambda: values
+    else:
+        binned = Binned.of(read(), features)
+    return MappedRows(binned, again, report=_joined(reports), names=pieces.names, notes=pieces.notes, stop=stop)
 
 
 def _joined(reports: Sequence[EncodingReport]) -> EncodingReport:

@@ -39,12 +39,15 @@ class Pieces:
         Reads it from the start; the progress is told the share that is read, and may raise Cancelled.
     notes : tuple of str
         What the reader assumed.
+    is_text : bool
+        Whether it reads lines, one by one: that takes far longer than to keep what they say.
     """
 
     title: str
     names: tuple[str, ...]
     read: Callable[[Progress], Iterator[RawTable]]
     notes: tuple[str, ...] = ()
+    is_text: bool = False
 
 
 def joined(parts: Sequence[Pieces], title: str) -> Pieces:

@@ -29,6 +29,13 @@ def is_large(path: Path) -> bool:
         return False
 
 
+def stamp_of(path: Path) -> list[tuple[object, ...]]:
+    """What changes, with the content of a source, about its files; a database may have one more for its last changes."""
+    files = files_of(path) if path.is_dir() else [path, path.with_name(f"{path.name}.wal")]
+    states = [(file.name, file.stat()) for file in files if file.exists()]
+    return [(name, state.st_ino, state.st_size, state.st_mtime_ns) for name, state in states]
+
+
 def pieces_of(path: Path, reading: Reading) -> Pieces:
     """The source, ready to be read; raises TableError."""
     try:

@@ -6,15 +6,18 @@ belongs to the user alone and ends with its last use: also after an error, an in
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from tempfile import TemporaryFile, gettempdir
 from types import TracebackType
 
 import numpy as np
 
 from dpviz.errors import DpvizError
+from dpviz.table.dataset import EncodedDataset
 
 #: Rows that are read, encoded, binned or counted at once: few enough for the processor's cache, and for exact sums in float64.
-ROWS_AT_ONCE = 1 << 16
+ROWS_AT_ONCE = 1 << 15
 
 
 class ColumnFile:
@@ -54,11 +57,34 @@ class ColumnFile:
 
 
 def slices(n_rows: int) -> list[slice]:
+    """The rows, some at a time; one empty slice where there are none."""
+    return [slice(start, min(start + ROWS_AT_ONCE, n_rows)) for start in range(0, max(n_rows, 1), ROWS_AT_ONCE)]
+
+
+def piece_of(data: EncodedDataset, here: slice) -> EncodedDataset:
+    """Some of the rows."""
+    return EncodedDataset(data.schema, tuple(column[here] for column in data.columns), data.target[here])
+
+
+def in_pieces(data: EncodedDataset) -> Iterator[EncodedDataset]:
     """The rows, some at a time."""
-    return [slice(start, min(start + ROWS_AT_ONCE, n_rows)) for start in range(0, n_rows, ROWS_AT_ONCE)]
+    return (piece_of(data, here) for here in slices(data.n_rows))
+
+
+def written(pieces: Iterable[EncodedDataset]) -> EncodedDataset:
+    """The rows of all pieces, of which there is one at least, in files."""
+    with ExitStack() as opened:
+        files: list[ColumnFile] = []
+        for piece in pieces:
+            columns = (*piece.columns, piece.target)
+            files = files or [opened.enter_context(ColumnFile(column.dtype)) for column in columns]
+            for file, column in zip(files, columns, strict=True):
+                file.append(column)
+        *features, target = [file.column() for file in files]
+    return EncodedDataset(piece.schema, tuple(features), target)
 
 
 def _no_room(error: OSError) -> DpvizError:
     what = f"A temporary file cannot be written: {error.strerror or error}."
-    remedy = "Encoded rows take about 8 bytes per number and 1 per category. TMPDIR names another folder for them."
+    remedy = "A row takes about a byte per column; where values are needed, 8 per number. TMPDIR names another folder for them."
     return DpvizError(what, where=gettempdir(), remedy=remedy)

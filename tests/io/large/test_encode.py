@@ -23,7 +23,7 @@ from dpviz.io.large import arrow, database
 from dpviz.io.large import csv as large_csv
 from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule
 from dpviz.randomness import generator
-from dpviz.table.candidates import multiscale_grid
+from dpviz.table.candidates import equal_width_grid, multiscale_grid
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.counting import on_disk
 from dpviz.training.counting.in_memory import counted
@@ -401,3 +401,41 @@ def test_rows_of_many_nodes_are_counted_where_they_are(tmp_path):
     with dpviz.encode_large(write_parquet(rows, tmp_path / "table"), SCHEMA) as large:
         pair = [dpviz.fit("pf-tree", data, epsilon=30.0, max_depth=9, depth=9, seed=2) for data in (whole, large)]
     assert pair[0].to_json() == pair[1].to_json()
+
+
+def test_typed_rows_are_read_again_only_for_their_values(tmp_path, monkeypatch):
+    """PF-tree needs their bins alone, a forest the values, which are written once."""
+    path = write_parquet(drawn(300), tmp_path / "table")
+    shares: list[float] = []
+    with dpviz.encode_large(path, SCHEMA, progress=shares.append) as large:
+        once = len(shares)
+        dpviz.fit("pf-tree", large, epsilon=1.0, seed=1)
+        dpviz.fit("majority", large, epsilon=1.0, seed=1)
+        assert len(shares) == once
+        for _ in range(2):
+            dpviz.fit("pf-forest", large, epsilon=1.0, seed=1, trees=2)
+            assert len(shares) == 2 * once
+
+
+@pytest.mark.parametrize("kind", ["parquet", "duckdb", "folder"])
+def test_rows_that_have_changed_since_are_not_mixed(kind, tmp_path):
+    path = WRITERS[kind](drawn(300), tmp_path / "table")
+    with dpviz.encode_large(path, SCHEMA) as large:
+        changed = path / "part-00001.parquet" if path.is_dir() else path
+        changed.unlink()
+        WRITERS["parquet" if path.is_dir() else kind](drawn(300, seed=2), changed)
+        dpviz.fit("pf-tree", large, epsilon=1.0, seed=1)  # from the bins of what was read
+        for _ in range(2):
+            with pytest.raises(DpvizError, match=r"'table.*' has changed since"):
+                large.identity  # noqa: B018
+
+
+def test_any_grid_and_any_tree_are_counted(tmp_path):
+    """Also where neither is made of PF-tree's bins."""
+    rows = drawn(300)
+    whole, grid = in_memory(rows, tmp_path, "parquet"), equal_width_grid(SCHEMA, 7)
+    root = Branch(ThresholdRule(0, 0.3), Leaf(0), Branch(ThresholdRule(1, 50.5), Leaf(0), Leaf(1)))
+    with dpviz.encode_large(write_parquet(rows, tmp_path / "table"), SCHEMA) as large:
+        here, there = (counted(data) for data in (whole, large))
+        np.testing.assert_array_equal(here.root(grid).histogram, there.root(grid).histogram)
+        np.testing.assert_array_equal(here.leaf_counts(root, None, 1), there.leaf_counts(root, None, 1))
