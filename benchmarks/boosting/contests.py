@@ -5,30 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from benchmarks.boosting.entrants import (
-    CONSTANT,
-    EBM,
-    NO_FILTER,
-    OURS,
-    PUBLISHED,
-    PUBLISHED_BEST,
-    RIVAL,
-    RIVAL_BEST,
-    RIVAL_FILTERED,
-    STATIC,
-)
+from benchmarks.boosting import entrants as by
 from benchmarks.boosting.measure import Mean, Scored, mean_of
 
 #: What is compared in words: (question, one title, the other).
 CONTESTS = (
-    ("S-GBDT as published against DPBoost, the best of each", PUBLISHED_BEST, RIVAL_BEST),
-    ("the redesign against S-GBDT as published, best at each epsilon", OURS, PUBLISHED_BEST),
-    ("the redesign against DPBoost, best at each epsilon", OURS, RIVAL_BEST),
-    ("the redesign against DP-EBM", OURS, EBM),
-    ("the redesign against a constant", OURS, CONSTANT),
-    ("as published, noise by what a leaf holds against static noise (Figure 5)", PUBLISHED, STATIC),
-    ("as published, the individual filter and its extra rounds against none (Figure 6)", PUBLISHED, NO_FILTER),
-    ("DPBoost with gradients cut against filtered (Figure 8)", RIVAL, RIVAL_FILTERED),
+    ("S-GBDT as published against DPBoost, the best of each", by.PUBLISHED_BEST, by.RIVAL_BEST),
+    ("the redesign against S-GBDT as published, best at each epsilon", by.OURS, by.PUBLISHED_BEST),
+    ("the redesign against DPBoost, best at each epsilon", by.OURS, by.RIVAL_BEST),
+    ("the redesign against DP-EBM", by.OURS, by.EBM),
+    ("the redesign against a constant", by.OURS, by.CONSTANT),
+    ("as published, noise by what a leaf holds against static noise (Figure 5)", by.PUBLISHED, by.STATIC),
+    ("as published, the individual filter and its extra rounds against none (Figure 6)", by.PUBLISHED, by.NO_FILTER),
+    ("DPBoost with gradients cut against filtered (Figure 8)", by.RIVAL, by.RIVAL_FILTERED),
 )
 
 

@@ -143,7 +143,7 @@ def light(data: EncodedDataset) -> EncodedDataset:
 def kept_here(data: EncodedDataset) -> EncodedDataset:
     """The copy of these rows that this process keeps: fits share its counts from one task to the next.
 
-    The last two tables stay in memory until the process ends, so this is for simulated and public rows only.
+    The last two tables stay in memory until the process ends: for simulated and public rows, and for workers, which end soon.
     """
     key = data.fingerprint, data.identity, data.not_row_wise, data.rows_per_person
     kept = _KEPT.pop(key, None) or data.with_cached_counts()

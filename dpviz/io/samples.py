@@ -46,19 +46,6 @@ _SAMPLES = (
     Sample("wine", "Wine", _PUBLIC, "178 wines, 13 chemical measurements: which of three cultivars?"),
     Sample("digits", "Digits", _PUBLIC, "1,797 handwritten digits as 8 by 8 pixels: which of ten digits?"),
 )
-#: Public sample -> what its target is called.
-_TARGETS = {"breast-cancer": "diagnosis", "wine": "cultivar", "digits": "digit"}
-
-
-_SIMULATED, _PUBLIC = DataRole.SIMULATED, DataRole.PUBLIC
-_SAMPLES = (
-    Sample("loans", "Loan applications", _SIMULATED, "20,000 simulated loan applications: who will default?"),
-    Sample("clinic", "Clinic", _SIMULATED, "800 simulated hospital stays, a small set: who will be readmitted?"),
-    Sample("rents", "Rents", _SIMULATED, "3,000 simulated flats on offer: what is the rent? A number, not a class."),
-    Sample("breast-cancer", "Breast cancer", _PUBLIC, "569 tumours, 30 measurements of cell nuclei: malignant or benign?"),
-    Sample("wine", "Wine", _PUBLIC, "178 wines, 13 chemical measurements: which of three cultivars?"),
-    Sample("digits", "Digits", _PUBLIC, "1,797 handwritten digits as 8 by 8 pixels: which of ten digits?"),
-)
 #: What scikit-learn's tables predict.
 _TARGETS = {"breast-cancer": "diagnosis", "wine": "cultivar", "digits": "digit"}
 

@@ -1,14 +1,17 @@
 """Rows on their way to workers."""
 
+import gc
 import os
 import signal
 import stat
+import weakref
 from dataclasses import replace
 
 import pytest
 
 from dpviz.errors import WorkersEnded
 from dpviz.evaluation import workers
+from dpviz.evaluation.robustness.draws import draw
 from dpviz.io.samples import load_sample
 from dpviz.table.encode import encode
 
@@ -37,6 +40,16 @@ def test_the_last_two_tables_stay_with_their_counts(monkeypatch):
     workers.kept_here(data.take(slice(0, 50), share=0.5))
     assert len(workers._KEPT) == 2
     assert workers.kept_here(data) is not kept
+
+
+def test_draws_in_this_process_leave_no_rows_behind():
+    """Rows of private tables are drawn on too; a server must not keep them."""
+    data = clinic()
+    left = weakref.ref(data.target)
+    draw("pf-tree", data, [data], draws=3, seed=1, epsilon=1.0, max_depth=2)
+    del data
+    gc.collect()
+    assert left() is None
 
 
 def clinic():

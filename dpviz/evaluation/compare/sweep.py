@@ -129,7 +129,10 @@ def run_batches(
 ) -> Iterator[list[Row]]:
     """Rows batch by batch, as they finish. After a stop no further batch is started. Raises what `fit` raises."""
     grid.require_plans(data.schema)
-    yield from spread(partial(_run, grid, light(data)), steps(batches, None, stop), workers, in_order=False)
+    try:
+        yield from spread(partial(_run, grid, light(data)), steps(batches, None, stop), workers, in_order=False)
+    finally:  # they may be private: a server keeps no part of them
+        _SPLITS.clear()
 
 
 def _run(grid: SweepGrid, data: EncodedDataset, batch: Batch) -> list[Row]:
@@ -154,7 +157,7 @@ _SPLITS: dict[tuple[Any, ...], tuple[EncodedDataset, EncodedDataset]] = {}
 
 
 def _split(data: EncodedDataset, folds: int, seed: int, fold: int, n_rows: int | None) -> tuple[EncodedDataset, EncodedDataset]:
-    """(train, test) of a fold, kept in this process so that the fits of many batches share their counts."""
+    """(train, test) of a fold, kept while a sweep is under way (by a worker until it ends): many batches share their counts."""
     key = (data.fingerprint, folds, seed, fold, n_rows)
     found = _SPLITS.get(key)
     if found is None:

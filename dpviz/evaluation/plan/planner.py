@@ -165,28 +165,20 @@ def check(
     seed: int,
     draws: int = CHECK_DRAWS,
     confidence: float = 0.95,
-    workers: int = 1,
-    progress: Progress | None = None,
-    stop: Stop | None = None,
+    **how: Any,
 ) -> Rung:
-    """How often fresh trees reach a goal at one place, with two-sided limits; to check an answer, use another seed."""
+    """How often fresh trees reach a goal at one place, with two-sided limits; to check an answer, use another seed.
+
+    `how` is for `outcomes`.
+    """
     seeds = [seed_from(seed, 1_000_003, number) for number in range(draws)]
-    found = outcomes(world, setup.at(along, place), goal.measure, seeds, workers=workers, progress=progress, stop=stop)
+    found = outcomes(world, setup.at(along, place), goal.measure, seeds, **how)
     return judged(place, found, goal.target, goal.reliability, (1 - confidence) / 2)
 
 
-def outcomes(
-    world: World,
-    setup: Setup,
-    measure: Measure,
-    seeds: Sequence[int],
-    *,
-    workers: int = 1,
-    progress: Progress | None = None,
-    stop: Stop | None = None,
-) -> np.ndarray:
-    """The measure of one fresh tree per seed, each on its own draw of the world."""
-    return _outcomes(world, [setup], measure, seeds, workers=workers, progress=progress, stop=stop)[0]
+def outcomes(world: World, setup: Setup, measure: Measure, seeds: Sequence[int], **how: Any) -> np.ndarray:
+    """The measure of one fresh tree per seed, each on its own draw of the world; `how` is for `in_chunks`."""
+    return _outcomes(world, [setup], measure, seeds, **how)[0]
 
 
 def _outcomes(world: World, setups: Sequence[Setup], measure: Measure, seeds: Sequence[int], **how: Any) -> np.ndarray:

@@ -20,7 +20,6 @@ from dpviz.evaluation.robustness.draws import limits, poisoned_draws
 from dpviz.evaluation.robustness.root_attack import move_root
 from dpviz.learners import fit
 from dpviz.models.tree import Branch, Tree
-from dpviz.progress import Progress, Stop
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.exact_trace import rows_by_node
 
@@ -119,12 +118,8 @@ def attack_curve(
     max_depth: int = 4,
     runs: int = 5,
     draws: int = 100,
-    seed: int = 0,
     beta: float = 0.05,
-    workers: int = 1,
-    progress: Progress | None = None,
-    stop: Stop | None = None,
-    **asked: Any,
+    **how: Any,
 ) -> pd.DataFrame:
     """Measured accuracy of a learner on clean test rows under an attack on its training rows.
 
@@ -132,7 +127,7 @@ def attack_curve(
     ----------
     attack : str
         A name of ATTACKS.
-    name, train, test, epsilon, max_depth, **asked
+    name, train, test, epsilon, max_depth
         As for `dpviz.fit`; the test rows stay clean.
     poisoned_rows : sequence of int
         Numbers of additions and removals.
@@ -140,8 +135,9 @@ def attack_curve(
         The attack is repeated `runs` times, with `draws` draws of the learner each.
     beta : float
         All limits together fail with at most this probability.
-    seed, workers, progress, stop
-        As for `draw`. After a stop the numbers of rows done so far are returned.
+    **how
+        Seed, workers, progress, stop and the learner's own parameters, as for `draw`. After a stop the numbers of rows done so
+        far are returned.
 
     Returns
     -------
@@ -156,12 +152,9 @@ def attack_curve(
     require_count("attack", "runs", runs)
     if not len(poisoned_rows) or any(rows < 0 or int(rows) != rows for rows in poisoned_rows):
         raise ParameterError("attack", "poisoned_rows", poisoned_rows, "at least one whole number, none below 0")
-    where: dict[str, Any] = {"poisoned_rows": poisoned_rows, "runs": runs, "seed": seed, "progress": progress, "stop": stop}
-    asked |= {"draws": draws, "workers": workers, "epsilon": epsilon, "max_depth": max_depth}
+    how |= {"poisoned_rows": poisoned_rows, "runs": runs, "draws": draws, "epsilon": epsilon, "max_depth": max_depth}
     measured = []
-    for rows, found in poisoned_draws(
-        lambda clean, k, rng: poison(clean, k, rng, max_depth), name, train, [test], **where, **asked
-    ):
+    for rows, found in poisoned_draws(lambda clean, k, rng: poison(clean, k, rng, max_depth), name, train, [test], **how):
         accuracies = np.concatenate([drawn.of() for drawn in found])
         low, high = limits(accuracies, name, beta / len(poisoned_rows))
         about = {"attack": attack, "learner": name, "epsilon": epsilon, "poisoned_rows": rows}

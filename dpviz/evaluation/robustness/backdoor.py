@@ -20,7 +20,7 @@ from dpviz.evaluation.checks import require_classes
 from dpviz.evaluation.robustness.bounds import Certificate
 from dpviz.evaluation.robustness.draws import Draws, draw, limits, poisoned_draws
 from dpviz.evaluation.robustness.root_attack import with_rows
-from dpviz.progress import Progress, Stop
+from dpviz.progress import Progress
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
 
@@ -132,16 +132,14 @@ def backdoor_curve(
     bound_draws: int = 1000,
     seed: int = 0,
     beta: float = 0.05,
-    workers: int = 1,
     progress: Progress | None = None,
-    stop: Stop | None = None,
-    **asked: Any,
+    **how: Any,
 ) -> pd.DataFrame:
     """Attack success against poisoned rows, measured, and what is proved about it.
 
     Parameters
     ----------
-    name, train, test, epsilon, **asked
+    name, train, test, epsilon
         As for `dpviz.fit`; two classes.
     poisoned_rows : sequence of int
         Numbers of copies added.
@@ -152,8 +150,9 @@ def backdoor_curve(
     beta : float
         The measured limits together, and the proved limit for all numbers of rows at once, fail with at most this
         probability each.
-    seed, workers, progress, stop
-        As for `draw`. After a stop the numbers of rows done so far are returned.
+    seed, progress, **how
+        Also workers, stop and the learner's own parameters, as for `draw`. After a stop the numbers of rows done so far are
+        returned.
 
     Returns
     -------
@@ -167,12 +166,12 @@ def backdoor_curve(
     require_classes(train.schema, "A backdoor")
     if len(train.schema.classes) != 2:
         raise ParameterError("backdoor", "classes", train.schema.classes, "two classes; see two_classes")
-    asked |= {"workers": workers, "stop": stop, "epsilon": epsilon, "seed": seed}
+    how |= {"epsilon": epsilon, "seed": seed}
     tests = [test, backdoor.triggered(test)]
-    proved = Certificate.of(draw(name, train, tests[1:], draws=bound_draws, **asked), beta)
+    proved = Certificate.of(draw(name, train, tests[1:], draws=bound_draws, **how), beta)
     where: dict[str, Any] = {"poisoned_rows": poisoned_rows, "runs": runs, "draws": draws, "progress": progress}
     measured = []
-    for rows, found in poisoned_draws(backdoor.poison, name, train, tests, **where, **asked):
+    for rows, found in poisoned_draws(backdoor.poison, name, train, tests, **where, **how):
         about = {"learner": name, "epsilon": epsilon, "poisoned_rows": rows, "poisoned_share": rows / train.n_rows}
         measured.append(about | _success(name, found, beta / len(poisoned_rows)) | _proved(proved, rows))
     return pd.DataFrame(measured)

@@ -15,7 +15,7 @@ import numpy as np
 from dpviz.errors import DpvizError
 from dpviz.evaluation.checks import require_classes, require_count
 from dpviz.evaluation.intervals import mean_limits
-from dpviz.evaluation.workers import in_chunks, light
+from dpviz.evaluation.workers import in_chunks, kept_here, light
 from dpviz.learners import fit, get_learner, require_task
 from dpviz.models.base import Model
 from dpviz.progress import Progress, Stop, steps
@@ -121,7 +121,8 @@ def draw(
         raise DpvizError("There are no rows to score.", remedy="Give at least one test row.")
     count = draws if get_learner(name).spends_epsilon else 1
     seeds = child_seeds(seed, count)
-    fits = _Fits(name, light(train), tuple(map(light, tests)), asked)
+    rows = light(train) if workers > 1 else train.with_cached_counts()
+    fits = _Fits(name, rows, tuple(map(light, tests)), asked, away=workers > 1)
     found = in_chunks(fits.run, seeds, CHUNK, workers=workers, progress=progress, stop=stop, at_least=1)
     accuracies, losses = zip(*found, strict=True)
     return Draws(np.concatenate(accuracies), fit(name, train, seed=seeds[0], **asked), max(losses), count)
@@ -135,9 +136,9 @@ def poisoned_draws(
     *,
     poisoned_rows: Sequence[int],
     runs: int,
-    seed: int,
-    progress: Progress | None,
-    stop: Stop | None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
     **how: Any,
 ) -> Iterator[tuple[int, list[Draws]]]:
     """For each number of poisoned rows, the draws on `runs` independently poisoned tables.
@@ -162,10 +163,11 @@ class _Fits:
     train: EncodedDataset
     tests: tuple[EncodedDataset, ...]
     asked: Mapping[str, Any]
+    away: bool
 
     def run(self, seeds: Sequence[int]) -> tuple[np.ndarray, float]:
         """(accuracies of shape (n_seeds, n_tests), largest composed epsilon)."""
-        train = _remembering(self.train)
+        train = kept_here(self.train) if self.away else self.train
         found = np.empty((len(seeds), len(self.tests)))
         composed = 0.0
         for row, seed in enumerate(seeds):
@@ -178,16 +180,3 @@ class _Fits:
 def accuracy(model: Model, test: EncodedDataset) -> float:
     """Share of rows predicted correctly."""
     return float(np.mean(model.predict(test) == test.target))
-
-
-_REMEMBERED: dict[str, EncodedDataset] = {}
-
-
-def _remembering(train: EncodedDataset) -> EncodedDataset:
-    """The training rows, kept in this process so that chunks of draws share their counts; one table at a time."""
-    key = train.fingerprint
-    found = _REMEMBERED.get(key)
-    if found is None:
-        _REMEMBERED.clear()
-        found = _REMEMBERED[key] = train.with_cached_counts()
-    return found

@@ -191,6 +191,16 @@ def test_rows_of_another_table_do_not_stay(data):
     assert {key[0] for key in sweeping._SPLITS} == {rows(90).fingerprint}
 
 
+def test_a_sweep_leaves_no_rows_behind(data):
+    dpviz.sweep(["majority"], data, epsilon=[1.0], folds=2, repeats=1)
+    assert sweeping._SPLITS == {}
+    left = run_batches(SweepGrid(("majority",), (1.0,)), data, pending(SweepGrid(("majority",), (1.0,))))
+    next(left)
+    assert sweeping._SPLITS
+    left.close()
+    assert sweeping._SPLITS == {}
+
+
 def test_exact_depths_are_taken_as_they_are(data):
     frame = dpviz.sweep(["pf-tree"], data, epsilon=[0.01], max_depth=[1, 3], depth="exact", folds=1, repeats=1)
     assert frame.depth.tolist() == [1, 3]
