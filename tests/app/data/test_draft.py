@@ -7,6 +7,7 @@ import pytest
 
 from dpviz.app.data.column_draft import OTHER, ColumnDraft, Use
 from dpviz.app.data.draft import SchemaDraft
+from dpviz.app.data.grid import source_text
 from dpviz.errors import SchemaError
 from dpviz.io.samples import load_sample, samples
 from dpviz.table.dates import DateFeature
@@ -132,6 +133,11 @@ def test_a_left_out_column_can_become_the_target() -> None:
     draft = SchemaDraft((ColumnDraft("a", Use.LEFT_OUT), ColumnDraft("b"))).with_target("a")
     assert draft.column("a").use is None
     assert draft.gaps()[0] == ("how to use", "a")
+
+
+def test_no_source_is_told_of_a_range_that_is_not_there() -> None:
+    assert source_text(ColumnDraft("age", Use.NUMBER, low=1.0)) == ""
+    assert source_text(ColumnDraft("age", Use.NUMBER, low=1.0, high=2.0)) == "declared"
 
 
 def test_another_row_count_is_a_declared_one() -> None:
