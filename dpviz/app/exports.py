@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpviz.app.component import CANVAS, component
 from dpviz.app.parts import error, plain
-from dpviz.app.widgets import download
+from dpviz.app.widgets import download, on_demand
 from dpviz.errors import DpvizError
 from dpviz.figures.publish.exports import export_as, targets
 from dpviz.io.exports.contract import Exportable, Exported
@@ -83,7 +83,9 @@ def _offer(done: Exported, document: str, stem: str, key: str, label: str) -> No
 def _preview(done: Exported, key: str) -> None:
     if isinstance(done.content, bytes) or done.target.name in _UNSEEN:
         return
-    with st.expander("Preview", icon=":material/visibility:", key=f"{key}-preview"):
+    with on_demand("Preview", icon=":material/visibility:", key=f"{key}-preview") as box:
+        if not box.open:  # it is coloured by a script of a megabyte
+            return
         text = done.content[:_LONGEST_PREVIEW]
         st.code(text, language=done.target.language, height=320)
         if len(done.content) > len(text):

@@ -49,6 +49,11 @@ class Loaded:
         names = learners_for(self.schema)
         return tuple(name for name in names if self.role is not DataRole.PRIVATE or get_learner(name).spends_epsilon)
 
+    @property
+    def is_as_bundled(self) -> bool:
+        """A bundled sample as it comes, the same rows in every session: what is computed of it may be kept for all of them."""
+        return self.role is not DataRole.PRIVATE and self.sample is not None and self.data is encoded_sample(self.sample)
+
 
 def loaded() -> Loaded:
     """The data in use; the sample named in the URL, or the default sample, in a new session."""

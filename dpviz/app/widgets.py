@@ -17,12 +17,13 @@ def chart(figure: Any, words: str, *, key: str) -> None:
     st.plotly_chart(figure, config=_QUIET, key=key, alt=words)
 
 
-def on_demand(label: str, *, icon: str, opened: bool = False) -> Any:
+def on_demand(label: str, *, icon: str, opened: bool = False, key: str = "") -> Any:
     """A closed box whose contents are made when it is opened: whoever fills it asks its `.open` first.
 
-    What nobody looks at would be made, sent and kept at every run of the page.
+    What nobody looks at would be made, sent and drawn at every run of the page, before the picture is to be seen. `key` is
+    another one where several boxes have this label.
     """
-    return st.expander(label, opened, icon=icon, key=f"open {label}", on_change="rerun")
+    return st.expander(label, opened, icon=icon, key=key or f"open {label}", on_change="rerun")
 
 
 def table(rows: Any, words: str) -> None:

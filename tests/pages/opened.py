@@ -74,11 +74,19 @@ def refusal(name: str, role: DataRole) -> str:
 
 
 def opened(
-    page: str, role: DataRole = DataRole.SIMULATED, *, schema: Schema | None = None, agreed: bool = True, **url: str
+    page: str,
+    role: DataRole = DataRole.SIMULATED,
+    *,
+    schema: Schema | None = None,
+    rows: Loaded | None = None,
+    agreed: bool = True,
+    **url: str,
 ) -> AppTest:
-    """The page after its first run. `url` holds query parameters; `agreed`: private rows may be looked at."""
+    """The page after its first run, on `rows` or the role's sample. `url` holds query parameters; `agreed`: private rows may be
+    looked at.
+    """
     test = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
-    now = in_use(role, schema)
+    now = rows or in_use(role, schema)
     test.session_state["loaded"] = now
     if role is DataRole.PRIVATE and agreed:
         test.session_state[AGREED] = now.data.identity

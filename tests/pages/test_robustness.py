@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -9,11 +12,16 @@ from dpviz.app.robustness import backdoor as robustness_backdoor
 from dpviz.app.robustness import run as robustness_run
 from dpviz.app.robustness.ask import Cell, RobustnessRequest, first_learners
 from dpviz.app.robustness.run import ATTACK, BACKDOOR, CURVES
+from dpviz.app.state import Loaded, encoded_sample
 from dpviz.errors import DpvizError
 from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.learners import DEFAULT, get_learner, learner_names
+from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
-from tests.pages.opened import after_work, opened, said_in_boxes, slot_of, texts
+from tests.pages.opened import after_work, opened, said_in_boxes, sample_of, slot_of, texts
+
+#: One curve of few draws.
+LITTLE: dict[str, Any] = {"robust-draws": "100", "robust-epsilons": ["0.1"], "robust-learners": [get_learner(DEFAULT).title]}
 
 
 def named(names: list[str]) -> list[str]:
@@ -21,8 +29,8 @@ def named(names: list[str]) -> list[str]:
 
 
 def page(role: DataRole = DataRole.SIMULATED, *names: str, **url: str | list[str]) -> AppTest:
-    settings = {"draws": "100", "epsilons": ["0.1"], "learners": named(list(names or (DEFAULT,)))} | url
-    return opened("robustness", role, **{f"robust-{key}": value for key, value in settings.items()})  # type: ignore[arg-type]
+    settings = {"learners": named(list(names or (DEFAULT,)))} | url
+    return opened("robustness", role, **LITTLE | {f"robust-{key}": value for key, value in settings.items()})  # type: ignore[arg-type]
 
 
 def finished(test: AppTest, slot: str = CURVES) -> AppTest:
@@ -50,6 +58,29 @@ def test_curves_of_rows_anyone_may_see_begin_by_themselves_and_give_a_verdict():
     assert test.get("plotly_chart")[0].proto.alt
     assert len(test.dataframe) == 1
     assert len(test.get("download_button")) == 1
+
+
+def test_curves_of_a_bundled_sample_are_there_for_the_next_session_and_for_no_other_rows_of_the_same_values():
+    first, second = after_work(session_on(bundled()), CURVES), session_on(bundled())
+    assert slot_of(first, CURVES).job is not None
+    assert slot_of(second, CURVES).job is None
+    drawn, again = (test.get("plotly_chart")[0].proto.spec for test in (first, second))
+    assert drawn == again
+    encoded_anew = encode(bundled().table, bundled().schema)
+    for rows in (replace(bundled(), sample=None), replace(bundled(), data=encoded_anew)):
+        assert slot_of(session_on(rows), CURVES).job is not None
+    private = session_on(replace(bundled(), role=DataRole.PRIVATE))
+    assert slot_of(private, CURVES).job is None
+    assert not private.get("plotly_chart")
+
+
+def bundled() -> Loaded:
+    table, schema = sample_of(DataRole.SIMULATED)
+    return Loaded(DataRole.SIMULATED, "A table", "clinic", table, schema, encoded_sample("clinic"))
+
+
+def session_on(rows: Loaded) -> AppTest:
+    return opened("robustness", rows.role, rows=rows, **LITTLE)
 
 
 def test_nothing_is_computed_on_private_rows_before_it_is_asked_for():

@@ -186,6 +186,13 @@ def test_what_is_downloaded_predicts_like_what_is_shown():
     assert "It says why it is not a release." in texts(test)
 
 
+def test_the_preview_of_a_file_is_made_when_somebody_opens_it():
+    test = opened("tree")
+    assert not test.code
+    test.session_state["take-away-preview"] = True
+    assert test.run().code[0].value.startswith('{\n "format": "dpviz-tree/1"')
+
+
 def test_a_private_tree_is_explored_and_leaves_through_the_publish_page_only():
     test = opened("tree", DataRole.PRIVATE)
     assert "Explored, not released" in texts(test)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CURVES, ATTACK, BACKDOOR = "robustness", "robustness-attack", "robustness-backdoor"
-#: Other curves, or attacks, of this session that can be shown again without computing.
+#: Other curves, or attacks, that can be shown again without computing: of this session, and of all about the bundled samples.
 KEPT = 400
 TEST_SHARE = 0.2
 #: Shares of the training rows at which attacks are measured.
@@ -48,14 +48,16 @@ Split = tuple[EncodedDataset, EncodedDataset]
 def curves_task(request: RobustnessRequest, loaded: Loaded, slot: str = CURVES) -> Task:
     """A part per curve; values are Certified."""
     makes = {_key("curve", request, loaded, cell): partial(_curve, request, loaded, cell) for cell in request.cells}
-    return in_parts(slot, makes, about=(loaded.data.fingerprint, str(loaded.role)), asked=request, shelf=CURVES, keep=KEPT)
+    about = (loaded.data.fingerprint, str(loaded.role))
+    more: dict[str, Any] = {"shelf": CURVES, "keep": KEPT, "is_shared": loaded.is_as_bundled}
+    return in_parts(slot, makes, about=about, asked=request, **more)
 
 
 def attacks_task(request: RobustnessRequest, loaded: Loaded, attacks: Sequence[str]) -> Task:
     """A part per attack and curve; values are frames of `attack_curve`."""
     pairs = [(attack, cell) for attack in attacks for cell in request.cells]
     makes = {_key(attack, request, loaded, cell): partial(_attack, attack, request, loaded, cell) for attack, cell in pairs}
-    return in_parts(ATTACK, makes, asked=request, keep=KEPT)
+    return in_parts(ATTACK, makes, asked=request, keep=KEPT, is_shared=loaded.is_as_bundled)
 
 
 def begin_noted(task: Task, request: RobustnessRequest, loaded: Loaded) -> None:
@@ -125,7 +127,7 @@ def pictures() -> tuple[EncodedDataset, EncodedDataset, Backdoor]:
 def backdoor_task(cells: Sequence[Cell], draws: int) -> Task:
     """A part per curve; values are frames of `backdoor_curve`. Of public pictures, never of your rows."""
     makes = {(cell.learner, cell.epsilon, draws): partial(_backdoor, cell, draws) for cell in cells}
-    return in_parts(BACKDOOR, makes, keep=KEPT)
+    return in_parts(BACKDOOR, makes, keep=KEPT, is_shared=True)
 
 
 def _backdoor(cell: Cell, draws: int, **how: Any) -> pd.DataFrame:
