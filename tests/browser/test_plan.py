@@ -52,7 +52,7 @@ def test_a_question_is_asked_and_answered_by_keyboard_alone(page: Any, app: str)
 
 
 def test_a_cell_of_the_share_map_is_used_by_keyboard_and_by_mouse(page: Any, app: str) -> None:
-    page.goto(f"{app}/budget?data=clinic&learner=PrivaTree&depth=1&beside=Nothing")
+    page.goto(f"{app}/budget?data=clinic&depth=3&beside=Nothing")
     _compute_the_map(page)
     cells = page.get_by_role("option")
     cells.first.wait_for()
@@ -69,7 +69,7 @@ def test_a_cell_of_the_share_map_is_used_by_keyboard_and_by_mouse(page: Any, app
     page.locator(".tri [data-key='0']").click()
     page.locator(".tri [data-key='0'][aria-selected='true']").wait_for()
     expect(page.locator(".tri [aria-selected='true']")).to_have_count(1)
-    page.get_by_text("quantile, node, leaf: set by you").wait_for()
+    page.get_by_text("node, node and leaf: set by you").wait_for()
 
 
 def _compute_the_map(page: Any) -> None:
