@@ -633,6 +633,16 @@ def test_every_room_has_an_init_file() -> None:
     assert [room.name for room in sorted(rooms) if not (room / "__init__.py").exists()] == []
 
 
+def test_a_page_says_which_questions_its_pictures_answer() -> None:
+    """One at least for every chart."""
+    for room in (ROOT / "dpviz" / "app").iterdir():
+        files = sorted(room.rglob("*.py"))
+        charts = sum(len(re.findall(r"(?<![\w.])chart\(", file.read_text(encoding="utf-8"))) for file in files)
+        if charts:
+            questions = (room / "__init__.py").read_text(encoding="utf-8").count("?")
+            assert questions >= charts, room.name
+
+
 def test_no_folder_is_crowded() -> None:
     """What is looked for is found at a glance."""
     folders = {file.parent for file in (ROOT / "dpviz").rglob("*.py")}

@@ -1,1 +1,5 @@
-"""The Plan page."""
+"""The Plan page. For each picture the question it answers.
+
+- Marks of the search: which ε, depth or number of rows reaches the goal, and which were shown not to?
+- Three panels over ε: how accurate, how private and how robust is a tree at one ε?
+"""
