@@ -64,8 +64,8 @@ def ask_world(loaded: Loaded) -> Place:
     if st.segmented_control("Simulate with", tuple(options), **more) == SCHEMA:
         return _ask_planted(loaded)
     st.caption(
-        f"Every tree is trained on another four fifths of the {loaded.data.n_rows:,} rows and tested on the rest. More rows than "
-        "there are: drawn with repetition, which shows what less noise does, not what new rows would teach."
+        f"Every tree is trained on another four fifths of the {loaded.data.n_rows:,} rows and tested on the rest. Where more "
+        "are asked for, rows are drawn with repetition: that shows what less noise does, not what new rows would teach."
     )
     return Place(Resampled(loaded.data), loaded.data.fingerprint, loaded.title)
 

@@ -43,8 +43,8 @@ FOLDED, COMPLETE = "folded", "complete"
 SELECTED = "_selected_node"
 VIEW = "tree-view"
 _FAINT = "Dashed: found in less than a third of them."
-_TIED = "Where another question predicts about as well, a question may be faint although the prediction is reliable."
-_NOISE = "Branches found in none of them are replaced by “noise”."
+_TIED = "A question may be faint only because another one predicts about as well."
+_NOISE = "A question found in none of them is replaced by “noise”."
 
 
 def tree_screen(trained: Trained, loaded: Loaded) -> None:

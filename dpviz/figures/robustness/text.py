@@ -75,7 +75,7 @@ def marks_text(found: Sequence[Certified], *, are_attacked: bool) -> str:
     sure = f"{1 - found[0].table.beta:.0%}"
     words = {
         "proved": f"Heavy line: proved with {sure} confidence. Thin line: an estimate that proves nothing.",
-        "votes": "Steps: certified by vote, without a confidence.",
+        "votes": "Steps: certified by vote, which needs no confidence level.",
         "refused": "Dotted grey with crosses: published, but refused.",
         "silent": "Open grey circle: accuracy without poison, nothing is guaranteed.",
     }

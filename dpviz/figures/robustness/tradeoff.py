@@ -12,7 +12,7 @@ from dpviz.figures.robustness.certified import Certified, majority_of
 from dpviz.figures.theme import NEUTRAL, SERIES
 
 AXIS = f"ε ({NEIGHBOURS})"
-PANELS = ("guesses right about one row, of 100", "mean accuracy", "poisoned rows withstood")
+PANELS = ("right guesses about one row", "mean accuracy", "poisoned rows withstood")
 _STYLES = ("circle", "%{y:.1f} of 100"), ("square", "%{y:.1%}"), ("diamond", "%{y:,} rows")
 
 
@@ -37,7 +37,8 @@ def three_numbers(item: Certified, wanted: float | None) -> tuple[str, str, str]
 def tradeoff_figure(found: Sequence[Certified], *, chosen: float, wanted: float | None) -> Figure:
     """Three panels over one epsilon axis, with a cursor at the chosen epsilon."""
     x = [item.epsilon for item in found]
-    figure = panels(3, 560, top=30, spacing=0.09, subplot_titles=PANELS, layout=_axes(x))
+    titles = (f"{PANELS[0]}, of 100", *PANELS[1:])
+    figure = panels(3, 560, top=30, spacing=0.09, subplot_titles=titles, layout=_axes(x))
     guesses, accuracy = [guesses_of(item) for item in found], [item.table.accuracy for item in found]
     withstood = [item.table.protected_rows(wanted) for item in found]
     for row, (y, (symbol, shown)) in enumerate(zip((guesses, accuracy, withstood), _STYLES, strict=True)):

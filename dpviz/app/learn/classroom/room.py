@@ -107,7 +107,7 @@ class Rooms:
         for number in (option,) if instead_of is None else (option, instead_of):
             if type(number) is not int or not 0 <= number < n_options:
                 remedy = "Choose one of the answers on screen."
-                raise ClassroomError("guess", "This guess is none of the answers to this question.", remedy=remedy)
+                raise ClassroomError("guess", "This is not one of the answers to the question.", remedy=remedy)
         counts = room.counts[question]
         if instead_of is not None and not counts[instead_of]:
             raise ClassroomError("guess", "The guess to be replaced was never counted.", remedy="Load the page again.")
