@@ -37,7 +37,7 @@ class Connection(Protocol):
     def make_parts(self, encoded: str, parts: np.ndarray) -> str:
         """The usable rows, each with the part its coin sends it to; returns the name of the temporary table."""
 
-    def rows(self, statement: str) -> list[tuple[int, ...]]:
+    def rows(self, statement: str | Expression) -> list[tuple[int, ...]]:
         """The few rows of a statement, which are counts."""
 
     def batches(self, statement: str | Expression) -> Iterator[pa.RecordBatch]:

@@ -78,7 +78,7 @@ class DuckDBFile:
             asked(lambda: self._base.execute(f"CREATE TEMP TABLE {name} AS {select}"), self._base.interrupt)
         return name
 
-    def rows(self, statement: str) -> list[tuple[int, ...]]:
+    def rows(self, statement: str | Expression) -> list[tuple[int, ...]]:
         """Counts."""
         with in_our_words("DuckDB"):
             return asked(lambda: self._base.execute(written(statement, "duckdb")).fetchall(), self._base.interrupt)

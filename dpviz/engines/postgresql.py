@@ -95,7 +95,7 @@ class PostgreSQL:
             asked(lambda: cursor.execute(statement, parameters), cursor.adbc_cancel)
             return cursor.fetchall() if cursor.description else []
 
-    def rows(self, statement: str) -> list[tuple[int, ...]]:
+    def rows(self, statement: str | Expression) -> list[tuple[int, ...]]:
         """Counts."""
         with in_our_words("PostgreSQL", *self._lost):
             return self._execute(written(statement, "postgres"))

@@ -220,8 +220,8 @@ def _outcomes(grid: CandidateGrid, kinds: Mapping[str, ColumnKind]) -> Iterable[
         yield feature.name, feature_outcomes(feature, candidates, kinds[feature.name])
 
 
-def kinds_of(connection: Connection, table: Sequence[str], columns: Iterable[str], order: str) -> dict[str, ColumnKind]:
-    """The types of these columns. Raises EngineError or SchemaError."""
+def kinds_of(connection: Connection, table: Sequence[str], columns: Iterable[str] | None, order: str) -> dict[str, ColumnKind]:
+    """The types of these columns, or of all. Raises EngineError or SchemaError."""
     found = connection.kinds(table)
     if not found:
         what = "There is no such table or view, or it may not be read."
@@ -229,7 +229,7 @@ def kinds_of(connection: Connection, table: Sequence[str], columns: Iterable[str
     if order and order not in found:
         raise EngineError("table", "The table has no column to number its rows by.", remedy="Name another one behind 'order='.")
     kinds = {}
-    for name in columns:
+    for name in found if columns is None else columns:
         if name not in found:
             what = f"The table has no such column among its {len(found):,}."
             raise SchemaError(what, field=name, remedy="Leave the column out of the schema, or add it in a view.")

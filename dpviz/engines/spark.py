@@ -88,7 +88,7 @@ class Spark:
         self._made[name] = frame
         return name
 
-    def rows(self, statement: str, *, as_written: bool = False) -> list[tuple[int, ...]]:
+    def rows(self, statement: str | Expression, *, as_written: bool = False) -> list[tuple[int, ...]]:
         """Counts."""
         with in_our_words("Spark"):
             found = self._session.sql(statement if as_written else written(statement, "spark")).collect()

@@ -41,13 +41,22 @@ def encoding(table: Sequence[str], columns: Sequence[tuple[str, Outcomes]], word
 
 
 def reading(table: Sequence[str], columns: Mapping[str, ColumnKind], order: str) -> Expression:
-    """SELECT these columns of every row, in the order of one. Decimals that hold not-a-number are texts: Arrow has none such."""
+    """SELECT these columns of every row, in the order of one if it is named.
+
+    Decimals that hold not-a-number are texts: Arrow has none such.
+    """
     texts = exp.DataType.build("text")
     selected = [
         exp.alias_(exp.cast(column(name), texts), name, quoted=True) if kind.has_nan else column(name)
         for name, kind in columns.items()
     ]
-    return exp.select(*selected).from_(table_named(table)).order_by(column(order))
+    found = exp.select(*selected).from_(table_named(table))
+    return found.order_by(column(order)) if order else found
+
+
+def table_rows(table: Sequence[str]) -> Expression:
+    """SELECT the number of rows."""
+    return exp.select("COUNT(*)").from_(table_named(table))
 
 
 def encoded_names(n_features: int) -> list[str]:

@@ -142,3 +142,33 @@ def test_a_draft_survives_a_server_that_is_killed_and_a_reload(page: Any, tmp_pa
         page.get_by_test_id("stSidebarNav").get_by_text("Learn").last.click()
         page.get_by_role("heading", name="Learn", exact=True).wait_for()
         page.wait_for_url(re.compile(kept.stem))
+
+
+def test_private_tables_of_the_server_are_chosen_from_a_list(page: Any, tmp_path: Path) -> None:
+    """The configuration stands in Streamlit's secrets; of the rows nothing reaches the browser but the names of columns."""
+    folder, settings = tmp_path / "tables", tmp_path / ".streamlit"
+    for made in (folder, settings):
+        made.mkdir()
+    lines = [f"{row},zebra-{4700 + row},{'yn'[row % 2]}" for row in range(60)]
+    (folder / "visits.csv").write_text("\n".join(["age,word,outcome", *lines]), encoding="utf-8")
+    (settings / "secrets.toml").write_text(f'DPVIZ_TABLES = "{folder}"\n', encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "DPVIZ_REGISTER": str(tmp_path / "releases.db")}
+    with process_of(command_for(ROOT / "app.py"), tmp_path, environment) as (address, _):
+        page.goto(f"{address}/data")
+        page.get_by_text("Whose rows are these?").wait_for()
+        settled(page)
+        page.get_by_text("Private", exact=True).click()
+        page.get_by_role("radio", name="On the server").wait_for()
+        settled(page)
+        page.get_by_role("radio", name="On the server").click()
+        page.get_by_text("Say first what the first line holds").wait_for()
+        page.get_by_role("combobox", name="Table on the server").wait_for()
+        settled(page)
+        page.get_by_text("Column names", exact=True).click()
+        page.get_by_text("Say first what the first line holds").wait_for(state="detached")
+        settled(page)
+        page.get_by_role("combobox", name="Table on the server").click()
+        page.get_by_role("option", name="visits.csv").click()
+        page.get_by_text("These are column names, not somebody's row").wait_for()
+        settled(page)
+        assert "zebra" not in page.content()

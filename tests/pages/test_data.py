@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -16,6 +17,7 @@ from dpviz.app.data import schema_editor, schema_files
 from dpviz.app.data.column_draft import Use
 from dpviz.app.data.draft import SchemaDraft
 from dpviz.app.data.draft_json import KeptDraft, draft_to_json
+from dpviz.app.data.files.on_server import tables_on_server
 from dpviz.app.data.prepared import Prepared
 from dpviz.errors import Cancelled, DpvizError
 from dpviz.io.csv import read_csv
@@ -176,8 +178,8 @@ def test_reading_can_be_stopped_and_leaves_what_there_was(monkeypatch: pytest.Mo
                 raise Cancelled
 
     at = _upload(_page(), CSV)
-    monkeypatch.setattr("dpviz.app.data.uploading.read_table", endless)
-    monkeypatch.setattr("dpviz.app.data.uploading._SECONDS", 0.0)
+    monkeypatch.setattr("dpviz.app.data.files.uploading.read_table", endless)
+    monkeypatch.setattr("dpviz.app.data.files.uploading._SECONDS", 0.0)
     at.file_uploader[0].set_value(("large.csv", CSV, "text/csv")).run()
     _button(at, "Cancel").click().run()
     assert "Reading was stopped" in at.error[0].value
@@ -660,3 +662,107 @@ def test_a_name_turns_nothing_and_is_bounded_wherever_it_is_listed() -> None:
     assert max(map(len, told)) < 2_000
     at.selectbox(key=f"target-{_work(at).revision}").select(odd[0]).run()
     assert _draft(at).target == odd[0].strip()
+
+
+# --- tables on the server
+
+
+def _offered(at: AppTest, role: str = "private") -> list[str]:
+    """What stands in the list of tables on the server; nothing where there is no such list."""
+    at.radio(key="role").set_value(role).run()
+    ways = [way for way in at.segmented_control if way.key == f"way-{role}"]
+    if not ways or "On the server" not in ways[0].options:
+        return []
+    ways[0].set_value("On the server").run()
+    assert not at.exception
+    return list(_server(at).options)
+
+
+def _server(at: AppTest) -> Any:
+    return next(box for box in at.selectbox if box.label == "Table on the server")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Tables, and what is none or lies elsewhere."""
+    made, outside = tmp_path / "tables", tmp_path / "outside"
+    for folder in (made, outside, made / "inner.csv"):
+        folder.mkdir()
+    (made / "mine.csv").write_bytes(CSV)
+    (made / "rows.parquet").write_bytes(parquet_bytes(drawn_rows(1, 20)))
+    for name in (".hidden.csv", "notes.pdf"):
+        (made / name).write_bytes(CSV)
+    (outside / "secret.csv").write_bytes(CSV)
+    (made / "link.csv").symlink_to("mine.csv")
+    (made / "out.csv").symlink_to(outside / "secret.csv")
+    (made / "up.csv").symlink_to("../outside/secret.csv")
+    (made / "circle.csv").symlink_to("circle.csv")
+    return made
+
+
+def test_only_tables_of_allowed_folders_are_offered_and_only_as_private_rows(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _offered(_page()) == []
+    monkeypatch.setenv("DPVIZ_TABLES", str(folder))
+    assert [_offered(_page(), role) for role in ("simulated", "public")] == [[], []]
+    at = _page()
+    assert _offered(at) == [f"{name} ({folder})" for name in ("link.csv", "mine.csv", "rows.parquet")]
+    at.radio(key="first-line-private").set_value("Column names").run()
+    _server(at).set_value(f"mine.csv ({folder})").run()
+    assert (_work(at).title, _draft(at)) == ("mine.csv", SchemaDraft.blank(("age", "city", "y")))
+    assert _server(at).value is None
+    shown = _texts(at) + "".join(frame.value.to_csv() for frame in (*at.data_editor, *at.dataframe))
+    assert not re.search(r"\b(31|47|59)\b", shown)
+    _server(at).set_value(f"rows.parquet ({folder})").run()
+    assert _work(at).title == "rows.parquet"
+
+
+def test_a_file_that_leads_elsewhere_by_now_is_not_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPVIZ_TABLES", str(folder))
+    at = _page()
+    _offered(at)
+    listed = tables_on_server()
+    monkeypatch.setattr("dpviz.app.data.files.uploading.tables_on_server", lambda: listed)
+    (folder / "mine.csv").unlink()
+    (folder / "mine.csv").symlink_to(folder.parent / "outside" / "secret.csv")
+    at.radio(key="first-line-private").set_value("Column names").run()
+    _server(at).set_value(f"mine.csv ({folder})").run()
+    assert "leads out of its folder" in at.error[0].value
+    assert _work(at).table is None or _work(at).title != "mine.csv"
+
+
+def test_a_table_in_an_engine_is_read_as_its_file_would_be(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with duckdb.connect(str(folder.parent / "base.duckdb")) as base:
+        base.execute(f"CREATE TABLE rows AS SELECT * FROM read_csv('{folder / 'mine.csv'}')")
+        base.execute("CREATE TABLE odd AS SELECT TIMESTAMP '2020-01-01' AS t")
+    place = f"duckdb:///{folder.parent / 'base.duckdb'}"
+    monkeypatch.setattr("dpviz.app.data.files.uploading._SECONDS", 60.0)  # the driver is loaded first
+    monkeypatch.setenv("DPVIZ_TABLES", f"{place}?table=rows\n\n{place}?table=odd\n{place}?table=none")
+    at = _page()
+    assert _offered(at) == [f"{name} ({place})" for name in ("rows", "odd", "none")]
+    _server(at).set_value(f"rows ({place})").run()
+    table = _work(at).table
+    assert table is not None
+    assert table.fingerprint == read_csv(CSV).fingerprint
+    for name, said in (("odd", "type TIMESTAMP are not read"), ("none", "no such table")):
+        _server(at).set_value(f"{name} ({place})").run()
+        assert said in at.error[0].value
+        assert _work(at).table is table
+    monkeypatch.setattr("dpviz.app.data.files.on_server.MAX_ROWS", 119)
+    _server(at).set_value(f"rows ({place})").run()
+    assert "more than 119 rows" in at.error[0].value
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [("postgresql://me:hunter2@host/base?table=t", "may not hold a password"), ("/no/such/folder", "The folder cannot be read")],
+)
+def test_a_wrong_configuration_is_said_without_a_password(line: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPVIZ_TABLES", line)
+    at = _page()
+    at.radio(key="role").set_value("private").run()
+    at.segmented_control(key="way-private").set_value("On the server").run()
+    assert not at.exception
+    assert said in at.error[0].value
+    assert "hunter2" not in _texts(at) + at.error[0].value

@@ -50,6 +50,23 @@ MUTANTS = (
         ("tests/engines/test_address.py::test_a_password_is_refused_and_not_repeated",),
     ),
     Mutant(
+        "the Data page reads what a link in an allowed folder leads to, wherever that is",
+        "dpviz/io/tables/folder.py",
+        "return real if real.is_relative_to(folder.resolve(strict=True)) and real.is_file() else None",
+        "return real if real.is_file() else None",
+        (
+            "tests/pages/test_data.py::test_only_tables_of_allowed_folders_are_offered_and_only_as_private_rows",
+            "tests/pages/test_data.py::test_a_file_that_leads_elsewhere_by_now_is_not_read",
+        ),
+    ),
+    Mutant(
+        "private tables of the server are offered as public rows",
+        "dpviz/app/data/choosing.py",
+        "DataRole.PUBLIC: (_SAMPLE, _FILE, _OPENML),",
+        "DataRole.PUBLIC: (_SAMPLE, _FILE, _OPENML, _SERVER),",
+        ("tests/pages/test_data.py::test_only_tables_of_allowed_folders_are_offered_and_only_as_private_rows",),
+    ),
+    Mutant(
         "an error of an engine carries what the engine said",
         "dpviz/engines/connection.py",
         'raise EngineError("failed", what, remedy=remedy) from None',

@@ -1,4 +1,4 @@
-"""Which table: first whose rows, then a sample, a file, or a public data set by name."""
+"""Which table: first whose rows, then a sample, a file, a table on the server, or a public data set by name."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ import streamlit as st
 
 from dpviz.app import parts
 from dpviz.app.data.draft import SchemaDraft
+from dpviz.app.data.files.on_server import is_configured
+from dpviz.app.data.files.uploading import ask_file, ask_on_server
 from dpviz.app.data.prepared import Prepared, prepared
-from dpviz.app.data.uploading import ask_file
 from dpviz.app.state import use_sample
 from dpviz.errors import DpvizError
 from dpviz.io.openml import fetch_openml, is_offline
 from dpviz.io.samples import samples
 from dpviz.table.role import DataRole
 
-_SAMPLE, _FILE, _OPENML = "A sample", "A file", "OpenML, by name"
+_SAMPLE, _FILE, _OPENML, _SERVER = "A sample", "A file", "OpenML, by name", "On the server"
 _WAYS = {
     DataRole.SIMULATED: (_SAMPLE, _FILE),
     DataRole.PUBLIC: (_SAMPLE, _FILE, _OPENML),
-    DataRole.PRIVATE: (_FILE,),
+    DataRole.PRIVATE: (_FILE, _SERVER),
 }
 
 
@@ -52,12 +53,13 @@ def _stay_private() -> None:
 
 def ask_table(work: Prepared) -> None:
     """A sample, a file or a public data set, whichever the role allows. Problems leave the table there was."""
-    ways = tuple(way for way in _WAYS[work.role] if way != _OPENML or not is_offline())
+    closed = {_OPENML: is_offline(), _SERVER: not is_configured()}
+    ways = tuple(way for way in _WAYS[work.role] if not closed.get(way))
     way = ways[0]
     if work.table is None and work.draft is not None:
         st.info("The draft below is as you left it. Choose its file again: rows are never kept.", icon=":material/restore_page:")
     if len(ways) > 1:
-        first = _FILE if work.draft is not None and work.sample is None else _SAMPLE
+        first = _FILE if work.draft is not None and work.sample is None else ways[0]
         way = st.segmented_control(
             "Which table?",
             ways,
@@ -67,7 +69,7 @@ def ask_table(work: Prepared) -> None:
             on_change=_forget_problem,
             persist_state="session",
         )
-    {_SAMPLE: _ask_sample, _FILE: ask_file, _OPENML: _ask_openml}[way or ways[0]](work)
+    {_SAMPLE: _ask_sample, _FILE: ask_file, _OPENML: _ask_openml, _SERVER: ask_on_server}[way or ways[0]](work)
     if work.problem is not None:
         parts.error(work.problem, kept="What stands below is as it was." if work.draft else "The data in use are as they were.")
 

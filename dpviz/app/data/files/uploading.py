@@ -1,12 +1,16 @@
-"""A file from the browser to a table: read off the page, with progress and Cancel, and asked about where its owner can answer."""
+"""A file, from the browser or the server, to a table: read off the page, and asked about where its owner can answer."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from dpviz.app import parts
+from dpviz.app.data.files.on_server import tables_on_server
 from dpviz.app.data.prepared import Prepared
 from dpviz.app.state import require_not_private
 from dpviz.app.work.pool import Lane
@@ -18,6 +22,7 @@ from dpviz.io.csv_lines import DELIMITERS
 from dpviz.io.limits import MAX_BYTES, in_words
 from dpviz.io.tables.read import PACKINGS, TEXTS, TYPED, WORKBOOKS, has_header_line, read_table
 from dpviz.io.text import ENCODINGS
+from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
 
 #: Problems of a file that its owner can answer, so that it stays at hand.
@@ -31,6 +36,9 @@ _SECONDS = 1.0
 _PATIENCE = 10.0
 _WHEN_READ = (
     "The file is read once, when you choose it. It stays in this app's memory on this machine; nothing is sent or stored."
+)
+_FROM_SERVER = (
+    "The table is read once, when you choose it, and stays in this app's memory. What is offered is set by whoever runs it."
 )
 _PRIVATE_READ = "From private rows only the column names are shown, and nothing is filled in."
 
@@ -52,9 +60,41 @@ def ask_file(work: Prepared) -> None:
         help="CSV, TSV, Excel, Parquet, Feather, Stata or SPSS, also packed (.gz, .zip, .zst).",
     )
     st.caption(f"{_WHEN_READ} {in_words()}" if work.role.may_read else f"{_WHEN_READ} {_PRIVATE_READ} {in_words()}")
-    if file is None:
+    if file is not None:
+        _go_on(
+            work, _Given(file.file_id, file.name, has_header_line(file.name), partial(read_table, file, name=file.name)), reading
+        )
+
+
+def ask_on_server(work: Prepared) -> None:
+    """A table that the server's configuration offers."""
+    try:
+        offered = tables_on_server()
+    except DpvizError as problem:
+        parts.error(problem, kept="The data in use are as they were.")
         return
-    reading = reading if has_header_line(file.name) else {}
+    reading = _ask_reading(work.role) if any(table.has_header_line for table in offered.values()) else {}
+    count = st.session_state.setdefault("upload-count", 0)
+    chosen = st.selectbox("Table on the server", offered, index=None, key=f"server-{count}", placeholder="Choose a table")
+    st.caption(f"{_FROM_SERVER} {_PRIVATE_READ} {in_words()}")
+    table = offered.get(chosen) if chosen else None
+    if table is not None:
+        _go_on(work, _Given(f"{count} {chosen}", table.name, table.has_header_line, table.read), reading)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A file that was chosen; `file_id` is another one whenever it is chosen again."""
+
+    file_id: str
+    name: str
+    has_header_line: bool
+    read: Callable[..., RawTable]
+
+
+def _go_on(work: Prepared, file: _Given, reading: dict[str, Any] | None) -> None:
+    """Read a chosen file, once its owner has answered what it asks."""
+    reading = reading if file.has_header_line else {}
     if reading is None:
         return
     of_file, tried = st.session_state.get(_TRIED, ("", {}))
@@ -67,7 +107,7 @@ def ask_file(work: Prepared) -> None:
         _read(work, file, reading)
 
 
-def _read(work: Prepared, file: Any, reading: dict[str, Any]) -> None:
+def _read(work: Prepared, file: _Given, reading: dict[str, Any]) -> None:
     task = _task(file, reading)
     st.session_state[_BEGUN] = (file.file_id, reading)
     status = begin_unasked(task, _SECONDS)
@@ -83,10 +123,8 @@ def _read(work: Prepared, file: Any, reading: dict[str, Any]) -> None:
     st.rerun()
 
 
-def _task(file: Any, reading: dict[str, Any]) -> Task:
-    def read(**watched: Any) -> Any:
-        return read_table(file, name=file.name, **reading, **watched)
-
+def _task(file: _Given, reading: dict[str, Any]) -> Task:
+    read = partial(file.read, **reading)
     return in_one("reading", ("reading", file.file_id, repr(sorted(reading.items()))), read, lane=Lane.SHORT, patience=_PATIENCE)
 
 
