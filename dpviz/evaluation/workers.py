@@ -22,12 +22,15 @@ from dpviz.errors import WorkersEnded
 from dpviz.evaluation.cluster import active_cluster, on_cluster
 from dpviz.progress import Progress, Stop, steps
 from dpviz.table.dataset import EncodedDataset
+from dpviz.training.node_cache import BUDGET
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 #: Arrays above this many bytes go to the workers once, through shared memory.
 _SHARED_ABOVE = "100K"
+#: Counts that a worker process remembers, 8 bytes each: loky ends a process that has grown by 300 MB, with all it remembers.
+_REMEMBERED = 24_000_000
 _MOST_KEPT = 2
 _KEPT: dict[Hashable, EncodedDataset] = {}
 
@@ -161,7 +164,8 @@ def _run_away(home: int, work: Callable[[T], R], task: T) -> R:
 
 @cache
 def _enter_worker() -> None:
-    """Once per worker process: give way to the screen, and leave Ctrl-C to the process that started the work."""
+    """Once per worker process: give way to the screen, remember little, leave Ctrl-C to the process that started the work."""
+    BUDGET.numbers_held = _REMEMBERED
     if hasattr(os, "nice"):
         os.nice(10)
     if current_thread() is main_thread():

@@ -14,6 +14,7 @@ import numpy as np
 
 from dpviz.table.candidates import CandidateGrid
 from dpviz.table.dataset import EncodedDataset
+from dpviz.training.node_cache import NodeCache
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +107,8 @@ class NodeRows(CountedNode):
     binned: BinnedRows
     rows: np.ndarray | None
     level: int
-    cache: NodeCache | None = None  # shared by all fits of a sweep; None for a single fit
-    _is_held: bool = False  # by `cache`
+    cache: NodeCache[NodeRows] | None = None  # shared by all fits of a sweep; None for a single fit
+    is_held: bool = False  # by `cache`
     _parent: tuple[np.ndarray, NodeRows] | None = None  # (counts of the parent, sibling): the larger child subtracts
 
     @property
@@ -121,7 +122,7 @@ class NodeRows(CountedNode):
         return len(self.binned.target) if self.rows is None else len(self.rows)
 
     @property
-    def _size(self) -> int:
+    def size(self) -> int:
         """Numbers that it holds once all has been counted."""
         grid, n_classes = self.binned.grid, self.binned.n_classes
         per_candidate = n_classes * n_classes  # counts, and utilities of labelled splits
@@ -154,14 +155,15 @@ class NodeRows(CountedNode):
     def children(self, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
         """(left, right): rows whose bin of `feature` is in `left_bins` (bool of shape (n_bins,)) go left."""
         if self.cache is None:
-            return self._divide(feature, left_bins)
+            return self.divide(feature, left_bins)
         return self.cache.children(self, feature, left_bins)
 
     def of_part_0(self, parts: np.ndarray) -> NodeRows:
         """A root's rows without those that coins set aside."""
         return rows_left(self, parts == 0)
 
-    def _divide(self, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
+    def divide(self, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
+        """Its children, made anew."""
         goes_left = np.repeat(left_bins, self.binned.n_classes)
         codes = self.binned.codes[feature]
         mask = goes_left[codes if self.rows is None else codes[self.rows]]
@@ -210,7 +212,8 @@ class _RowsLeft(NodeRows):
 
     class_counts = CountedNode.class_counts
 
-    def _divide(self, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
+    def divide(self, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
+        """Its children, made anew."""
         pairs = zip(self._whole.children(feature, left_bins), self._without.children(feature, left_bins), strict=True)
         level, cache = self.level + 1, self.cache
         left, right = (_RowsLeft(self.binned, None, level, cache, whole=whole, without=without) for whole, without in pairs)
@@ -235,46 +238,14 @@ def rows_left(root: NodeRows, kept: np.ndarray) -> NodeRows:
     return root.cache.same_rows(np.packbits(kept).tobytes(), left)
 
 
-class NodeCache:
-    """Child nodes that earlier fits of a sweep counted, up to a total size; the rest is counted again."""
-
-    def __init__(self, numbers_held: int = 16_000_000) -> None:
-        self._room = numbers_held
-        self._known: dict[tuple[int, int, bytes], tuple[NodeRows, NodeRows]] = {}
-        self._roots: dict[bytes, NodeRows] = {}
-
-    def same_rows(self, rows: bytes, root: NodeRows) -> NodeRows:
-        """`root`, or one of the same rows that came before. Nothing is remembered below a root that had no room."""
-        if rows in self._roots or self._hold(root):
-            return self._roots.setdefault(rows, root)
-        return root
-
-    def children(self, node: NodeRows, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
-        """As NodeRows.children."""
-        key = id(node), feature, left_bins.tobytes()  # parents hold the nodes in the cache, so ids are not reused
-        if key in self._known:
-            return self._known[key]
-        pair = node._divide(feature, left_bins)
-        if node._is_held and self._hold(*pair):
-            return self._known.setdefault(key, pair)  # one pair for all threads, or the other's ids could be reused
-        return pair
-
-    def _hold(self, *nodes: NodeRows) -> bool:
-        """Make room for these nodes with their counts; False where there is too little."""
-        size = sum(node._size for node in nodes)
-        if size > self._room:
-            return False
-        self._room -= size
-        for node in nodes:
-            object.__setattr__(node, "_is_held", True)
-        return True
-
-
 def root_rows(data: EncodedDataset, grid: CandidateGrid) -> NodeRows:
     """All rows, binned. Fits on one data set that `caches_counts` share their counts."""
     if not (data.caches_counts and grid.is_reused):
         return NodeRows(BinnedRows.of(data, grid), None, 0)
-    return data.binning(("root", grid.key), lambda: NodeRows(BinnedRows.of(data, grid), None, 0, NodeCache(), _is_held=True))
+    root = data.binning(("root", grid.key), lambda: NodeRows(BinnedRows.of(data, grid), None, 0, NodeCache(), is_held=True))
+    if root.cache is not None:
+        root.cache.use()
+    return root
 
 
 def left_counts(grid: CandidateGrid, histogram: np.ndarray) -> np.ndarray:

@@ -11,7 +11,8 @@ from dpviz.models.tree import Tree
 from dpviz.privacy.coins import Coins
 from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import multiscale_grid
-from dpviz.training.histograms import NodeCache, root_rows, rows_left
+from dpviz.training.histograms import root_rows, rows_left
+from dpviz.training.node_cache import Budget, NodeCache
 from tests.contract.tables import schema_of, table
 
 DATA = table(schema_of("mixed", 3), 400)
@@ -76,7 +77,7 @@ def test_what_the_same_coins_leave_is_counted_once_as_long_as_there_is_room():
     assert rows_left(root, kept) is one is not other
     assert rows_left(root, kept).children(0, bins)[0] is one.children(0, bins)[0]
     assert one.children(0, bins)[0].n_rows + other.children(0, bins)[0].n_rows == root.children(0, bins)[0].n_rows
-    full = replace(root, cache=NodeCache(0), _is_held=False)
+    full = replace(root, cache=NodeCache(Budget(0)), is_held=False)
     assert rows_left(full, kept) is not rows_left(full, kept)
     np.testing.assert_array_equal(rows_left(full, kept).children(0, bins)[1].histogram, one.children(0, bins)[1].histogram)
 
