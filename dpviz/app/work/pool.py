@@ -137,6 +137,10 @@ class Pool:
         self._lines[lane].put(job)
         return job
 
+    def n_waiting(self, lane: Lane) -> int:
+        """Jobs in line, also those that were stopped there."""
+        return self._lines[lane].qsize()
+
     def end_session(self, session: str) -> None:
         """Stop every job of a session that is gone."""
         with self._lock:

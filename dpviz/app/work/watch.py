@@ -14,7 +14,7 @@ import streamlit as st
 from dpviz.app.parts import error
 from dpviz.app.work.in_turn import wait_in_turn
 from dpviz.app.work.pool import Lane
-from dpviz.app.work.session import Status, begin, cancel, poll
+from dpviz.app.work.session import Status, begin, cancel, poll, shared_pool
 from dpviz.app.work.tasks import Task
 
 #: Seconds between two polls: of a tree somebody waits for, of other work, and where each poll draws: the longer the work, the
@@ -22,6 +22,8 @@ from dpviz.app.work.tasks import Task
 _EVERY_TREE, _EVERY, _EVERY_DRAWING, _SELDOM = 0.4, 1.0, 2.0, 6.0
 #: Missing parts that add a second to the pause.
 _PARTS = 250
+#: Seconds that each job in line before adds: on a busy server, polls of what is not there yet take time from what is asked for.
+_IN_LINE = 0.2
 _STALE = "Settings have changed since: what is shown is stale."
 wait_in_turn()
 
@@ -63,9 +65,10 @@ def watch(task: Task, words: str, *, unit: str = "", draw: Callable[[Status], No
 
 
 def _pause(task: Task, status: Status, *, draws: bool) -> float:
+    in_line = _IN_LINE * shared_pool().n_waiting(task.lane)
     if draws:
-        return min(_SELDOM, _EVERY_DRAWING + status.n_missing / _PARTS)
-    return _EVERY_TREE if task.lane is Lane.TREE else _EVERY
+        return min(_SELDOM, _EVERY_DRAWING + status.n_missing / _PARTS + in_line)
+    return min(_SELDOM, (_EVERY_TREE if task.lane is Lane.TREE else _EVERY) + in_line)
 
 
 def live(draw: Callable[[], None]) -> None:

@@ -6,7 +6,10 @@ from threading import Event
 
 import pytest
 
+from dpviz.app.work import watch
 from dpviz.app.work.pool import LEAST_SHARE, THREADS, Job, Lane, Pool
+from dpviz.app.work.session import Status
+from dpviz.app.work.tasks import in_one
 from dpviz.errors import Cancelled, OutOfMemory, ParameterError
 
 SOON = 240.0  # a test that hangs fails after this many seconds; none waits that long when it passes
@@ -168,3 +171,26 @@ def test_work_without_memory_is_a_message():
     job = Job(work)
     job.run()
     assert isinstance(job.error, OutOfMemory)
+
+
+def test_the_longer_the_line_the_less_often_it_is_polled(pool, gates, monkeypatch):
+    monkeypatch.setattr(watch, "shared_pool", lambda: pool)
+    missing = Status((None,), None, False, None, False, None)
+    tree, bulk = (in_one("slot", "key", nothing, lane=lane) for lane in (Lane.TREE, Lane.BULK))
+
+    def pauses():
+        return [watch._pause(task, missing, draws=draws) for task, draws in ((tree, False), (bulk, False), (bulk, True))]
+
+    before = pauses()
+    gate = gates()
+    pool.submit("me", Lane.BULK, gate)
+    assert gate.began.wait(SOON)
+    for _ in range(5):
+        pool.submit("me", Lane.BULK, nothing)
+    assert pool.n_waiting(Lane.BULK) == 5
+    longer = pauses()
+    assert longer[0] == before[0]
+    assert longer[1:] == pytest.approx([pause + 1.0 for pause in before[1:]])
+    for _ in range(1000):
+        pool.submit("me", Lane.BULK, nothing)
+    assert max(pauses()) == watch._SELDOM
