@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.serving import command_for, process_of, serve
 from tests.browser.visiting import idle, settled
@@ -55,15 +56,22 @@ def test_hostile_names_are_shown_literally(page: Any, tmp_path: Path) -> None:
                 assert set(re.findall(r"<([a-z0-9]+)", box.inner_html())) <= {"p", "code"}
 
 
-def _type(page: Any, grid: int, right: int, row: int, text: str) -> None:
-    """Type into a cell, by its place: the grid is a canvas."""
-    box = page.locator("[data-testid=stDataFrame]").nth(grid).bounding_box()
-    page.mouse.dblclick(box["x"] + right, box["y"] + 53 + 35 * row)
-    page.locator(".gdg-input").wait_for()
-    page.keyboard.press("Control+A")
-    page.keyboard.type(text, delay=60)
+def _type(page: Any, grid: int, right: int, cell: tuple[int, int], text: str) -> None:
+    """Type into a cell (column, row), by its place: the grid is a canvas.
+
+    Each step waits until the grid has taken the one before. In its editor the letters stand twice: as typed, and as taken; Enter
+    within milliseconds of the last letter, before that is taken, leaves the cell as it was.
+    """
+    frame, editor = page.locator("[data-testid=stDataFrame]").nth(grid), page.locator(".gdg-growing-entry")
+    box = frame.bounding_box()
+    page.mouse.click(box["x"] + right, box["y"] + 53 + 35 * cell[1])
+    frame.locator(f"[data-testid=glide-cell-{cell[0]}-{cell[1]}]:focus").wait_for(state="attached")
+    page.keyboard.type(text[0])
+    editor.locator("textarea:focus").wait_for()
+    page.keyboard.type(text[1:])
+    expect(editor.locator("div")).to_have_text(text)
     page.keyboard.press("Enter")
-    page.locator(".gdg-input").wait_for(state="detached")
+    editor.wait_for(state="detached")
 
 
 def test_a_link_to_a_fresh_server_opens_its_page_with_its_sample_and_grids_keep_every_edit(page: Any) -> None:
@@ -76,8 +84,8 @@ def test_a_link_to_a_fresh_server_opens_its_page_with_its_sample_and_grids_keep_
         page.get_by_test_id("stSidebarNav").get_by_text("Explore").wait_for()
         page.get_by_text("I know these 13 ranges").wait_for()
         for row in range(3):
-            _type(page, 1, 240, row, str(-row))
-            _type(page, 1, 310, row, "5000")
+            _type(page, 1, 240, (1, row), str(-row))
+            _type(page, 1, 310, (2, row), "5000")
             page.get_by_text(f"I know these {12 - row} ranges").wait_for()
         page.get_by_role("button", name="Use this data").click()
         page.get_by_text("This is the data in use").wait_for()
