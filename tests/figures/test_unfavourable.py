@@ -65,7 +65,7 @@ def test_a_probability_between_equals_is_counted_pair_by_pair():
         ours, theirs = (rows[(rows.learner == name) & (rows.fold == fold)].accuracy for name in (item.learner, item.other))
         pairs = [(a > b) + (a == b) / 2 for a in ours for b in theirs]
         shares.append(np.mean(pairs))
-    assert probability_text(item).startswith(f"{np.mean(shares):.2f} (")
+    assert probability_text(item).startswith(f"{np.mean(shares):.0%} (")
     assert item.probability_low < 0.5 < item.probability_high
 
 

@@ -50,15 +50,15 @@ def has_spread(item: Difference) -> bool:
 
 
 def probability_text(item: Difference) -> str:
-    """As in "0.93 (0.88 to 0.96)"; where one was always ahead, what that shows: "at least 0.72 (always ahead)"."""
+    """As in "93% (88% to 96%)"; where one was always ahead, what that shows: "at least 72% (always ahead)"."""
     if not item.n_draws:
-        return f"{item.probability:.2f} (neither draws noise)"
+        return f"{item.probability:.0%} (neither draws noise)"
     if item.probability == 1:
-        return f"at least {item.probability_low:.2f} (always ahead)"
+        return f"at least {item.probability_low:.0%} (always ahead)"
     if item.probability == 0:
-        return f"at most {item.probability_high:.2f} (never ahead)"
-    digits = 2 if 0.005 <= item.probability <= 0.995 else 4
-    return f"{item.probability:.{digits}f} ({item.probability_low:.2f} to {item.probability_high:.2f})"
+        return f"at most {item.probability_high:.0%} (never ahead)"
+    digits = 0 if 0.005 <= item.probability <= 0.995 else 2
+    return f"{item.probability:.{digits}%} ({item.probability_low:.0%} to {item.probability_high:.0%})"
 
 
 def difference_rows(found: Sequence[Difference], metric: str) -> Rows:

@@ -149,11 +149,11 @@ def found(probability=0.8, n_draws=150):
 @pytest.mark.parametrize(
     ("item", "text"),
     [
-        (found(), "0.80 (0.72 to 0.86)"),
-        (found(1.0), "at least 0.72 (always ahead)"),
-        (found(0.0), "at most 0.86 (never ahead)"),
-        (found(0.001), "0.0010 (0.72 to 0.86)"),
-        (found(1.0, n_draws=0), "1.00 (neither draws noise)"),
+        (found(), "80% (72% to 86%)"),
+        (found(1.0), "at least 72% (always ahead)"),
+        (found(0.0), "at most 86% (never ahead)"),
+        (found(0.001), "0.10% (72% to 86%)"),
+        (found(1.0, n_draws=0), "100% (neither draws noise)"),
     ],
 )
 def test_a_probability_is_never_a_bare_certainty(item, text):
@@ -167,7 +167,7 @@ def test_a_difference_is_a_line_in_points_with_its_sentence():
     assert tuple(mark.x) == pytest.approx((2,))
     assert line.line.dash == "dash"
     assert sentence(found()) == (
-        "PF-tree beats PrivaTree with probability 0.80 (0.72 to 0.86); difference +2.0 points (5% to 95%: -1.0 to +5.0)"
+        "PF-tree beats PrivaTree with probability 80% (72% to 86%); difference +2.0 points (5% to 95%: -1.0 to +5.0)"
     )
     (row,) = difference_rows([found()], "accuracy")
     assert row["splits"] == "5"
