@@ -3,7 +3,7 @@
 from dpviz.app import controls, parts, state
 from dpviz.app.plan import screen
 
-parts.page("Plan", "How much ε, how many rows or which depth does what you want need?")
+parts.page("Plan", "How much ε, how many rows or which depth does your goal need?")
 
 loaded = state.loaded()
 asked = controls.ask_settings()

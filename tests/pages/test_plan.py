@@ -135,7 +135,7 @@ def test_the_attack_model_changes_the_guesses_and_not_the_odds():
     test = asked(attack="Which of n people", candidates="1000")
     said = texts(test)
     assert "by at most 2\\.72" in said
-    assert "without the tree 0\\.1" in said
+    assert "without the tree, 0\\.1" in said
 
 
 def test_private_rows_are_never_drawn_from(monkeypatch):

@@ -134,8 +134,8 @@ def _answer(search: _Search, answer: Answer, key: str) -> None:
 def _picture(search: _Search, answer: Answer, words: str) -> None:
     chart(drawn.search_figure(answer, search.along), words, key="plan-answer")
     st.caption(
-        "Each mark is a value that was tried: the share of its trees that reached the goal. Bars: the limits of that share, for "
-        "values that had more than a first look."
+        "Each mark is a value that was tried: the share of its trees that reached the goal. Bars: limits of that share; a first "
+        "look has none."
     )
     table(drawn.search_rows(answer, search.along), words)
 

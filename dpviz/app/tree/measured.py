@@ -71,7 +71,7 @@ def _every(found: HeldOut, schema: Schema) -> None:
     words = "Measures on held-out rows."
     order = metrics_for(schema, found.measures["majority"])
     st.dataframe([_line(found, name) for name in order if name in found.measures], hide_index=True, alt=words)
-    st.caption("Rows of each class, and as what they are predicted.")
+    st.caption("Rows of each class, and what they are predicted as.")
     st.dataframe(confusion_rows(found, schema), hide_index=True, alt="Confusion matrix with the error of each class.")
     if found.ranked is not None:
         _probabilities(found.ranked, schema)

@@ -43,7 +43,7 @@ def redraws_screen(trained: Trained, loaded: Loaded) -> None:
 
 
 def _features(drawn: Redraws, loaded: Loaded) -> None:
-    st.subheader("Which features are asked", anchor=False)
+    st.header("Which features are asked", anchor=False)
     uses = feature_use(drawn)
     sentence = drawn_figures.feature_sentence(loaded.schema, uses, drawn.n_done)
     st.markdown(plain(sentence))
@@ -53,7 +53,7 @@ def _features(drawn: Redraws, loaded: Loaded) -> None:
 
 
 def _player(drawn: Redraws, loaded: Loaded) -> None:
-    st.subheader("Draw by draw", anchor=False)
+    st.header("Draw by draw", anchor=False)
     merged = drawn.merged()
     shown = [(number, model) for number, model in enumerate(merged.models[:MOST_SHOWN]) if isinstance(model, Tree)]
     if not shown:

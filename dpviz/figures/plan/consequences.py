@@ -61,8 +61,8 @@ def risk_sentence(epsilon: float, candidates: int) -> str:
         return "No ε is proved for this algorithm, so nothing limits what may be learned about one row."
     factor, right = number_text(math.exp(epsilon)), number_text(100 * guesses_right(epsilon, candidates))
     return (
-        f"Seeing the tree multiplies the odds about one person by at most {factor}. So of 100 guesses {_guess(candidates)} "
-        f"at most {right} are right; without the tree {number_text(100 / candidates)}."
+        f"Seeing the tree multiplies the odds about one person by at most {factor}. So of 100 guesses {_guess(candidates)}, "
+        f"at most {right} are right; without the tree, {number_text(100 / candidates)}."
     )
 
 

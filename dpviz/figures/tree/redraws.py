@@ -27,7 +27,7 @@ def root_sentence(schema: Schema, drawn: Redraws) -> str:
     beginnings = [*roots, *([("one label for everybody", without)] if without else [])]
     words, times = beginnings[0]
     different = "the only one" if len(beginnings) == 1 else f"one of {len(beginnings)} different beginnings"
-    return f"At the root, “{words}” appears in {times} of {drawn.n_done} fresh draws, {different}."
+    return f"At the root, exactly “{words}” appears in {times} of {drawn.n_done} fresh draws, {different}."
 
 
 def agreement_sentence(agreeing: np.ndarray, n_draws: int) -> str:

@@ -125,7 +125,7 @@ class TestConsequences:
         item = found.at(1.0)
         accuracy, risk, poison = three.consequence_sentences(item, found, candidates=2, above=found.majority)
         assert f"{100 * item.accuracy(0.5):.1f}".removesuffix(".0") in accuracy
-        assert "at most 73.1 are right; without the tree 50" in risk
+        assert "at most 73.1 are right; without the tree, 50" in risk
         assert "2.72" in risk
         assert f"{item.protected(found.majority):,} poisoned" in poison
 
