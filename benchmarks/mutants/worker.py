@@ -6,6 +6,7 @@ answer per line on the standard output, both JSON. The process itself never impo
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import select
@@ -44,6 +45,7 @@ def serve() -> None:
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     for name in HEAVY:
         import_module(name)
+    gc.freeze()  # at its end pytest looks for garbage: every child would look through all of this
     for line in sys.stdin:
         print(json.dumps(_in_child(json.loads(line)["runs"])), flush=True)
 
