@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,10 @@ settings.register_profile("dpviz", derandomize=True, deadline=None, database=Non
 settings.register_profile("fast", settings.get_profile("dpviz"), max_examples=20)  # make check; make test has five times as many
 settings.load_profile("dpviz")
 
-#: Folders whose files take longest, longest first.
-LONGEST = ("browser", "io", "benchmarks", "contract", "pages", "evaluation")
+#: What takes minutes on one worker.
+LONGEST = ("tests/browser/", "tests/benchmarks/test_mutants.py")
+#: The half of the browser tests that a second worker takes where there is room.
+SECOND_HALF = tuple(f"tests/browser/test_{name}.py" for name in ("journey", "learn", "tree_view", "wheel"))
 
 #: The one seed of tests that need a generator and do not care which.
 SEED = 20_240_601
@@ -42,22 +45,23 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The folders with the longest files first: a long file that comes last leaves the other worker idle."""
-    items.sort(key=lambda item: LONGEST.index(room) if (room := _room(item.nodeid)) in LONGEST else len(LONGEST))
+    """The longest files first, then those with most slow tests: a long file that comes last leaves the other workers idle."""
+    slow = Counter(_file(item.nodeid) for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: -len(items) if item.nodeid.startswith(LONGEST) else -slow[_file(item.nodeid)])
     for item in items:
         if "shared_data" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.shared)
 
 
-def _room(nodeid: str) -> str:
-    return nodeid.split("/")[1]
+def _file(nodeid: str) -> str:
+    return nodeid.split("::")[0]
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """A file stays on one worker, for what its tests share; so do the browser tests, since two browsers may starve each other.
 
-    With four workers or more there is room for two of them: one takes the walk through all pages.
+    With four workers or more there is room for two of them.
 
     `--dist loadgroup` promises the same, but pytest 9.2 with pytest-xdist 3.8 ignores the groups (pytest-xdist, issue 1386).
     """
@@ -67,8 +71,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class OneFileOneWorker(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            file = nodeid.split("::")[0]
-            return file if _room(nodeid) != "browser" or (is_roomy and "journey" in file) else "browser"
+            file = _file(nodeid)
+            if not file.startswith("tests/browser/"):
+                return file
+            return "second browser" if is_roomy and file in SECOND_HALF else "browser"
 
     return OneFileOneWorker(config, log)
 
