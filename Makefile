@@ -1,5 +1,5 @@
 # make run    set up and open the dashboard          make test    set up and run every test
-# make check  the fast tests and linters, < 2 min    make clean   remove what the others made
+# make check  the fast tests and linters             make clean   remove what the others made
 # make supply what dpviz is made of: wheels with hashes, tried without a network, licences, bill of materials
 SHELL := /bin/bash
 .DEFAULT_GOAL := run
