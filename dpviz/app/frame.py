@@ -32,6 +32,8 @@ _LOW_BUTTONS = f".st-key-{LOW} .stButton button {{ min-height: 2rem; padding-blo
 #: Chosen items of a list have white text, which falls short of AA on the dark theme's main colour. The light one's does for both:
 #: a theme that changes with the time of day reruns nothing.
 _CHOSEN = f"[data-tag] {{ background-color: {LIGHT.accent} !important; }}"
+#: Under the pointer the chosen one of a row of buttons gets a lighter ground, on which its text falls short of AA.
+_POINTED = '[data-variant="segmented_control"][data-selected]:hover { background-color: transparent !important; }'
 
 
 def enter() -> None:
@@ -39,7 +41,7 @@ def enter() -> None:
     if getattr(PagesManager, "uses_pages_directory", False):
         PagesManager.uses_pages_directory = False
         st.rerun()
-    st.html(f"<style>{_STALE_FILE} {_LOW_BUTTONS} {_CHOSEN}</style>")
+    st.html(f"<style>{_STALE_FILE} {_LOW_BUTTONS} {_CHOSEN} {_POINTED}</style>")
 
 
 def also_at(name: str, first: Path) -> Any:
