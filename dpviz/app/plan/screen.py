@@ -36,8 +36,6 @@ from dpviz.learners import get_learner, require_task
 
 ANSWER, CHECK, CURVES = "plan", "plan-check", "plan-consequences"
 SEED, CHECK_SEED = 11, 12
-#: Other answers that stay: of this session, and of all about the bundled samples.
-KEPT = 40
 #: So many seconds the page waits for a first look at the answer.
 _PATIENCE = 1.5
 _STARTED, _FIRST = "_plan_started", "_plan_first"
@@ -92,7 +90,7 @@ def _ask_backwards(place: Place, setup: Setup, loaded: Loaded, curves: Task) -> 
     st.caption(plain(f"Held fixed: {drawn.setup_text(setup, request.along, get_learner(setup.learner).title)}. {place.title}."))
     key = request_key(place, setup, request, loaded)
     found = partial(_found, _Search(place, setup, request.along, request.goal))
-    task = in_steps(ANSWER, key, found, lambda value: value[1].is_complete, keep=KEPT, is_shared=loaded.is_as_bundled)
+    task = in_steps(ANSWER, key, found, lambda value: value[1].is_complete, **_kept(loaded))
     if st.session_state.setdefault(_FIRST, key) == key:
         begin_unasked(task, _PATIENCE)
     status = offer(task, "Find the answer", ":material/search:")
@@ -100,6 +98,11 @@ def _ask_backwards(place: Place, setup: Setup, loaded: Loaded, curves: Task) -> 
     if status.shown is not None and status.job is None:
         search, answer = status.result
         _answer(search, answer, key if status.is_current else "")
+
+
+def _kept(loaded: Loaded) -> dict[str, Any]:
+    """Few answers of a session, since they hold its rows; more about a bundled sample, which the server holds anyway."""
+    return {"keep": 40, "is_shared": True} if loaded.is_as_bundled else {"keep": 4}
 
 
 def _found(search: _Search, **how: Any) -> Iterator[tuple[_Search, Answer]]:
@@ -169,8 +172,7 @@ def _answer_poison(request: PlanRequest, curves: Status) -> None:
 def _curves_task(place: Place, setup: Setup, loaded: Loaded) -> Task:
     make = partial(consequences_steps, place.world, setup, seed=SEED, workers=tasks.WORKERS)
     key = request_key(place, setup, PlanRequest("poison"), loaded)
-    more: dict[str, Any] = {"keep": KEPT, "is_shared": loaded.is_as_bundled}
-    return in_steps(CURVES, key, make, lambda found: len(found.found) == len(planner.EPSILONS), **more)
+    return in_steps(CURVES, key, make, lambda found: len(found.found) == len(planner.EPSILONS), **_kept(loaded))
 
 
 def _begin_first_curves(task: Task) -> None:
