@@ -11,6 +11,7 @@ from dpviz.app.exports import offer_export
 from dpviz.app.parts import error, plain
 from dpviz.app.state import Loaded
 from dpviz.app.trees import Trained, last_tree, tree_task
+from dpviz.app.widgets import on_demand
 from dpviz.app.work.session import Status, begin, begin_unasked
 from dpviz.app.work.tasks import Task
 from dpviz.app.work.watch import watch
@@ -30,7 +31,6 @@ _LOOK = {
 }
 #: A tree that is trained within this many seconds is shown in the same run.
 SHORT = 0.35
-_DOCUMENT = "_document"
 _BEFORE = "The tree below is still the one for the settings before."
 
 
@@ -115,22 +115,20 @@ def _lines_of_kind(items: list[Disclosure]) -> list[str]:
     return lines if len(items) <= 3 else [*lines, f"And {len(items) - 3:,} more of this kind."]
 
 
-def _document_of(result: FitResult) -> str:
-    """Written once per tree on screen, however often the page is drawn."""
-    kept = st.session_state.get(_DOCUMENT)
-    if kept is None or kept[0] is not result:
-        kept = st.session_state[_DOCUMENT] = (result, result.to_json())
-    return str(kept[1])
-
-
+@st.fragment
 def export(trained: Trained, role: DataRole = DataRole.SIMULATED) -> None:
-    """The tree in any form. Not for private rows."""
+    """The model in any form, made and checked once the box is open. Not for private rows."""
     if role is DataRole.PRIVATE:
         st.caption("Keep what is on screen to yourself: the Publish page draws a new tree, books its cost and gives its file.")
         return
-    result = trained.result
+    with on_demand("Download this model", icon=":material/download:") as box:
+        if box.open:
+            _take_away(trained.result)
+
+
+def _take_away(result: FitResult) -> None:
     try:
-        document = _document_of(result)
+        document = result.to_json()
     except DpvizError as problem:  # a forest that would say where rows are
         error(problem)
         return

@@ -12,14 +12,14 @@ from playwright.sync_api import expect
 
 from dpviz.io.exports.sql_names import TABLE, identifier
 from dpviz.io.samples import load_sample
-from tests.browser.visiting import idle, settled
+from tests.browser.visiting import idle, open_downloads, settled
 
 pytestmark = pytest.mark.browser
 
 
 def _open_tree(page: Any, app: str) -> None:
     page.goto(f"{app}/?data=clinic&epsilon=0.5&depth=3&draw=7")
-    page.get_by_text("golden rows in").first.wait_for()
+    open_downloads(page)
 
 
 def _choose(page: Any, form: str) -> None:
@@ -93,7 +93,7 @@ def test_a_saved_session_opens_to_the_same_tree(page: Any, app: str, tmp_path: P
     page.locator("[data-testid=stFileUploader]", has_text="Session saved").locator("input[type=file]").set_input_files(saved)
     page.get_by_text("Models of the opened session (1)").wait_for()
     page.get_by_role("link", name="Tree").click()
-    page.get_by_text("golden rows in").first.wait_for()
+    page.locator("summary", has_text="Download this model").wait_for()
     expect(page.locator("svg.dp-tree").first).to_have_attribute("aria-label", before)
     assert "draw=7" in page.url
     assert "epsilon=0.5" in page.url

@@ -17,7 +17,7 @@ from dpviz.app.held_out import TEST_SHARE
 from dpviz.io.samples import load_sample
 from dpviz.randomness import generator
 from dpviz.table.schema_json import schema_from_dict
-from tests.browser.visiting import faults_of, idle, settled
+from tests.browser.visiting import faults_of, idle, open_downloads, settled
 from tests.number_forms import number_faults
 
 pytestmark = pytest.mark.browser
@@ -87,6 +87,7 @@ def test_from_a_messy_csv_to_a_file_that_predicts_what_the_tree_predicts(page: A
     exact.fill("2.5")
     exact.press("Enter")
     page.get_by_text("Its steps add up to ε = 2.5 (add/remove one row)").wait_for()  # ranges were read from the data
+    open_downloads(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download simulation (JSON)").click()
     text = Path(download.value.path()).read_text(encoding="utf-8")
@@ -108,7 +109,7 @@ def test_a_tree_for_a_number_goes_from_a_sample_to_a_file_that_predicts_the_same
     page.goto(f"{app}/?data=rents&epsilon=2&draw=5")
     page.get_by_text("Would be guaranteed if released: ε = 2, δ = ").wait_for()
     page.get_by_text("Test R²").wait_for()
-    settled(page)
+    open_downloads(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download simulation (JSON)").click()
     text = Path(download.value.path()).read_text(encoding="utf-8")

@@ -36,6 +36,16 @@ def settled(page: Any) -> None:
     page.wait_for_function(_SETTLED)
 
 
+def open_downloads(page: Any) -> None:
+    """Open the box on the Tree page in which the model is made and checked, and wait for that."""
+    box = page.locator("summary", has_text="Download this model")
+    box.wait_for()
+    settled(page)
+    box.click()
+    page.get_by_text("golden rows in").first.wait_for()
+    idle(page)
+
+
 def faults_of(page: Any) -> list[str]:
     """Accessibility faults that are worse than minor, in words."""
     from axe_playwright_python.sync_playwright import Axe
