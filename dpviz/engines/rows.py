@@ -243,7 +243,9 @@ def kinds_of(connection: Connection, table: Sequence[str], columns: Iterable[str
 
 
 def _uncounted(what: str) -> EngineError:
-    return EngineError("uncounted", what, remedy="Export the table as Parquet and train on the file, or choose 'pf-tree'.")
+    return EngineError(
+        "uncounted", what, remedy="Export the table as Parquet and train on the file, or grow a 'pf-tree' of classes."
+    )
 
 
 def connect(address: Address) -> Connection:
