@@ -77,13 +77,13 @@ def out_of_core_page(found: Sequence[Measured], made: str, chart: str | None) ->
 def _lines(found: Sequence[Measured]) -> dict[str, list[float]]:
     """What the chart shows: processor seconds."""
     return {
-        "encoding and tree": [one.encoding.seconds + one.training.seconds for one in found],
+        "reading and tree": [one.encoding.seconds + one.training.seconds for one in found],
         "tree": [one.training.seconds for one in found],
         "one pass": [one.reading.seconds for one in found],
     }
 
 
-_HEAD = ("rows", "one pass", "encoding", "tree", "passes", "anonymous memory, MB")
+_HEAD = ("rows", "one pass", "reading into bins", "tree", "passes", "anonymous memory, MB")
 
 
 def _line(one: Measured) -> list[str]:
@@ -101,8 +101,8 @@ def _where(one: Measured) -> str:
     whole = one.encoding.seconds + one.training.seconds
     own, system = one.encoding.own / whole, one.encoding.system / whole
     return (
-        f"Of the processor time {own:.0%} is reading and encoding, {system:.0%} the system's for encoding, most of it for "
-        f"writing {8 * FEATURES} bytes per row to files, and {one.training.seconds / whole:.0%} binning, coins and counting."
+        f"Of the processor time {own:.0%} is reading and binning, {system:.0%} the system's for both, and "
+        f"{one.training.seconds / whole:.0%} coins and counting."
     )
 
 
@@ -114,8 +114,8 @@ def _on_paper() -> str:
     return (
         f"{grid.n_bins:,} bins in all and two classes: a node is {numbers:,} counts of 8 bytes. Whoever counts is asked "
         f"{DEPTH} times, once per level, and sends {sizes} kB, {sum(levels) / 1e3:,.0f} kB in all; then once for the leaves "
-        f"({2 * 2**DEPTH * 2} counts). Out of core, bins take {ON_PAPER * FEATURES / 1e9:,.0f} GB on disk, encoded rows "
-        f"{ON_PAPER * FEATURES * 8 / 1e9:,.0f} GB, coins and nodes {2 * ON_PAPER / 1e9:,.0f} GB of memory and drawing the coins "
-        f"{8 * ON_PAPER / 1e9:,.0f} GB for a moment. Scores are exact integers up to {MOST_ROWS:,} rows. Processor time grows in "
-        "proportion to the rows, as the chart shows."
+        f"({2 * 2**DEPTH * 2} counts). Out of core, bins take {ON_PAPER * FEATURES / 1e9:,.0f} GB on disk (values, where a "
+        f"forest or the register needs them, {ON_PAPER * FEATURES * 8 / 1e9:,.0f} GB more), coins and nodes "
+        f"{3 * ON_PAPER / 1e9:,.0f} GB of memory and drawing the coins {8 * ON_PAPER / 1e9:,.0f} GB for a moment. Scores are "
+        f"exact integers up to {MOST_ROWS:,} rows. Processor time grows in proportion to the rows, as the chart shows."
     )

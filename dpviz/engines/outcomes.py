@@ -17,7 +17,7 @@ from dpviz.engines.kinds import ColumnKind, last_places
 from dpviz.errors import SchemaError
 from dpviz.table.candidates import FeatureCandidates, bin_column
 from dpviz.table.dates import DateFeature
-from dpviz.table.encode import encode_new
+from dpviz.table.new_rows import encode_new
 from dpviz.table.raw import MISSING_MARKS, NumberColumn, RawColumn, RawTable, finite_number, parse_numbers
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema
 

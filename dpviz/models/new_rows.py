@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.models.base import Model
-from dpviz.table.encode import encode_new
-from dpviz.table.new_rows import table_of
+from dpviz.table.new_rows import encode_new, table_of
 from dpviz.table.schema import NumericTarget
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -24,6 +24,8 @@ FEW_ROWS = 1 << 14
 _HELD = 255
 #: How many cells are tried: the finest of PF-tree's grid, 2^-16 of the range, still fit into the processor's cache.
 _CELLS = tuple(1 << bits for bits in range(8, 19))
+#: So many cells, of every feature of a wide table, stay in that cache while rows are binned.
+_COARSE = 1 << 12
 #: Up to this many categories every two-way partition is a candidate.
 MOST_PARTITIONED = 10
 
@@ -77,13 +79,14 @@ class ThresholdCells:
 
     Which cell a value is in is computed alike for thresholds and values, and never falls as the value grows. So a threshold in a
     lower cell is below the value and one in a higher cell above it, whatever is rounded on the way. Values in the cell of a
-    threshold are searched for. Bins are those of a search, to the bit.
+    threshold are searched for, or looked up again among finer cells. Bins are those of a search, to the bit.
     """
 
     low: float
     per_unit: float
     below: np.ndarray  # per cell: thresholds in lower cells; _HELD where the cell holds one
     thresholds: np.ndarray
+    finer: ThresholdCells | None = None
 
     @classmethod
     def of(cls, thresholds: np.ndarray) -> ThresholdCells | None:
@@ -94,27 +97,40 @@ class ThresholdCells:
         if not np.isfinite(high - low):
             return None
         for n_cells in _CELLS:
-            per_unit = n_cells / (high - low) if high - low > n_cells * np.finfo(np.float64).tiny else 1.0
-            cell = _cell(thresholds, low, per_unit, n_cells)
-            if len(np.unique(cell)) == len(cell):
-                below = np.searchsorted(cell, np.arange(n_cells + 1)).astype(np.uint8)
-                below[cell] = _HELD
-                return cls(low, per_unit, below, thresholds)
+            found = cls._of(thresholds, low, high, n_cells)
+            if len(np.unique(_cell(thresholds, low, found.per_unit))) == len(thresholds):
+                return found if n_cells <= _COARSE else replace(cls._of(thresholds, low, high, _COARSE), finer=found)
         return None
+
+    @classmethod
+    def _of(cls, thresholds: np.ndarray, low: float, high: float, n_cells: int) -> ThresholdCells:
+        per_unit = n_cells / (high - low) if high - low > n_cells * np.finfo(np.float64).tiny else 1.0
+        cell = np.minimum(_cell(thresholds, low, per_unit), n_cells)
+        below = np.searchsorted(cell, np.arange(n_cells + 1)).astype(np.uint8)
+        below[cell] = below[[0, -1]] = _HELD  # at both ends are numbers beyond all thresholds, and what is no number
+        return cls(low, per_unit, below, thresholds)
+
+    def between(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(bins, the positions at which they are still to be looked up); float64 or whole numbers.
+
+        Elsewhere a value is between two thresholds. One below the first, beyond the last or not a number is looked up too.
+        """
+        found = self.below.take(_cell(values, self.low, self.per_unit), mode="clip")
+        return found, np.flatnonzero(found == _HELD)
 
     def bins(self, values: np.ndarray) -> np.ndarray:
         """How many thresholds are below each value; float64 or whole numbers, none missing."""
-        found = self.below.take(_cell(values, self.low, self.per_unit, len(self.below) - 1), mode="clip")
-        held = np.flatnonzero(found == _HELD)
-        found[held] = np.searchsorted(self.thresholds, values[held])
+        found, held = self.between(values)
+        found[held] = np.searchsorted(self.thresholds, values[held]) if self.finer is None else self.finer.bins(values[held])
         return found
 
 
-def _cell(values: np.ndarray, low: float, per_unit: float, n_cells: int) -> np.ndarray:
-    place = np.subtract(values, low, dtype=np.float64)
-    place *= per_unit
-    np.clip(place, 0, n_cells, out=place)
-    return place.astype(np.int32)
+def _cell(values: np.ndarray, low: float, per_unit: float) -> np.ndarray:
+    """Of what is no number, or farther away than an integer tells, 0 or one beyond either end."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        place = np.subtract(values, low, dtype=np.float64)
+        place *= per_unit
+        return place.astype(np.int32)
 
 
 def thresholds_candidates(thresholds: Sequence[float] | np.ndarray) -> FeatureCandidates:

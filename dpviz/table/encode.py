@@ -7,28 +7,25 @@ the owner; they never raise.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import chain, repeat
 
 import numpy as np
 
 from dpviz.errors import SchemaError
-from dpviz.table.dataset import EncodedDataset, EncodingReport
+from dpviz.table.candidates import FeatureCandidates, ThresholdCells, bin_column
+from dpviz.table.dataset import Changes, EncodedDataset, report_of
 from dpviz.table.dates import DateFeature
 from dpviz.table.persons import check_persons, chosen_rows
-from dpviz.table.raw import RawColumn, RawTable, parse_numbers
+from dpviz.table.raw import NumberColumn, RawColumn, RawTable, parse_numbers
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
 
 _MOST_CATEGORIES = 1 << 16
 _MANY_ROWS = 50_000
-#: Fields of EncodingReport that count changed cells.
-CHANGES = ("clipped", "rounded", "unknown_mapped", "missing_mapped")
 
-Counts = tuple[tuple[str, int], ...]
 Groups = tuple[tuple[str, str], ...]
-Dropped = list[tuple[str, tuple[int, int]]]  # by column: (missing, unknown)
-Changes = list[tuple[str, dict[str, int]]]  # by column: report field -> cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,44 +129,39 @@ def encode(table: RawTable, schema: Schema, *, person: str | None = None, rows_p
         Only one of `person` and `rows_per_person` is given, or the latter is no whole number above 0.
     """
     check_persons(schema, person, rows_per_person)
-    columns = _all_prepared(table, (*schema.features, schema.target))
+    return _data_set(table, schema, all_prepared(table, (*schema.features, schema.target)), person, rows_per_person)
+
+
+def encode_bins(table: RawTable, schema: Schema, candidates: Sequence[FeatureCandidates]) -> EncodedDataset:
+    """As `encode`, with the bin of every value in its place: what `bin_column` makes of it."""
+    return _data_set(table, schema, all_prepared(table, (*schema.features, schema.target), candidates))
+
+
+def _data_set(
+    table: RawTable,
+    schema: Schema,
+    columns: list[_Cells | _Lookup],
+    person: str | None = None,
+    rows_per_person: int | None = None,
+) -> EncodedDataset:
     kept = np.ones(table.n_rows, dtype=bool)
     dropped = [(column.name, column.drop(kept)) for column in columns]
     persons = None if person is None else _column(table, person).codes
     if persons is not None:
         dropped.insert(0, (str(person), (int((kept & (persons < 0)).sum()), 0)))
         kept &= persons >= 0
-    encoded, changes, unchanged = _encoded(columns, kept)
-    report = replace(_report(table, schema, int(kept.sum()), dropped, changes), unchanged=unchanged)
+    encoded, changes, unchanged = encoded_columns(columns, kept)
+    report = report_of(table, schema, int(kept.sum()), dropped, changes, unchanged)
     data = EncodedDataset(schema, tuple(encoded[:-1]), encoded[-1], report, table.not_row_wise)
     if persons is None or rows_per_person is None:
         return data
     return data.of_persons(chosen_rows(persons[kept], rows_per_person), rows_per_person)
 
 
-def encode_new(table: RawTable, schema: Schema) -> tuple[EncodedDataset, np.ndarray]:
-    """(the rows that `schema` can use, whose target is 0; bool per record of `table`: which records these are).
-
-    No column for the target is needed. Records that the reader left out count as ones that cannot be used.
-
-    Raises SchemaError where a feature of the schema is not in the table.
-    """
-    columns = _all_prepared(table, schema.features)
-    kept = np.ones(table.n_rows, dtype=bool)
-    for column in columns:
-        column.drop(kept)
-    encoded, _, _ = _encoded(columns, kept)
-    usable = np.ones(table.n_rows + len(table.left_out), dtype=bool)
-    usable[list(table.left_out)] = False
-    usable[usable] = kept
-    return EncodedDataset(schema, tuple(encoded), np.zeros(int(kept.sum()), dtype=np.uint8)), usable
-
-
-def _encoded(columns: list[_Cells | _Lookup], kept: np.ndarray) -> tuple[list[np.ndarray], Changes, int]:
+def encoded_columns(columns: list[_Cells | _Lookup], kept: np.ndarray) -> tuple[list[np.ndarray], Changes, int]:
     """(encoded columns, changed cells by column, rows without a changed cell). Takes the columns off the list, to free them."""
     rows = None if kept.all() else kept
-    encoded, changes = [], []
-    touched = np.zeros(int(kept.sum()), dtype=bool)
+    encoded, changes, touched = [], [], np.zeros(int(kept.sum()), dtype=bool)
     while columns:
         values, counts, changed = (column := columns.pop(0)).of_rows(rows)
         encoded.append(values)
@@ -179,12 +171,25 @@ def _encoded(columns: list[_Cells | _Lookup], kept: np.ndarray) -> tuple[list[np
     return encoded, changes, len(touched) - int(np.count_nonzero(touched))
 
 
-def _all_prepared(table: RawTable, declared: Sequence[Feature | Target]) -> list[_Cells | _Lookup]:
+def all_prepared(
+    table: RawTable, declared: Sequence[Feature | Target], candidates: Sequence[FeatureCandidates] = ()
+) -> list[_Cells | _Lookup]:
     """Each column by itself, and in a large table two at a time: arrays leave the interpreter free."""
     columns = [_column(table, one.name) for one in declared]
+
+    def prepared(column: RawColumn, declared: Feature | Target, candidates: FeatureCandidates | None) -> _Cells | _Lookup:
+        if candidates is None:
+            return _prepared(column, declared)
+        is_plain = type(declared) is NumericFeature and not declared.whole and not declared.missing_codes
+        if is_plain and candidates.cells is not None and isinstance(column, NumberColumn):
+            assert isinstance(declared, NumericFeature)
+            return _in_bins(column, declared, candidates, candidates.cells)
+        cells = _prepared(column, declared)
+        return replace(cells, values=bin_column(candidates, cells.values))
+
     with ThreadPoolExecutor(2) as threads:
         of_all = threads.map if table.n_rows >= _MANY_ROWS else map
-        return list(of_all(_prepared, columns, declared))
+        return list(of_all(prepared, columns, declared, chain(candidates, repeat(None))))
 
 
 def _column(table: RawTable, name: str) -> RawColumn:
@@ -198,8 +203,8 @@ def _prepared(column: RawColumn, declared: Feature | Target) -> _Cells | _Lookup
     if isinstance(declared, ClassTarget):
         return _categories(column, declared.classes, declared.groups, None, None)
     if isinstance(declared, CategoricalFeature):
-        coded = _without_codes(column, declared.missing_codes)
-        return _categories(coded, declared.categories, declared.groups, declared.missing_as, declared.unknown_as)
+        column = _without_codes(column, declared.missing_codes)
+        return _categories(column, declared.categories, declared.groups, declared.missing_as, declared.unknown_as)
     if isinstance(declared, DateFeature):
         column = _without_codes(column, declared.missing_codes)
         numbers = np.append(declared.numbers(column.texts), np.nan)[column.codes]
@@ -218,35 +223,49 @@ def _without_codes(column: RawColumn, missing: tuple[str, ...]) -> RawColumn:
 def _numbers(name: str, numbers: np.ndarray, missing: np.ndarray, declared: NumericFeature | NumericTarget) -> _Cells:
     """Numbers rounded where the schema says whole, then clipped; missing ones replaced where it says by what."""
     whole = isinstance(declared, NumericFeature) and declared.whole
+    # no negative zero anywhere: it equals 0 but would change the fingerprint
     low, high = (np.ceil(declared.low), np.floor(declared.high)) if whole else (declared.low, declared.high)
     missing_as = declared.missing_as if isinstance(declared, NumericFeature) else None
-    changed, values = dict[str, np.ndarray](), numbers
-    if missing.any() and missing_as is not None:
-        values = np.where(missing, missing_as, numbers)
+    changed, values, unusable = dict[str, np.ndarray](), numbers, None
+    if missing_as is not None and missing.any():
+        values = np.where(missing, missing_as + 0.0, numbers)
         changed["missing_mapped"] = missing
     if whole:
-        rounded = np.rint(values)
-        changed["rounded"] = (rounded != values) & ~np.isnan(values) & ~missing
+        rounded = np.rint(values) + 0.0
+        if (flags := (rounded != values) & ~np.isnan(values) & ~missing).any():
+            changed["rounded"] = flags
         values = rounded
-    unusable, outside = None, np.flatnonzero(~((values >= low) & (values <= high)))  # a NaN is neither
+    outside = np.flatnonzero(~((values >= low) & (values <= high)))  # a NaN is neither
     if len(outside):
-        unusable, changed["clipped"] = np.zeros((2, len(values)), dtype=bool)
-        unusable[outside] = is_nan = np.isnan(values[outside])
-        changed["clipped"][outside] = ~(is_nan | missing[outside])
-        values = values.copy()
-        values[outside] = np.where(is_nan, low, np.clip(values[outside], low, high))
-    dtype = _whole_dtype(low, high) if whole else np.dtype(np.float64)
-    # no negative zero, which equals 0 but would change the fingerprint
-    values = values.astype(dtype) if dtype.kind == "i" else values + 0.0 if values is not numbers else values
-    flagged = {kind: flags for kind, flags in changed.items() if flags.any()}
-    return _Cells(name, values, missing, None if unusable is None or not unusable.any() else unusable, flagged)
+        given, values = values[outside], values.copy()
+        is_nan = np.isnan(given)
+        values[outside] = np.where(is_nan, low, np.clip(given, low, high)) + 0.0
+        if is_nan.any():
+            unusable = _flags(len(values), outside[is_nan])
+        if len(clipped := outside[~(is_nan | missing[outside])]):
+            changed["clipped"] = _flags(len(values), clipped)
+    return _Cells(name, values.astype(_whole_dtype(low, high)) if whole else values, missing, unusable, changed)
+
+
+def _in_bins(column: NumberColumn, declared: NumericFeature, candidates: FeatureCandidates, cells: ThresholdCells) -> _Cells:
+    """Numbers in their bins: what is between two thresholds is neither missing, nor out of range, nor changed."""
+    found, others = cells.between(column.values)
+    few = _numbers(column.name, *NumberColumn(column.name, column.values[others]).numbers_and_missing(), declared)
+    found[others] = bin_column(candidates, few.values)
+    unusable = None if few.unusable is None else _flags(len(found), others[few.unusable])
+    changed = {kind: _flags(len(found), others[flags]) for kind, flags in few.changed.items()}
+    return _Cells(column.name, found, _flags(len(found), others[few.missing]), unusable, changed)
+
+
+def _flags(n_rows: int, rows: np.ndarray) -> np.ndarray:
+    flags = np.zeros(n_rows, dtype=bool)
+    flags[rows] = True
+    return flags
 
 
 def _whole_dtype(low: float, high: float) -> np.dtype:
-    for dtype in (np.int16, np.int32):
-        if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
-            return np.dtype(dtype)
-    return np.dtype(np.float64)
+    kinds = (kind for kind in (np.int16, np.int32) if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max)
+    return np.dtype(next(kinds, np.float64))
 
 
 def _categories(
@@ -278,23 +297,3 @@ def _match(column: RawColumn, labels: tuple[str, ...], groups: Groups = ()) -> n
     pairs = zip(column.texts, column.text_numbers.tolist(), strict=True)
     found = (by_text.get(text, by_value.get(value, -1)) for text, value in pairs)
     return np.fromiter(found, np.int64, len(column.texts))
-
-
-def _report(table: RawTable, schema: Schema, rows_kept: int, dropped: Dropped, changes: Changes) -> EncodingReport:
-    *of_features, (target, of_target) = dropped
-    kinds = {kind: _positive((name, counts.get(kind, 0)) for name, counts in changes) for kind in CHANGES}
-    named = {*schema.feature_names, schema.target.name}
-    return EncodingReport(
-        rows_read=table.n_rows,
-        rows_kept=rows_kept,
-        dropped_missing=_positive((name, missing) for name, (missing, _) in of_features),
-        dropped_unknown=_positive((name, unknown) for name, (_, unknown) in of_features),
-        dropped_target=_positive([(target, sum(of_target))]),
-        ignored_columns=tuple(name for name in table.names if name not in named),
-        malformed=table.n_malformed,
-        **kinds,  # type: ignore[arg-type]
-    )
-
-
-def _positive(counts: Iterable[tuple[str, int]]) -> Counts:
-    return tuple((name, count) for name, count in counts if count)

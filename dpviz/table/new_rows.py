@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import ParameterError
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.encode import all_prepared, encoded_columns
 from dpviz.table.raw import MISSING_MARKS, NumberColumn, RawColumn, RawTable
+from dpviz.table.schema import Schema
 
 
 @singledispatch
@@ -40,3 +43,21 @@ def _column(name: str, values: Any) -> RawColumn:
     known = {text: place for place, text in enumerate(dict.fromkeys(texts)) if text not in MISSING_MARKS}
     code_of = np.array([*(known.get(text, -1) for text in texts), -1], dtype=np.int32)
     return RawColumn(name, tuple(dict.fromkeys(texts)), code_of[codes])
+
+
+def encode_new(table: RawTable, schema: Schema) -> tuple[EncodedDataset, np.ndarray]:
+    """(the rows that `schema` can use, whose target is 0; bool per record of `table`: which records these are).
+
+    No column for the target is needed. Records that the reader left out count as ones that cannot be used.
+
+    Raises SchemaError where a feature of the schema is not in the table.
+    """
+    columns = all_prepared(table, schema.features)
+    kept = np.ones(table.n_rows, dtype=bool)
+    for column in columns:
+        column.drop(kept)
+    encoded, _, _ = encoded_columns(columns, kept)
+    usable = np.ones(table.n_rows + len(table.left_out), dtype=bool)
+    usable[list(table.left_out)] = False
+    usable[usable] = kept
+    return EncodedDataset(schema, tuple(encoded), np.zeros(int(kept.sum()), dtype=np.uint8)), usable

@@ -163,11 +163,12 @@ class NumberColumn(RawColumn):
 
     values: np.ndarray
 
-    def __init__(self, name: str, values: np.ndarray) -> None:
+    def __init__(self, name: str, values: np.ndarray, *, is_own: bool = False) -> None:
+        """`is_own`: nobody else can change these, so they need not be copied."""
         if values.dtype.kind in "iu":
             low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
             values = values.astype(np.result_type(np.min_scalar_type(low), np.min_scalar_type(high)))
-        else:
+        elif not is_own or values.dtype != np.float64 or _NEGATIVE_ZERO in values.view(np.int64):
             values = np.add(values, 0.0, dtype=np.float64)  # no negative zero: it equals 0 but has another text
         values.flags.writeable = False
         vars(self).update(name=name, values=values)
@@ -232,6 +233,7 @@ class NumberColumn(RawColumn):
 
 
 _INFINITIES = frozenset(("inf", "-inf"))
+_NEGATIVE_ZERO = np.iinfo(np.int64).min  # its bits
 _NARROW = frozenset(map(np.dtype, (np.int8, np.uint8, np.int16, np.uint16)))
 
 

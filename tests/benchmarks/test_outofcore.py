@@ -17,7 +17,7 @@ def test_the_page_counts_passes_and_memory_and_says_what_is_met():
     assert "| 1,000 | 1.00 (0.50) | 2.00 (1.00) | 0.50 (0.25) | 2.5 | 2,000 |" in page
     assert "2.5 passes (aim: at most 2, not met)" in page
     assert "2,000 MB of anonymous memory (aim: below 1,000, not met)" in page
-    assert "40% is reading and encoding, 40% the system's" in page
+    assert "40% is reading and binning, 40% the system's" in page
     assert "924 bins in all" in page
     good = out_of_core_page([Measured(10, ONE, ONE, ONE)], "Made here.", None)
     assert "2.0 passes (aim: at most 2, met)" in good

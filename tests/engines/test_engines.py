@@ -24,7 +24,7 @@ from dpviz.engines.statements import encoded_names
 from dpviz.errors import EngineError
 from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import FeatureCandidates, bin_column, multiscale_grid
-from dpviz.table.encode import encode_new
+from dpviz.table.new_rows import encode_new
 from dpviz.table.raw import RawTable
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, Schema
 from dpviz.training.counting.in_memory import InMemory

@@ -92,8 +92,8 @@ MUTANTS = (
     Mutant(
         "numbers outside the range are not clipped",
         "dpviz/table/encode.py",
-        "np.clip(values[outside], low, high)",
-        "values[outside]",
+        "np.clip(given, low, high)",
+        "given",
         (
             "tests/table/test_encode.py::test_whole_numbers_are_rounded_clipped_and_kept_small",
             "tests/table/test_encode.py::test_a_numeric_target_is_clipped_and_counted",

@@ -11,7 +11,7 @@ from dpviz.figures.wording import percent
 from dpviz.models.base import Model, Voting
 from dpviz.models.new_rows import answers, probabilities
 from dpviz.models.tree import Branch, Tree, format_value
-from dpviz.table.encode import encode_new
+from dpviz.table.new_rows import encode_new
 from dpviz.table.raw import RawColumn, RawTable
 from dpviz.table.schema import NumericTarget, Schema
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +11,12 @@ from dpviz.io.large.pieces import Reading
 from dpviz.io.large.source import pieces_of, stamp_of
 from dpviz.progress import Progress, Stop, watched
 from dpviz.table.candidates import multiscale_candidates
-from dpviz.table.dataset import EncodedDataset, EncodingReport
-from dpviz.table.encode import CHANGES, encode
+from dpviz.table.dataset import CHANGES, EncodedDataset, EncodingReport
+from dpviz.table.encode import encode, encode_bins
+from dpviz.table.raw import RawTable
 from dpviz.table.schema import Schema
-from dpviz.training.counting.mapped import Binned, MappedRows
+from dpviz.training.counting.binned import Binned, with_bins
+from dpviz.training.counting.mapped import MappedRows
 from dpviz.training.counting.on_disk import in_pieces, written
 
 
@@ -67,26 +69,27 @@ def encode_large(
     pieces = pieces_of(path, Reading(given, delimiter, encoding, sheet, wanted))
     stamp = stamp_of(path)
 
-    def read() -> Iterator[EncodedDataset]:
+    def read(encoded: Callable[[RawTable], EncodedDataset]) -> Iterator[EncodedDataset]:
         for table in pieces.read(step):
-            data = encode(table, schema)
+            data = encoded(table)
             assert data.report is not None
             reports.append(data.report)
             yield data
 
-    def read_again() -> EncodedDataset:
-        data = written(read())
+    def values() -> EncodedDataset:
+        data = written(read(lambda table: encode(table, schema)))
         if stamp_of(path) != stamp:
             what = f"{path.name!r} has changed since its rows were read first."
             raise DpvizError(what, remedy="Encode it again when nobody writes to it.")
         return data
 
-    features, again = multiscale_candidates(schema), read_again
+    candidates = multiscale_candidates(schema)
     if pieces.is_text:  # to read lines again would cost far more than to keep their values
-        values = written(read())
-        binned, again = Binned.of(in_pieces(values), features), lambda: values
+        data = values()
+        binned, again = Binned.of((with_bins(piece, candidates) for piece in in_pieces(data)), candidates, schema), lambda: data
     else:
-        binned = Binned.of(read(), features)
+        bins = read(lambda table: encode_bins(table, schema, candidates))
+        binned, again = Binned.of(bins, candidates, schema), values
     return MappedRows(binned, again, report=_joined(reports), names=pieces.names, notes=pieces.notes, stop=stop)
 
 

@@ -118,7 +118,7 @@ def _column(name: str, values: pa.ChunkedArray) -> RawColumn:
     if types.is_null(kind):
         return text_column(name, (), np.full(len(values), -1))
     if types.is_floating(kind) or (types.is_integer(kind) and _is_exact(values)):
-        return NumberColumn(name, _numbers(values))
+        return NumberColumn(name, _numbers(values), is_own=True)
     return text_column(name, *_texts(values))
 
 
@@ -137,7 +137,9 @@ def _numbers(values: pa.ChunkedArray) -> np.ndarray:
 
     if types.is_integer(values.type) and not values.null_count:
         return values.to_numpy()
-    if types.is_float64(values.type) or types.is_integer(values.type):
+    if types.is_float64(values.type):
+        return np.asarray(values.to_numpy())
+    if types.is_integer(values.type):
         return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
     narrow, places = np.unique(values.to_numpy().astype(values.type.to_pandas_dtype()), return_inverse=True)
     return np.array([float(str(number)) for number in narrow], dtype=np.float64)[places]

@@ -237,7 +237,7 @@ def test_a_stop_ends_reading_binning_and_counting_and_leaves_nothing(when, tmp_p
 
     def train() -> None:
         with dpviz.encode_large(source, SCHEMA, stop=lambda: next(asked) >= when) as large:
-            dpviz.fit("pf-tree", large, epsilon=1.0, seed=1, depth=2)
+            dpviz.fit("pf-tree", large, epsilon=1.0, seed=1, depth=3)
 
     with pytest.raises(Cancelled):
         train()
