@@ -59,17 +59,18 @@ def test_hostile_names_are_shown_literally(page: Any, tmp_path: Path) -> None:
 def _type(page: Any, grid: int, right: int, cell: tuple[int, int], text: str) -> None:
     """Type into a cell (column, row), by its place: the grid is a canvas.
 
-    Each step waits until the grid has taken the one before. In its editor the letters stand twice: as typed, and as taken; Enter
-    within milliseconds of the last letter, before that is taken, leaves the cell as it was.
+    Each step waits until the grid has taken the one before. Its editor answers every key in a timer: where Enter comes before
+    the timer of the last letter has fired, that one ends the editing, and the cell stays as it was.
     """
-    frame, editor = page.locator("[data-testid=stDataFrame]").nth(grid), page.locator(".gdg-growing-entry")
+    frame, editor = page.locator("[data-testid=stDataFrame]").nth(grid), page.locator(".gdg-input")
     box = frame.bounding_box()
     page.mouse.click(box["x"] + right, box["y"] + 53 + 35 * cell[1])
     frame.locator(f"[data-testid=glide-cell-{cell[0]}-{cell[1]}]:focus").wait_for(state="attached")
     page.keyboard.type(text[0])
-    editor.locator("textarea:focus").wait_for()
+    page.locator(".gdg-input:focus").wait_for()
     page.keyboard.type(text[1:])
-    expect(editor.locator("div")).to_have_text(text)
+    expect(editor).to_have_value(text)
+    page.evaluate("() => new Promise((fired) => setTimeout(fired, 9))")  # after all timers that were set before
     page.keyboard.press("Enter")
     editor.wait_for(state="detached")
 
