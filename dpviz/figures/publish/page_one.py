@@ -58,7 +58,8 @@ def how_sure(given: Exportable) -> list[str]:
     report = test_result_of(given.document, given.schema)
     if report is None:
         return ["Nothing is known about how good this model is: it holds no private test result."]
-    return [*result_sentences(report)[:MOST_SENTENCES], f"In brackets: {CONFIDENCE:.0%} intervals."]
+    first, *others = result_sentences(report)[:MOST_SENTENCES]
+    return [f"{first} In brackets: {CONFIDENCE:.0%} intervals.", *others]
 
 
 def may_be_concluded(found: Verdict, given: Exportable) -> Iterator[str]:

@@ -84,8 +84,8 @@ def _ranking(report: TestReport) -> list[str]:
 
 
 def percent(estimate: Estimate) -> str:
-    """As in "84.1% (83.0 to 85.1)"."""
-    return f"{100 * estimate.value:.1f}% ({100 * estimate.low:.1f} to {100 * estimate.high:.1f})"
+    """As in "84.1% (83.0% to 85.1%)"."""
+    return f"{estimate.value:.1%} ({estimate.low:.1%} to {estimate.high:.1%})"
 
 
 def accuracy_sentence(report: TestReport | NumberReport) -> str:

@@ -56,4 +56,4 @@ def test_the_report_has_it_where_there_was_a_test():
         result = dpviz.fit("pf-tree", table(SCHEMA, 200), epsilon=1.0, depth=2, seed=1, leaves=leaves)
         page = report_html(Exportable(result.to_json()))
         assert page.count("<h2>How good it is, in full</h2>") == count
-        assert page.count("of the rows.</li>") == count
+        assert page.count("of the rows. In brackets: 95% intervals.</li>") == count
