@@ -10,7 +10,6 @@ part of it, the time the visitors themselves take on the same machine is.
 from __future__ import annotations
 
 import os
-import resource
 import socket
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from threading import Event
 from time import monotonic, sleep
@@ -67,12 +67,12 @@ class Load:
 
 def measure(*, sessions: int, comparing: int, seconds: float, seed: int = 0) -> Load:
     """Let them all in, for so many seconds after the last has arrived."""
-    before = _children_seconds()
-    with server() as (address, _):
+    with server() as (address, process):
         found = _visit(address, sessions, comparing, seconds, seed)
+        used = sum(map(_seconds_used, (process, *below(process))))
     requests = tuple(request for requests, _ in found for request in requests)
     failed = sum(has_failed for _, has_failed in found)
-    return Load(sessions, comparing, seconds, requests, _children_seconds() - before, failed)
+    return Load(sessions, comparing, seconds, requests, used, failed)
 
 
 def _visit(address: str, sessions: int, comparing: int, seconds: float, seed: int) -> list[tuple[list[Request], bool]]:
@@ -81,9 +81,12 @@ def _visit(address: str, sessions: int, comparing: int, seconds: float, seed: in
         busy = [crowd.submit(_compare, address, gone) for _ in range(comparing)]
         looking = [crowd.submit(_look, address, number, until, seed) for number in range(sessions - comparing)]
         try:
-            return [one.result() for one in looking] + [([], False)] * len(busy)
+            found = [one.result() for one in looking]
         finally:
             gone.set()
+        for one in busy:
+            one.result()  # raises what sent it away early
+        return found
 
 
 def _look(address: str, number: int, until: float, seed: int) -> tuple[list[Request], bool]:
@@ -146,9 +149,23 @@ def _await(port: int, process: subprocess.Popen[bytes]) -> None:
     raise DpvizError("The server of the load test does not answer.", remedy="Try `make run` and read what it says.")
 
 
-def _children_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def _seconds_used(process: int) -> float:
+    """Processor seconds of a process and of the children that it outlived; from /proc, so on Linux."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:  # it has ended, and its parent has its seconds
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def below(process: int) -> Sequence[int]:
+    """Children, their children and so on."""
+    try:
+        lists = [(task / "children").read_text() for task in Path(f"/proc/{process}/task").iterdir()]
+    except OSError:
+        return []
+    own = [int(word) for word in " ".join(lists).split()]
+    return [*own, *chain.from_iterable(map(below, own))]
 
 
 def seconds_of(requests: Sequence[Request]) -> np.ndarray:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -20,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import theilslopes
 
-from benchmarks.load.measure import server
+from benchmarks.load.measure import below, server
 from benchmarks.load.visitor import Visitor
 
 PAGES = ("", "data", "budget", "compare", "robustness", "plan", "audit", "publish", "register", "learn", "epsilon")
@@ -98,7 +97,7 @@ def _is_whole(element: Any) -> bool:
 def _sample(process: int, start: float, loads: int, sweeps: int) -> Sample:
     """From /proc, so on Linux."""
     own = _status(process)
-    workers = sum(_status(child)["VmRSS"] for child in _below(process))
+    workers = sum(_status(child)["VmRSS"] for child in below(process))
     files = len(list(Path(f"/proc/{process}/fd").iterdir()))
     return Sample((monotonic() - start) / 60, loads, sweeps, own["VmRSS"] / 1024, workers / 1024, own["Threads"], files)
 
@@ -111,16 +110,6 @@ def _status(process: int) -> dict[str, int]:
     except OSError:
         return found
     return found | {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines) if name in found}
-
-
-def _below(process: int) -> Sequence[int]:
-    """Children, their children and so on."""
-    try:
-        lists = [(task / "children").read_text() for task in Path(f"/proc/{process}/task").iterdir()]
-    except OSError:
-        return []
-    own = [int(word) for word in " ".join(lists).split()]
-    return [*own, *chain.from_iterable(map(_below, own))]
 
 
 def trend(samples: Sequence[Sample]) -> float:
