@@ -59,7 +59,7 @@ class GaussianRounds:
     sampling : float
         Probability with which each row, independently, takes part in a round; 1: every row in every round.
     rounds : int
-        Rounds in which a row can take part at full weight.
+        Rounds in which a row can take part at full weight; histograms that cost as much as so many rounds are among them.
     order : float or None
         Renyi order of an individual filter, which stops each row before it exceeds the loss of `rounds` full rounds.
     """

@@ -2,7 +2,8 @@
 
 Splits come from a public seed. In every round each owner sends the sums over its own rows, with a share of the noise, behind
 masks that cancel in the sum (`secure_sum`). The aggregator sees the total, which is what one trainer with all rows would release.
-So the model has the distribution of `s-gbdt` on all rows together, started from 0 (`initial_share=0`), and costs the same.
+So the model has the distribution of `s-gbdt` on all rows together, started from 0 (`initial_share=0`) with cuts of the declared
+ranges (`histogram_share=0`), and costs the same.
 
 What is guaranteed. *Everybody is honest but curious*: the total carries the noise of the ledger, and nothing else is visible.
 *Owners collude*: up to `colluding` of them may pool their rows, noise and masks with the aggregator; the noise of the others is
@@ -116,7 +117,7 @@ def train_federated(
     stop : callable () -> bool, or threading.Event, optional
         Asked between rounds.
     **params
-        Those of `s-gbdt`; `initial_share` is 0.
+        Those of `s-gbdt`; `initial_share` and `histogram_share` are 0.
 
     Raises
     ------
@@ -203,9 +204,10 @@ def _rows_per_person(parts: Sequence[EncodedDataset]) -> int | None:
 
 
 def _chosen(params: Mapping[str, Any]) -> s_gbdt.Params:
-    if params.get("initial_share"):
-        raise ParameterError("train_federated", "initial_share", params["initial_share"], "0: owners start from 0")
-    return make_params(s_gbdt.Params, s_gbdt.NAME, {**params, "initial_share": 0.0})
+    for name, why in (("initial_share", "owners start from 0"), ("histogram_share", "owners cut declared ranges")):
+        if params.get(name):
+            raise ParameterError("train_federated", name, params[name], f"0: {why}")
+    return make_params(s_gbdt.Params, s_gbdt.NAME, {**params, "initial_share": 0.0, "histogram_share": 0.0})
 
 
 def agreed(

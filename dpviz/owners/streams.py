@@ -132,7 +132,7 @@ def train_on_stream(
         Asked between rounds.
     **params
         Those of `s-gbdt`; `extra_rounds` follow the regular ones (for new rows alone at most `rounds`), `filter` follows from
-        `way`.
+        `way`, and trees cut the declared ranges.
 
     Raises
     ------
@@ -154,9 +154,10 @@ class _Training:
     def __init__(self, stream: Stream, way: str, settings: Settings, given: dict[str, Any], source: Simulation) -> None:
         if way not in WAYS:
             raise ParameterError("train_on_stream", "way", way, f"one of {', '.join(map(repr, WAYS))}")
-        if "filter" in given:
-            raise ParameterError("train_on_stream", "filter", given["filter"], "left out: the way says it")
-        params = make_params(s_gbdt.Params, s_gbdt.NAME, {**given, "filter": way == _FILTER})
+        for name, why in (("filter", "the way says it"), ("histogram_share", "rows that come late are in no histogram")):
+            if name in given:
+                raise ParameterError("train_on_stream", name, given[name], f"left out: {why}")
+        params = make_params(s_gbdt.Params, s_gbdt.NAME, {**given, "filter": way == _FILTER, "histogram_share": 0.0})
         self.extra = params.extra_rounds if way in (_ALONE, _FILTER) else 0
         if way == _ALONE and self.extra > params.rounds:
             raise ParameterError("train_on_stream", "extra_rounds", self.extra, f"at most {params.rounds}, the regular rounds")

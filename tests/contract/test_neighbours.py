@@ -132,6 +132,7 @@ CASES = {
     "s-gbdt": Case("s-gbdt", {"geometric": 1.0, GAUSSIAN: 1.0}, TWO | {"rounds": 3}),
     "s-gbdt, seven classes": Case("s-gbdt", {GAUSSIAN: 1.0}, TWO | {"rounds": 3}, n_classes=7),
     "s-gbdt, a number": Case("s-gbdt", {"geometric": 1.0, GAUSSIAN: 1.0}, TWO | {"rounds": 3}, n_classes=0),
+    "s-gbdt, histograms": Case("s-gbdt", {"geometric": 1.0, GAUSSIAN: 1.0}, TWO | {"rounds": 3}, "numbers"),
     "s-gbdt-published": Case("s-gbdt-published", {GAUSSIAN: 1.0}, TWO | {"rounds": 3, "extra_rounds": 1, "sampling": 1.0}),
     "s-gbdt-published, a number": Case(
         "s-gbdt-published",

@@ -330,6 +330,7 @@ def test_owners_with_another_schema_are_told_so():
         ({"colluding": 3}, "a whole number from 0 to 2"),
         ({"static_noise": True}, "owners share the noise of sums"),
         ({"initial_share": 0.1}, "0: owners start from 0"),
+        ({"histogram_share": 0.1}, "0: owners cut declared ranges"),
         ({"leaving": {7: 1}}, "an owner from 0 to 2"),
     ],
 )

@@ -222,7 +222,7 @@ def test_what_the_page_says_about_pooling_is_true(owners, colluding, epsilons):
 @pytest.mark.usefixtures("in_threads")
 def test_the_result_is_that_of_one_trainer_with_all_rows_who_starts_from_0(tmp_path):
     found = train_federated(parts_of(numbers()), **ASKED).result
-    alone = dpviz.fit("s-gbdt", numbers(), epsilon=1.0, max_depth=6, seed=11, initial_share=0.0, **FEW)
+    alone = dpviz.fit("s-gbdt", numbers(), epsilon=1.0, max_depth=6, seed=11, initial_share=0.0, histogram_share=0.0, **FEW)
     assert (found.learner, found.params, found.settings) == (alone.learner, alone.params, alone.settings)
     assert (found.ledger, found.schema, found.plan) == (alone.ledger, alone.schema, alone.plan)
     assert replace(found.claim, because=alone.claim.because) == alone.claim

@@ -94,12 +94,15 @@ def _losses(result: FitResult, data: EncodedDataset, filtered: bool, progress: P
         rounds.accounts = RowAccounts(terms, data.n_rows)
     for tree in all_steps(range(rounds.recipe.rounds), progress, stop):
         rounds.run(tree)
-    return np.sort(_epsilons(rounds.accounts, plan.delta))
+    return np.sort(_epsilons(rounds.accounts, s_gbdt.histogram_rounds(data.schema, params), plan.delta))
 
 
-def _epsilons(accounts: RowAccounts, delta: float) -> np.ndarray:
-    """Every row's spent units as epsilon: its rounds together are one Gaussian mechanism, moved by its gradients."""
+def _epsilons(accounts: RowAccounts, counted: int, delta: float) -> np.ndarray:
+    """Every row's spent units as epsilon: its rounds together are one Gaussian mechanism, moved by its gradients.
+
+    Histograms count every row alike, and cost it `counted` rounds in full.
+    """
     terms = accounts.terms
-    mu = np.sqrt(accounts.spent / BUDGET_UNITS * terms.rounds) / terms.noise_multiplier
+    mu = np.sqrt(accounts.spent / BUDGET_UNITS * terms.rounds + counted) / terms.noise_multiplier
     grid = np.linspace(0.0, float(mu.max(initial=0.0)) or 1.0, _GRID)
     return np.interp(mu, grid, [gaussian_epsilon(delta, at) if at else 0.0 for at in grid])

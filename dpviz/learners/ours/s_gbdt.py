@@ -1,9 +1,10 @@
 """S-GBDT: boosted random trees whose leaves are noisy sums; for numbers and for classes. (epsilon, delta).
 
-Splits are drawn from the schema alone, so that all of the budget pays for leaf values. `training.boosting.rounds` says how a
-round works and what it costs, `training.boosting.trees` what the trees look like. The settings are the same for every epsilon and
-every number of rows; a public rule (`smoothing`) adapts. The defaults were chosen on abalone and adult, and checked on
-california, MagicTelescope, bank-marketing, electricity, credit, compas-two-years, diabetes and breast-w. Discloses nothing.
+Trees cut at quantiles of one noisy histogram per number (`training.boosting.masses`) and ask for a feature the more often, the
+more the released sums leave to learn from it (`training.boosting.following`); nearly all of the budget pays for leaf values
+(`training.boosting.rounds`). Settings are the same for every epsilon and every number of rows; public rules adapt. What concerns
+histograms was chosen on california, magic, electricity, credit, default-of-credit-card-clients, compas-two-years, the samples and
+numbers of these tables as targets; the other defaults on abalone and adult. Discloses nothing.
 
 A redesign of the published algorithm; `departures` below lists what was changed, and why.
 
@@ -13,6 +14,7 @@ trees"; Newton's step from Chen & Guestrin 2016; one feature per tree in turn fr
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from dpviz.accounting.events import Event, GaussianRounds
@@ -25,9 +27,11 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.boosting.filter import FilterTerms
+from dpviz.training.boosting.following import FollowingTrees
 from dpviz.training.boosting.loss import Loss, gradient_limit, initial_score, loss_of
+from dpviz.training.boosting.masses import numbers_of, release_masses
 from dpviz.training.boosting.rounds import Recipe, Rounds
-from dpviz.training.boosting.trees import SHAPES, BoostingTrees, draw_boosting_trees
+from dpviz.training.boosting.trees import SHAPES, BoostingTrees, Drawing, cells_by_part, draw_boosting_trees
 from dpviz.training.contract import FitOutput, LearnerSpec, after, always_claims, n_public_of
 from dpviz.training.departure import Departure
 from dpviz.training.forests.random_boxes import declared_box
@@ -39,6 +43,8 @@ DELTA = 5e-8
 #: From this public row count, trees may be deeper.
 MANY_ROWS = 5000
 _DEEP = 5
+#: With histograms, trees of this depth ask for pairs; public rows times epsilon from which a number and classes get them.
+_PAIRS, _NUMBER_NEEDS, _CLASSES_NEED = 3, 20_000, 4000
 #: Public rows times epsilon at which the noise of the first score is about a twentieth of the range, and below which noise in the
 #: trees may move a score less. Chosen on abalone and the samples.
 _START_NEEDS, _TREES_NEED = 20.0, 100.0
@@ -55,7 +61,8 @@ class Params:
     trees: str = choice(
         ("auto", *SHAPES),
         "Trees",
-        f"What a tree asks for. Auto: two features for a number or from {MANY_ROWS:,} rows and depth {_DEEP} on, else one.",
+        f"What a tree asks for. Auto: two features from depth {_PAIRS} on; without histograms for a number, or from "
+        f"{MANY_ROWS:,} rows and depth {_DEEP} on; else one.",
     )
     numeric_weight: float = number(
         1.0,
@@ -64,7 +71,7 @@ class Params:
         low=0.01,
         high=100,
     )
-    multiscale: float = number(0.5, "Fine ends", "Share of trees cut finely near the ends of a range.", low=0, high=1)
+    multiscale: float = number(0.5, "Fine ends", "Without histograms: share of trees cut finely at the ends.", low=0, high=1)
     learning_rate: float = number(1.0, "Learning rate", "Step of a tree, where it holds many rows.", low=0.001, high=1)
     spread: float = number(1.0, "Noise allowed", "How far noise may move a score, in log-odds.", low=0.01, high=100)
     least_support: float = number(0.0, "Added support", "Rows added to each leaf's count.", low=0, high=1e6)
@@ -77,6 +84,9 @@ class Params:
         f"Share of epsilon for the first score; a public rule gives it more, up to {_MOST_START:g}, where rows are few.",
         low=0,
         high=0.9,
+    )
+    histogram_share: float = number(
+        0.1, "Share for histograms", "Share of precision; 0, a filter or sampling: cuts of the declared ranges.", low=0, high=0.9
     )
     newton: bool = flag(True, "Newton's step", "Weigh rows by how unsure they are (two classes).")
     filter: bool = flag(False, "Individual filter", "Each row keeps its own account of loss.")
@@ -94,9 +104,11 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     delta = settings.delta or DELTA
     depth = _depth(schema, settings, params)
     shape = tree_shape(schema, depth, params)
+    counted = histogram_rounds(schema, params)
     notes = (
         f"Delta = {delta:g}" + ("." if settings.delta else ", the default; none was asked for."),
         f"{_rounds(params):,} random trees that ask for {_ASKS[shape]}.",
+        *((f"Histograms of the numbers cost {counted:,} more rounds, which the ledger counts as such.",) if counted else ()),
         *(("More than two classes start from 0.",) if n_scores(schema) > 1 else ()),
     )
     shares = (*first, Share(_TREES, None, trees, set_by="what is left"))
@@ -113,13 +125,23 @@ def _by(params: Params, share: float) -> str:
     return "you" if share == params.initial_share != Params().initial_share else f"rule: {share:.1%} of epsilon"
 
 
-_ASKS = {"one feature": "one feature each, in turn", "two features": "two features each", "random": "a feature per node"}
+def histogram_rounds(schema: Schema, params: Params) -> int:
+    """How many rounds the histograms cost as much as; 0 where none is made. Public."""
+    wanted = params.sampling >= 1 and not (params.filter or params.static_noise or params.trees == "random")
+    if not (wanted and schema.n_public and numbers_of(schema)):
+        return 0
+    return math.ceil(params.rounds * params.histogram_share / (1 - params.histogram_share))
+
+
+_ASKS = {"one feature": "one feature each", "two features": "two features each", "random": "a feature per node"}
 
 
 def tree_shape(schema: Schema, depth: int, params: Params) -> str:
-    """Which features a tree uses: two for a number, and for classes given enough rows and depth. Public."""
+    """Which features a tree uses, by the depth where cuts follow histograms, else by target, row count and depth. Public."""
     if params.trees != "auto":
         return params.trees
+    if histogram_rounds(schema, params):
+        return "two features" if depth >= _PAIRS else "one feature"
     enough = _has_many_rows(schema) and depth >= _DEEP
     return "two features" if enough or isinstance(schema.target, NumericTarget) else "one feature"
 
@@ -129,9 +151,12 @@ def _has_many_rows(schema: Schema) -> bool:
 
 
 def _depth(schema: Schema, settings: Settings, params: Params) -> int:
-    """Auto: pairs of 8 x 4 cells for many rows and 4 x 4 for few, eight cells of one feature, or six levels of random nodes."""
+    """Auto: 4 cells of a feature, or pairs of 4 x 2; without histograms 8 cells, pairs of 8 x 4 or 4 x 4, or 6 random levels."""
     if settings.depth != "auto":
         return int(settings.depth)
+    if histogram_rounds(schema, params):
+        needs = _NUMBER_NEEDS if isinstance(schema.target, NumericTarget) else _CLASSES_NEED
+        return min(settings.max_depth, _PAIRS - ((schema.n_public or 0) * settings.epsilon < needs))
     shape = tree_shape(schema, settings.max_depth, params)
     usual = {"one feature": 3, "two features": _DEEP if _has_many_rows(schema) else _DEEP - 1, "random": 6}
     return min(settings.max_depth, usual[shape])
@@ -150,10 +175,16 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
 def start(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> tuple[Rounds, Event]:
     """The training before its first round, and the event of all of it."""
     schema = data.schema
-    loss = loss_of(schema, params.newton and not params.static_noise)
-    event = trees_event(plan, params)
+    loss, counted = loss_of(schema, params.newton and not params.static_noise), histogram_rounds(schema, params)
+    event = trees_event(plan, params, counted)
     initial, before = initial_score(loss, data.target, schema.n_public or 1, plan.of(_INITIAL), source)
-    trees = draw(schema, plan.depth, params, _rounds(params), source)
+    trees: BoostingTrees | FollowingTrees
+    if counted:
+        drawing = Drawing(schema, params.multiscale, release_masses(data, event.noise_multiplier, counted, source=source), source)
+        both = tree_shape(schema, plan.depth, params) == "two features" and plan.depth > 1
+        trees = FollowingTrees(drawing, cells_by_part(plan.depth, both), source)
+    else:
+        trees = draw(schema, plan.depth, params, _rounds(params), source)
     rounds = Rounds(data, trees, loss, initial, recipe(event, loss, params, schema.n_public), source)
     return rounds, after(before, event)
 
@@ -164,12 +195,13 @@ def draw(schema: Schema, depth: int, params: Params, count: int, source: NoiseSo
     return draw_boosting_trees(schema, shape, count, depth, **how, source=source)
 
 
-def trees_event(plan: BudgetPlan, params: Params) -> GaussianRounds:
-    """The event of the rounds, with the noise that their share of the budget needs. Raises ParameterError, DpvizError."""
+def trees_event(plan: BudgetPlan, params: Params, counted: int = 0) -> GaussianRounds:
+    """The event of the rounds and of histograms that cost `counted` more. Raises ParameterError, DpvizError."""
     epsilon, sampling = plan.of(_TREES), params.sampling
     if params.filter and params.static_noise:
         raise ParameterError(NAME, "filter", True, "False with static noise, whose cost is the same for every row")
-    return priced_rounds(epsilon, plan.delta, sampling=sampling, rounds=params.rounds, filtered=params.filter, part=_TREES)
+    rounds = params.rounds + counted
+    return priced_rounds(epsilon, plan.delta, sampling=sampling, rounds=rounds, filtered=params.filter, part=_TREES)
 
 
 def recipe(event: GaussianRounds, loss: Loss, params: Params, n_public: int | None) -> Recipe:
@@ -219,10 +251,10 @@ LEARNER = LearnerSpec(
         Departure(
             "Every node of a tree draws a feature and a point of its range.",
             (
-                "A tree asks for one feature or for a pair, and half of the trees cut finely near the ends of a range; "
-                '`trees` = "random" draws as the paper does.'
+                "Trees cut one or two features at quantiles of noisy histograms (Maddock et al. 2022), those with more left "
+                'to learn more often; `histogram_share` = 0 cuts declared ranges, `trees` = "random" draws as the paper does.'
             ),
-            "Chosen on abalone and adult.",
+            "Cells of equal mass learn most for the same noise. Chosen on other tables than abalone and adult.",
         ),
         Departure(
             "A leaf's value is its sum of gradients over its number of rows.",
@@ -253,8 +285,8 @@ LEARNER = LearnerSpec(
     claim=always_claims(
         "Kirschte et al. 2023, with corrections",
         "holds",
-        "Gaussian noise on sums that one row moves by a bounded amount, priced over all rounds; splits look at no row.",
-        evidence="dpviz/training/boosting/rounds.py; dpviz/accounting/gaussian.py",
+        "Gaussian noise on counts and sums that one row moves by a bounded amount, priced together; splits follow only these.",
+        evidence="dpviz/training/boosting/rounds.py; dpviz/training/boosting/masses.py; dpviz/accounting/gaussian.py",
     ),
     Params=Params,
     task="any",

@@ -29,6 +29,7 @@ from dpviz.privacy.subsampling import PoissonSample
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
 from dpviz.training.boosting.filter import FilterTerms, RowAccounts
+from dpviz.training.boosting.following import FollowingTrees
 from dpviz.training.boosting.loss import Loss
 from dpviz.training.boosting.trees import BoostingTrees
 from dpviz.training.forests.random_trees import row_order
@@ -110,7 +111,13 @@ class Rounds:
     """The state of training: scores and accounts of the rows, and which are `present` (a mask; None: all). Private."""
 
     def __init__(
-        self, data: EncodedDataset, trees: BoostingTrees, loss: Loss, initial: float, recipe: Recipe, source: NoiseSource
+        self,
+        data: EncodedDataset,
+        trees: BoostingTrees | FollowingTrees,
+        loss: Loss,
+        initial: float,
+        recipe: Recipe,
+        source: NoiseSource,
     ) -> None:
         self.rows, self.target, self.trees, self.loss = values_of(data), data.target, trees, loss
         self.recipe, self.source, self.initial = recipe, source, initial
@@ -122,7 +129,7 @@ class Rounds:
     def run_all(self) -> BoostedTrees:
         """All rounds, and the model they make, of released values only."""
         values = [self.run(tree) for tree in range(self.recipe.rounds)]
-        return boosted(self.trees, self.loss, self.initial, values)
+        return boosted(self.trees.all(), self.loss, self.initial, values)
 
     def run(self, tree: int) -> np.ndarray:
         """One round: the values of the tree's cells, shape (n_cells, n_scores)."""
@@ -166,6 +173,7 @@ class Rounds:
     def _dynamic(self, sums: np.ndarray, support: np.ndarray) -> np.ndarray:
         """Noise on both sums: the more rows a leaf holds, the less noise moves its value."""
         noisy = self.recipe.grid.noisy(sums, GRADIENTS, source=self.source)
+        self.trees.learn(noisy, self.recipe.grid.scales[GRADIENTS])
         return leaf_values(self.recipe, self.loss, noisy, self.recipe.grid.noisy(support, WEIGHTS, source=self.source))
 
     def _static(self, sums: np.ndarray, support: np.ndarray) -> np.ndarray:

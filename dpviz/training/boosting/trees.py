@@ -3,7 +3,8 @@
 Three shapes. *One feature*: every tree uses a single feature; all features take turns in random order (as in explainable
 boosting). *Two features*: random pairs. *Random*: every node of a complete tree draws a feature and a point of its declared
 range, or one category against the rest, as in the paper. In the first two, cuts lie at uniform points of the declared range or,
-in a share `multiscale` of the trees, on the public multi-scale grid, which follows long tails. Every category has a child of its
+in a share `multiscale` of the trees, on the public multi-scale grid, which follows long tails; where `masses` were released, cuts
+are their quantiles instead. Every category has a child of its
 own; in pairs, random groups of categories share a cell.
 
 Source: Kirschte et al. 2023, Algorithm 5; Nori et al. 2021 (features in turn); this project (pairs, grid, groups).
@@ -24,6 +25,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformChoice, UniformPoint
 from dpviz.table.candidates import FeatureCandidates, multiscale_grid
 from dpviz.table.schema import CategoricalFeature, Feature, Schema
+from dpviz.training.boosting.masses import Masses
 from dpviz.training.forests.random_boxes import Side, declared_box
 
 #: (feature, threshold or NaN, children), or the cell of a leaf.
@@ -57,6 +59,13 @@ class BoostingTrees:
         """The cell that each of `rows` (n_rows, n_features) falls into in one tree."""
         return self.cell[self.splits.leaf_of(rows, np.full(len(rows), self.splits.roots[tree]))]
 
+    def learn(self, noisy: np.ndarray, scale: float) -> None:
+        """Nothing: trees that were drawn beforehand follow nothing that is released."""
+
+    def all(self) -> BoostingTrees:
+        """The trees themselves."""
+        return self
+
     def leaves_of(self, tree: int) -> slice:
         """Where the leaves of one tree are among all leaves."""
         of_tree = self.splits.tree[self.splits.leaves]
@@ -70,15 +79,25 @@ def draw_boosting_trees(
 
     Raises SchemaError if no feature can be split.
     """
-    features = [place for place, side in enumerate(declared_box(schema)) if side.can_split]
+    features = split_features(schema)
     if shape == "random":
         return packed(schema, _complete_trees(schema, features, count, depth, numeric_weight, source))
     both = shape == "two features" and depth > 1 and len(features) > 1
-    order = _in_turn(features, count, both, source)
-    drawing = _Drawing(schema, multiscale, source)
-    cells = (2 ** ((depth + 1) // 2), 2 ** (depth // 2)) if both else (2**depth,)
+    order = in_turn(features, count, both, source)
+    drawing = Drawing(schema, multiscale, None, source)
+    cells = cells_by_part(depth, both)
     parts = ([drawing.part(f, n, grouped=both) for f, n in zip(asked, cells, strict=True)] for asked in order)
-    return packed(schema, [_grown(of_tree) for of_tree in parts])
+    return packed(schema, [grown(of_tree) for of_tree in parts])
+
+
+def cells_by_part(depth: int, both: bool) -> tuple[int, ...]:
+    """At most so many cells of each feature that a tree of this depth asks for."""
+    return (2 ** ((depth + 1) // 2), 2 ** (depth // 2)) if both else (2**depth,)
+
+
+def split_features(schema: Schema) -> list[int]:
+    """The places of the features that can be split. Raises SchemaError without any."""
+    return [place for place, side in enumerate(declared_box(schema)) if side.can_split]
 
 
 def _complete_trees(
@@ -121,19 +140,20 @@ def _complete(schema: Schema, asked: list[int], cuts: list[float], node: int = 0
     return two_sided(schema.features[asked[node]], asked[node], cuts[node], inside, outside)
 
 
-def _in_turn(features: list[int], count: int, both: bool, source: NoiseSource) -> list[list[int]]:
+def in_turn(features: list[int], count: int, both: bool, source: NoiseSource) -> list[list[int]]:
     """The features of each tree: all in random order, then all again, ...; the second of a pair is drawn uniformly."""
     cycles = math.ceil(count / len(features))
-    keys = _uniform(cycles * len(features), source).reshape(cycles, len(features))
+    keys = uniform(cycles * len(features), source).reshape(cycles, len(features))
     firsts = np.array(features)[np.argsort(keys, axis=1)].ravel()[:count].tolist()
     if not both:
         return [[first] for first in firsts]
-    shares = _uniform(count, source).tolist()
+    shares = uniform(count, source).tolist()
     others = [[feature for feature in features if feature != first] for first in firsts]
     return [[one, rest[min(int(s * len(rest)), len(rest) - 1)]] for one, rest, s in zip(firsts, others, shares, strict=True)]
 
 
-def _uniform(count: int, source: NoiseSource) -> np.ndarray:
+def uniform(count: int, source: NoiseSource) -> np.ndarray:
+    """Uniform numbers from 0 to 1, shape (count,)."""
     return UniformPoint().choose(np.zeros(count), np.ones(count), source=source)
 
 
@@ -147,11 +167,11 @@ class Part:
     groups: tuple[int, ...] = ()
 
 
-class _Drawing:
+class Drawing:
     """Draws how a feature is cut."""
 
-    def __init__(self, schema: Schema, multiscale: float, source: NoiseSource) -> None:
-        self.schema, self.multiscale, self.source = schema, multiscale, source
+    def __init__(self, schema: Schema, multiscale: float, masses: Masses | None, source: NoiseSource) -> None:
+        self.schema, self.multiscale, self.masses, self.source = schema, multiscale, masses, source
         self.grid = multiscale_grid(schema)
 
     def part(self, feature: int, cells: int, *, grouped: bool) -> Part:
@@ -160,32 +180,38 @@ class _Drawing:
         if isinstance(declared, CategoricalFeature):
             return self._groups(feature, len(declared.categories), cells if grouped else len(declared.categories))
         candidates = self.grid.features[feature]
-        if _uniform(1, self.source)[0] < self.multiscale:
+        if self.masses is None and uniform(1, self.source)[0] < self.multiscale:
             cuts = self._from_grid(candidates, cells - 1)
         else:
-            cuts = declared.low + _uniform(cells - 1, self.source) * (declared.high - declared.low)
+            cuts = declared.low + self._places(feature, cells - 1) * (declared.high - declared.low)
             if declared.whole:
                 cuts = np.floor(cuts) + 0.5  # between two whole numbers, where rounding changes nothing
         cuts = np.unique(cuts[(cuts > declared.low) & (cuts < declared.high)])
         return Part(feature, len(cuts) + 1, cuts=tuple(cuts.tolist()))
 
+    def _places(self, feature: int, count: int) -> np.ndarray:
+        """Places in the range, from 0 to 1: uniform, or with about as many rows between any two."""
+        if self.masses is None:
+            return uniform(count, self.source)
+        return self.masses.quantiles(feature, (uniform(1, self.source)[0] + np.arange(count)) / max(1, count))
+
     def _from_grid(self, candidates: FeatureCandidates, count: int) -> np.ndarray:
         assert candidates.thresholds is not None
-        keys = _uniform(len(candidates.thresholds), self.source)
+        keys = uniform(len(candidates.thresholds), self.source)
         return candidates.thresholds[np.argsort(keys)[:count]]
 
     def _groups(self, feature: int, n_categories: int, cells: int) -> Part:
         n_cells = min(n_categories, cells)
-        order = np.argsort(_uniform(n_categories, self.source))
+        order = np.argsort(uniform(n_categories, self.source))
         return Part(feature, n_cells, groups=tuple((order % n_cells).tolist()))
 
 
-def _grown(parts: Sequence[Part], cell: int = 0) -> Nested:
+def grown(parts: Sequence[Part], cell: int = 0) -> Nested:
     """Nested nodes: the cells of the first part, each cut by the next part."""
     if not parts:
         return cell
     part, rest = parts[0], parts[1:]
-    below = [_grown(rest, cell * part.n_cells + number) for number in range(part.n_cells)]
+    below = [grown(rest, cell * part.n_cells + number) for number in range(part.n_cells)]
     if part.groups:
         return part.feature, math.nan, [below[group] for group in part.groups]
     return _balanced(part.feature, part.cuts, below)

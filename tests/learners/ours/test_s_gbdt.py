@@ -16,7 +16,7 @@ from dpviz.accounting.gaussian import covers, noise_multiplier
 from dpviz.errors import DpvizError, ParameterError, SchemaError
 from dpviz.evaluation.audit.by_attack import audit
 from dpviz.evaluation.measures import auc
-from dpviz.learners.ours.s_gbdt import DELTA, Params, plan, recipe, start_share, tree_shape, trees_event
+from dpviz.learners.ours.s_gbdt import DELTA, Params, histogram_rounds, plan, recipe, start_share, tree_shape, trees_event
 from dpviz.models.packed_forest import LEAF
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
@@ -90,7 +90,10 @@ def test_two_epsilons_and_one_delta_make_the_guarantee() -> None:
     assert result.plan.of("initial score") == pytest.approx(0.025)
     event = rounds_of(result)
     assert event.epsilon == result.plan.of("tree")
-    assert event.noise_multiplier == noise_multiplier(event.epsilon, DELTA, sampling=1.0, rounds=256)
+    counted = histogram_rounds(NUMBER, Params())
+    assert counted == 29  # a tenth of all precision
+    assert event.noise_multiplier == noise_multiplier(event.epsilon, DELTA, sampling=1.0, rounds=256 + counted)
+    assert "Histograms of the numbers cost 29 more rounds, which the ledger counts as such." in result.plan.notes
     assert result.claim.delta == DELTA
     assert "Delta = 5e-08, the default; none was asked for." in result.plan.notes
 
@@ -142,16 +145,53 @@ def test_the_start_can_be_left_out_and_then_no_row_count_is_needed() -> None:
 )
 def test_the_shape_and_depth_of_trees_follow_a_public_rule(n_public, asked, shape, depth) -> None:
     schema = schema_of("mixed", 2, n_public)
-    found = plan(schema, Settings(**asked), Params(initial_share=0))
-    assert (tree_shape(schema, found.depth, Params()), found.depth) == (shape, depth)
+    params = Params(initial_share=0, histogram_share=0)
+    found = plan(schema, Settings(**asked), params)
+    assert (tree_shape(schema, found.depth, params), found.depth) == (shape, depth)
 
 
 @pytest.mark.parametrize(("n_public", "depth"), [(4999, 4), (5000, 5)])
 def test_numbers_get_pairs(n_public: int, depth: int) -> None:
     schema = NUMBER.declare(n_public=n_public)
-    found = plan(schema, Settings(max_depth=8), Params())
-    assert (tree_shape(schema, found.depth, Params()), found.depth) == ("two features", depth)
+    params = Params(histogram_share=0)
+    found = plan(schema, Settings(max_depth=8), params)
+    assert (tree_shape(schema, found.depth, params), found.depth) == ("two features", depth)
     assert plan(schema, Settings(max_depth=8), Params(trees="random")).depth == 6
+
+
+@pytest.mark.parametrize(
+    ("asked", "counted"),
+    [({}, 29), ({"rounds": 9}, 1), ({"histogram_share": 0.5}, 256), ({"histogram_share": 0}, 0), ({"filter": True}, 0)]
+    + [({"sampling": 0.5}, 0), ({"static_noise": True}, 0), ({"trees": "random"}, 0)],
+)
+def test_histograms_are_paid_for_where_trees_follow_them(asked, counted) -> None:
+    params = Params(**asked)
+    assert histogram_rounds(NUMBER, params) == counted
+    assert trees_event(plan(NUMBER, Settings(), params), params, counted).rounds == params.rounds + counted
+
+
+@pytest.mark.parametrize(("data", "enough"), [(classes(10), 4000), (prices(10), 20_000)], ids=["classes", "a number"])
+def test_with_histograms_pairs_need_rows_times_epsilon(data, enough) -> None:
+    schema = data.schema.declare(n_public=enough)
+    for epsilon, max_depth, expected in [(1.0, 8, 3), (0.99, 8, 2), (1.0, 2, 2)]:
+        found = plan(schema, Settings(epsilon=epsilon, max_depth=max_depth), Params())
+        assert (found.depth, tree_shape(schema, found.depth, Params())) == (
+            expected,
+            "two features" if expected == 3 else "one feature",
+        )
+
+
+def test_without_a_number_or_a_row_count_there_is_no_histogram() -> None:
+    assert histogram_rounds(schema_of("categories", 2, 100), Params()) == 0
+    assert histogram_rounds(schema_of("mixed", 2, None), Params()) == 0
+
+
+def test_cuts_lie_where_the_rows_are() -> None:
+    few = EncodedDataset(NUMBER, (prices().columns[0] * 0.01, *prices().columns[1:]), prices().target)
+    splits = fit(few, 20.0).model.splits
+    of_x, of_z = (splits.threshold[splits.feature == place] for place in (0, 1))
+    assert np.quantile(of_x, 0.9) < 0.02
+    assert 0.6 < np.quantile(of_z, 0.9) < 1
 
 
 def test_the_filter_gives_more_rounds_for_the_same_guarantee() -> None:
@@ -175,7 +215,7 @@ def test_sampling_rows_needs_less_noise() -> None:
 @pytest.mark.slow
 def test_the_ablations_train_and_tell_themselves_apart() -> None:
     usual = fit(classes(), 1.0, rounds=60)
-    for asked in ({"static_noise": True}, {"newton": False}, {"multiscale": 0.0}, {"clip": 1.0}, {"support_share": 0.3}):
+    for asked in ({"static_noise": True}, {"newton": False}, {"histogram_share": 0.0}, {"clip": 1.0}, {"support_share": 0.3}):
         other = fit(classes(), 1.0, rounds=60, **asked)
         assert other.score(classes(seed=2)) > 0.6
         assert other.model != usual.model

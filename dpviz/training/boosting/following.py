@@ -1,0 +1,75 @@
+"""Trees that follow what earlier rounds released: features with more left to learn are asked for more often.
+
+All features take turns once. Then a feature is drawn in proportion to how much its latest noisy sums of gradients vary over its
+cells, less what noise alone contributes; a quarter of the draws are uniform. The second feature of a pair is drawn alike. These
+sums are released anyway, so the choice costs nothing.
+
+Source: this project.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpviz.privacy.source import NoiseSource
+from dpviz.training.boosting.trees import BoostingTrees, Drawing, Nested, grown, in_turn, packed, split_features, uniform
+
+#: The share of draws in which all features are as likely, and what a round keeps of the memory of a feature.
+_UNIFORM, _MEMORY = 0.25, 0.7
+
+
+class FollowingTrees:
+    """Trees of one or two features, drawn when their turn comes.
+
+    Attributes
+    ----------
+    n_cells : list of int
+        Cells of every tree drawn so far.
+    asked : list of int
+        The features of the last tree.
+    """
+
+    def __init__(self, drawing: Drawing, cells: tuple[int, ...], source: NoiseSource) -> None:
+        self.drawing, self.cells, self.source = drawing, cells, source
+        self.features = split_features(drawing.schema)
+        self.first = [first for (first,) in in_turn(self.features, len(self.features), False, source)]
+        self.signal, self.memory = np.zeros(len(drawing.schema.features)), np.zeros(len(drawing.schema.features))
+        self.trees: list[Nested] = []
+        self.n_cells: list[int] = []
+        self.asked: list[int] = []
+        self.shape: tuple[int, ...] = ()
+
+    def cells_of(self, rows: np.ndarray, tree: int) -> np.ndarray:
+        """The cell of each of `rows` (n_rows, n_features) in the next tree, which is drawn now."""
+        assert tree == len(self.trees), "trees are drawn in order"
+        self.asked = [self.first[tree]] if tree < len(self.first) else [self._drawn([])]
+        while len(self.asked) < min(len(self.cells), len(self.features)):
+            self.asked.append(self._drawn(self.asked))
+        asked = zip(self.asked, self.cells, strict=False)
+        parts = [self.drawing.part(feature, cells, grouped=len(self.cells) > 1) for feature, cells in asked]
+        self.shape = tuple(part.n_cells for part in parts)
+        self.trees.append(grown(parts))
+        self.n_cells.append(int(np.prod(self.shape)))
+        return packed(self.drawing.schema, self.trees[-1:]).cells_of(rows, 0)
+
+    def _drawn(self, taken: list[int]) -> int:
+        """A feature that is not yet `taken`."""
+        free = [feature for feature in self.features if feature not in taken]
+        signal = np.maximum(self.signal[free], 0.0) / np.maximum(self.memory[free], 1.0)
+        followed = signal / signal.sum() if signal.sum() > 0 and self.memory[self.features].all() else 1 / len(free)
+        chances = np.cumsum(_UNIFORM / len(free) + (1 - _UNIFORM) * followed * np.ones(len(free)))
+        return free[min(int(np.searchsorted(chances, uniform(1, self.source)[0], side="right")), len(free) - 1)]
+
+    def learn(self, noisy: np.ndarray, scale: float) -> None:
+        """Take note of the noisy sums of gradients of the last tree, (n_cells, n_scores), whose noise has deviation `scale`."""
+        cells = noisy.reshape(*self.shape, -1)
+        for axis, feature in enumerate(self.asked):
+            sums = cells.sum(axis=tuple(other for other in range(len(self.shape)) if other != axis))
+            by_noise = (len(sums) - 1) * noisy.size / len(sums) * scale**2
+            found = float(np.square(sums - sums.mean(axis=0)).sum()) - by_noise
+            self.signal[feature] = _MEMORY * self.signal[feature] + found
+            self.memory[feature] = _MEMORY * self.memory[feature] + 1
+
+    def all(self) -> BoostingTrees:
+        """The trees drawn so far."""
+        return packed(self.drawing.schema, self.trees)
