@@ -138,4 +138,11 @@ MUTANTS = (
         'return self.verdict != "violated"',
         ("tests/accounting/test_plan.py::test_only_a_claim_that_holds_may_be_shown_as_a_guarantee",),
     ),
+    Mutant(
+        "s-gbdt: histograms are free",
+        "dpviz/learners/ours/s_gbdt.py",
+        "rounds = params.rounds + counted",
+        "rounds = params.rounds",
+        ("tests/contract/test_neighbours.py::test_one_row_changes_what_the_ledger_says[s-gbdt, histograms]",),
+    ),
 )

@@ -41,23 +41,6 @@ MUTANTS = (
         ("tests/contract/test_neighbours.py::test_one_row_changes_what_the_ledger_says[s-gbdt]",),
     ),
     Mutant(
-        "s-gbdt: histograms are free",
-        "dpviz/learners/ours/s_gbdt.py",
-        "rounds = params.rounds + counted",
-        "rounds = params.rounds",
-        ("tests/contract/test_neighbours.py::test_one_row_changes_what_the_ledger_says[s-gbdt, histograms]",),
-    ),
-    Mutant(
-        "s-gbdt: noise of histograms for one number only",
-        "dpviz/training/boosting/masses.py",
-        "math.sqrt(len(numbers) / rounds)",
-        "math.sqrt(1 / rounds)",
-        (
-            "tests/contract/test_neighbours.py::test_one_row_changes_what_the_ledger_says[s-gbdt, histograms]",
-            "tests/training/boosting/test_masses.py::test_one_row_moves_the_histograms_by_what_their_rounds_pay_for",
-        ),
-    ),
-    Mutant(
         "s-gbdt: delta of a thousand times the plan's",
         "dpviz/learners/ours/s_gbdt.py",
         "DELTA = 5e-8",

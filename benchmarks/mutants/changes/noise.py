@@ -180,4 +180,14 @@ MUTANTS = (
         "return rng.random(n_rows) < 2 * self.rate",
         ("tests/privacy/test_gaussian.py::test_a_sample_takes_each_row_with_its_probability",),
     ),
+    Mutant(
+        "s-gbdt: noise of histograms for one number only",
+        "dpviz/training/boosting/masses.py",
+        "math.sqrt(len(numbers) / rounds)",
+        "math.sqrt(1 / rounds)",
+        (
+            "tests/contract/test_neighbours.py::test_one_row_changes_what_the_ledger_says[s-gbdt, histograms]",
+            "tests/training/boosting/test_masses.py::test_one_row_moves_the_histograms_by_what_their_rounds_pay_for",
+        ),
+    ),
 )
