@@ -88,10 +88,10 @@ def test_of_private_rows_no_count_is_shown_before_the_owner_consents(register: R
     at = declared("private")
     assert not numbers_on(at) & COUNTS
     assert register.explorations() == ()
-    assert "keeps its row where" not in said(at)
+    assert "To keep rows with a text such as" not in said(at)
     look(at)
     assert "1,267** of 1,399 rows are used" in said(at)
-    assert "keeps its row where" in said(at), "how a town nobody declared, or a number like <5, may stay"
+    assert "To keep rows with a text such as" in said(at), "how a town nobody declared, or a number like <5, may stay"
     assert "1,234 rows are used without a changed cell" in said(at)
     assert numbers_on(at) >= {"77", "55", "33"}
     [noted] = register.explorations()
