@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -120,6 +120,10 @@ class EncodedDataset:
     def __post_init__(self) -> None:
         for array in (*self.columns, self.target):
             array.flags.writeable = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What goes to another process: all but the counts that this one made, which are many and quickly made again."""
+        return self.__dict__ | {"_binnings": {}}
 
     @property
     def n_rows(self) -> int:

@@ -1,5 +1,6 @@
 """Encoded rows: fingerprint, parts, folds."""
 
+import pickle
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from dpviz.errors import ParameterError, SchemaError
+from dpviz.learners import fit
 from dpviz.randomness import generator
 from dpviz.table import dataset as module
 from dpviz.table.dataset import EncodedDataset
@@ -183,6 +185,112 @@ def test_binnings_are_made_once_per_key():
     for key in ("a", "a", "b"):
         data.binning(key, lambda: made.append(1))
     assert len(made) == 2
+
+
+def test_rows_that_were_fitted_on_go_to_another_process_without_their_counts():
+    data = dataset().with_cached_counts()
+    fit("pf-tree", data, epsilon=1.0, max_depth=2, seed=0)
+    assert data._binnings
+    there = pickle.loads(pickle.dumps(data))
+    assert not there._binnings
+    assert there.fingerprint == data.fingerprint
+    here, away = (fit("pf-tree", rows, epsilon=1.0, max_depth=2, seed=0).model for rows in (data, there))
+    assert here == away
+
+
+# Parts
+
+
+def test_a_split_parts_the_rows_and_the_public_count():
+    data = dataset(100)
+    train, test = data.split(0.2, seed=3)
+    assert (train.n_rows, test.n_rows) == (80, 20)
+    assert sorted(rows(train) + rows(test)) == rows(data)
+    assert (train.schema.n_public, test.schema.n_public) == (800, 200)
+    assert train.report is None
+
+
+def test_a_split_is_repeatable_and_depends_on_the_seed():
+    data = dataset()
+    assert data.split(seed=1)[0].fingerprint == data.split(seed=1)[0].fingerprint
+    assert data.split(seed=1)[0].fingerprint != data.split(seed=2)[0].fingerprint
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2, 0.37])
+def test_a_split_has_its_share_of_every_class(share):
+    data = dataset(1000)
+    _, test = data.split(share, seed=4)
+    assert test.n_rows == round(1000 * share)
+    assert np.abs(test.class_counts() - share * data.class_counts()).max() <= 1
+
+
+@pytest.mark.parametrize("share", [0, 1, -0.1, 1.5])
+def test_a_share_outside_zero_and_one_is_refused(share):
+    with pytest.raises(ParameterError, match="test_share"):
+        dataset().split(share, seed=0)
+
+
+@given(st.integers(2, 10), st.integers(10, 60), st.integers(0, 5))
+def test_folds_partition_the_rows(count, n_rows, seed):
+    data = dataset(n_rows)
+    folds = data.folds(count, seed=seed)
+    assert len(folds) == count
+    assert sorted(row for _, test in folds for row in rows(test)) == rows(data)
+    assert all(sorted(rows(train) + rows(test)) == rows(data) for train, test in folds)
+
+
+@given(st.integers(2, 10), st.integers(0, 5))
+def test_folds_are_stratified_by_class(count, seed):
+    data = dataset(60)
+    counts = np.array([test.class_counts() for _, test in data.folds(count, seed=seed)])
+    assert (np.ptp(counts, axis=0) <= 1).all()
+    assert np.ptp(counts.sum(axis=1)) <= 1
+
+
+def test_folds_of_a_numeric_target_partition_the_rows_by_chance():
+    data = dataset(50, schema=replace(SCHEMA, target=NumericTarget("y", 0, 1)))
+    first, again, other = (data.folds(5, seed=seed) for seed in (1, 1, 2))
+    assert sorted(row for _, test in first for row in rows(test)) == rows(data)
+    assert rows(first[0][1]) == rows(again[0][1]) != rows(other[0][1])
+
+
+def test_folds_scale_the_public_count():
+    train, test = dataset().folds(5, seed=0)[0]
+    assert (train.schema.n_public, test.schema.n_public) == (800, 200)
+
+
+@pytest.mark.parametrize("count", [1, 101])
+def test_an_impossible_number_of_folds_is_refused(count):
+    with pytest.raises(ParameterError, match="count"):
+        dataset(100).folds(count, seed=0)
+
+
+def test_arrays_are_read_only_also_in_parts():
+    train, _ = dataset().split(seed=0)
+    for array in (*train.columns, train.target):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
+def test_binnings_are_made_once_per_key():
+    data = dataset()
+    made = []
+    for key in ("a", "a", "b"):
+        data.binning(key, lambda: made.append(1))
+    assert len(made) == 2
+
+
+def test_rows_that_were_fitted_on_go_to_another_process_without_their_counts():
+    data = dataset().with_cached_counts()
+    fit("pf-tree", data, epsilon=1.0, max_depth=2, seed=0)
+    assert data._binnings
+    there = pickle.loads(pickle.dumps(data))
+    assert not there._binnings
+    assert there.fingerprint == data.fingerprint
+    assert (
+        fit("pf-tree", there, epsilon=1.0, max_depth=2, seed=0).model
+        == fit("pf-tree", data, epsilon=1.0, max_depth=2, seed=0).model
+    )
 
 
 # Parts
