@@ -240,6 +240,16 @@ class OutOfMemory(DpvizError):
         super().__init__("There is not enough memory for this.", remedy="Use fewer rows or columns, or a larger machine.")
 
 
+class Unforeseen(DpvizError):
+    """An error of dpviz itself, in work off the page. Its own words are in no log: they could quote a cell."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This failed by an error of dpviz itself.",
+            remedy="Try it again, or with other settings. The log of the server says where it failed: please report that.",
+        )
+
+
 class NotExported(DpvizError):
     """A model cannot be written in this form, or what was written did not predict what the model predicts."""
 

@@ -11,7 +11,7 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app import frame
 from dpviz.app.held_out import rows_of_the_tree
-from dpviz.app.parts import plain
+from dpviz.app.parts import error, plain
 from dpviz.app.state import Loaded
 from dpviz.app.tree.boosted import boosted_screen
 from dpviz.app.tree.forest import forest_screen
@@ -22,6 +22,7 @@ from dpviz.app.tree.pinned import beside, key_of, named, pair_words, pin_bar, pi
 from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.app.trees import Trained
 from dpviz.app.widgets import on_demand
+from dpviz.app.work.session import poll
 from dpviz.app.work.watch import watch, watch_missing
 from dpviz.evaluation.tree.redraws import Redraws
 from dpviz.figures.tree.levels import level_epsilons, levels_in_words
@@ -132,6 +133,8 @@ def _picture(trained: Trained, now: Side, loaded: Loaded, pinned: tuple[str, Sid
     with st.container():
         if climbing:
             watch(*climbing, draw=lambda status: None)  # half a ladder shows nothing
+            for problem in poll(climbing[0]).problems:
+                error(problem)
     return path
 
 

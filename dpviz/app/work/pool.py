@@ -5,15 +5,17 @@ No result is kept here: work puts what it finds where whoever submitted it will 
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from time import monotonic
+from traceback import format_tb
 from weakref import WeakSet
 
-from dpviz.errors import Cancelled, DpvizError, OutOfMemory
+from dpviz.errors import Cancelled, DpvizError, OutOfMemory, Unforeseen
 from dpviz.progress import Progress, Stop
 
 #: Below this share there is no estimate of the time left.
@@ -40,13 +42,13 @@ class Job:
     ----------
     share : float
         How much is done, in [0, 1].
-    error : BaseException or None
-        What the work raised; Cancelled when it was stopped before it was done.
+    error : DpvizError or None
+        What the work raised, Unforeseen for what it should never raise; Cancelled when it was stopped before it was done.
     """
 
     def __init__(self, work: Work, patience: float = math.inf) -> None:
         self.share = 0.0
-        self.error: BaseException | None = None
+        self.error: DpvizError | None = None
         self._work: Work | None = work
         self._patience = patience
         self._last_seen = monotonic()
@@ -65,8 +67,10 @@ class Job:
             self.error = error.with_traceback(None)  # which would hold rows
         except MemoryError:
             self.error = OutOfMemory()
-        except BaseException as error:  # kept for whoever asks
-            self.error = error
+        except BaseException as error:
+            place = "".join(format_tb(error.__traceback__))
+            logging.getLogger(__name__).error("%s in work off the page, at\n%s", type(error).__name__, place)
+            self.error = Unforeseen()
         finally:
             del work
             self._done.set()

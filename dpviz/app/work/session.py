@@ -131,24 +131,21 @@ def poll(task: Task) -> Status:
     job = slot.job if slot.keys == task.keys else None
     if slot.job is not None and job is None:
         slot.job.stop()
-    running, was_stopped, failure = _state_of(job, slot)  # before the answers, which are there once the job is done
+    running, was_stopped, failure = _state_of(job)  # before the answers, which are there once the job is done
     answers = tuple(shelf.get(key) for key in task.keys)
     shown, is_current = _shown(task, slot, shelf, answers)
     return Status(answers, shown, is_current, running, was_stopped, failure)
 
 
-def _state_of(job: Job | None, slot: Slot) -> tuple[Job | None, bool, DpvizError | None]:
-    """(the job while it waits or runs, whether it was stopped, why it failed). Raises what nobody expected."""
+def _state_of(job: Job | None) -> tuple[Job | None, bool, DpvizError | None]:
+    """(the job while it waits or runs, whether it was stopped, why it failed)."""
     if job is None:
         return None, False, None
     job.mark_seen()
     if not job.is_done:
         return (None, True, None) if job.is_stopped else (job, False, None)
-    if job.error is None or isinstance(job.error, DpvizError):
-        was_stopped = isinstance(job.error, Cancelled)
-        return None, was_stopped, None if was_stopped else job.error
-    slot.job = None
-    raise job.error
+    was_stopped = isinstance(job.error, Cancelled)
+    return None, was_stopped, None if was_stopped else job.error
 
 
 def _shown(task: Task, slot: Slot, shelf: Shelf, answers: Answers) -> tuple[Shown | None, bool]:

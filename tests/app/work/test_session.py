@@ -10,7 +10,7 @@ import streamlit as st
 from dpviz.app.work import session
 from dpviz.app.work.session import begin, begin_unasked, cancel, last_shown, poll, put, values_of
 from dpviz.app.work.tasks import Answer, Task, in_one, in_parts
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, Unforeseen
 
 SOON = 240.0
 
@@ -149,16 +149,21 @@ def test_what_fails_as_a_whole_is_told_and_what_is_done_stays():
     assert begin_unasked(task).job is None
 
 
-def test_an_error_nobody_expected_is_raised_once():
+def test_an_error_nobody_expected_stays_until_it_is_tried_again_and_its_place_is_logged_without_its_words(caplog):
     def fail(progress, stop):
-        raise ZeroDivisionError
+        raise ValueError(f"cannot read {cell}")
 
+    cell = str(66_000)
     task = in_one("slot", "a", fail)
     begin(task)
     assert job_of("slot").wait(SOON)
-    with pytest.raises(ZeroDivisionError):
-        poll(task)
-    assert poll(task).job is None
+    for _ in range(2):
+        (problem,) = poll(task).problems
+        assert isinstance(problem, Unforeseen)
+    assert begin_unasked(task).job is None
+    assert "ValueError in work off the page" in caplog.text
+    assert ", in fail\n" in caplog.text
+    assert cell not in caplog.text
 
 
 def test_values_from_elsewhere_are_shown_as_far_as_they_go():
