@@ -15,7 +15,8 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from functools import cache
 from itertools import islice, takewhile
-from threading import Event, current_thread, main_thread
+from threading import Event, Thread, current_thread, main_thread
+from time import sleep
 from typing import TypeVar
 
 from dpviz.errors import WorkersEnded
@@ -158,15 +159,24 @@ def kept_here(data: EncodedDataset) -> EncodedDataset:
 
 def _run_away(home: int, work: Callable[[T], R], task: T) -> R:
     if os.getpid() != home:
-        _enter_worker()
+        _enter_worker(home)
     return work(task)
 
 
 @cache
-def _enter_worker() -> None:
+def _enter_worker(home: int) -> None:
     """Once per worker process: give way to the screen, remember little, leave Ctrl-C to the process that started the work."""
+    if os.getppid() == home:
+        Thread(target=_end_after, args=(home,), daemon=True).start()
     BUDGET.numbers_held = _REMEMBERED
     if hasattr(os, "nice"):
         os.nice(10)
     if current_thread() is main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _end_after(home: int) -> None:
+    """The workers of a process that was killed would go on, and keep the rows they have."""
+    while os.getppid() == home:
+        sleep(1)
+    os._exit(1)

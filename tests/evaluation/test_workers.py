@@ -4,6 +4,8 @@ import gc
 import os
 import signal
 import stat
+import subprocess
+import sys
 import weakref
 from dataclasses import replace
 
@@ -14,6 +16,7 @@ from dpviz.evaluation import workers
 from dpviz.evaluation.robustness.draws import draw
 from dpviz.io.samples import load_sample
 from dpviz.table.encode import encode
+from tests.conftest import ROOT
 
 
 def test_rows_shared_with_workers_lie_where_only_this_user_may_look(monkeypatch, tmp_path):
@@ -68,3 +71,21 @@ def test_a_killed_worker_is_said_and_the_next_work_finds_new_ones():
     with pytest.raises(WorkersEnded, match="A worker process ended before its work was done; it was killed, or memory ran out"):
         list(workers.spread(doubled, range(8), 2))
     assert list(workers.spread(doubled, (1, 2), 2)) == [2, 4]
+
+
+STAYS = """
+import sys
+from dpviz.evaluation.workers import spread
+print(list(spread(lambda number: number + 1, range(4), 2)), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such signal")
+def test_workers_end_with_a_process_that_is_killed():
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    process = subprocess.Popen([sys.executable, "-c", STAYS], text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, **pipes)
+    assert process.stdout.readline() == "[1, 2, 3, 4]\n"
+    process.kill()
+    assert process.communicate(timeout=60)[0] == ""  # the output ends when no worker holds it any more
