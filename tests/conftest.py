@@ -47,7 +47,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest files first, then those with most slow tests: a long file that comes last leaves the other workers idle."""
     slow = Counter(_file(item.nodeid) for item in items if item.get_closest_marker("slow"))
-    items.sort(key=lambda item: -len(items) if item.nodeid.startswith(LONGEST) else -slow[_file(item.nodeid)])
+    most = len(items)  # the list is empty while it is sorted
+    items.sort(key=lambda item: -most if item.nodeid.startswith(LONGEST) else -slow[_file(item.nodeid)])
     for item in items:
         if "shared_data" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.shared)
