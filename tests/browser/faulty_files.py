@@ -76,7 +76,7 @@ def from_file_to_tree(owner: Owner, address: str, made: Faulty) -> None:
     page.get_by_text("This is the data in use").wait_for()
     owner.look("4 in use")
     owner.click(page.get_by_test_id("stSidebarNav").get_by_text("Tree", exact=True))
-    page.get_by_text("Private test result").wait_for()
+    page.get_by_text("Private test result", exact=True).wait_for()
     page.get_by_role("treeitem").first.wait_for()
     owner.look("5 tree")
 

@@ -43,7 +43,7 @@ def open_downloads(page: Any) -> None:
     settled(page)
     box.click()
     page.get_by_text("golden rows in").first.wait_for()
-    idle(page)
+    settled(page)  # while the page is drawn, no file can be taken
 
 
 def faults_of(page: Any) -> list[str]:
