@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.serving import command_for, process_of, serve
-from tests.browser.visiting import idle, settled
+from tests.browser.visiting import choose, idle, settled
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.browser
@@ -176,8 +176,7 @@ def test_private_tables_of_the_server_are_chosen_from_a_list(page: Any, tmp_path
         page.get_by_text("Column names", exact=True).click()
         page.get_by_text("Say first what the first line holds").wait_for(state="detached")
         settled(page)
-        page.get_by_role("combobox", name="Table on the server").click()
-        page.get_by_role("option", name="visits.csv").click()
+        choose(page, "Table on the server", "visits.csv")
         page.get_by_text("These are column names, not somebody's row").wait_for()
         settled(page)
         assert "zebra" not in page.content()

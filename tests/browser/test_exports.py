@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from dpviz.io.exports.sql_names import TABLE, identifier
 from dpviz.io.samples import load_sample
-from tests.browser.visiting import idle, open_downloads, settled
+from tests.browser.visiting import choose, downloaded, idle, open_downloads, settled
 
 pytestmark = pytest.mark.browser
 
@@ -22,19 +22,10 @@ def _open_tree(page: Any, app: str) -> None:
     open_downloads(page)
 
 
-def _choose(page: Any, form: str) -> None:
-    idle(page)
-    page.get_by_role("combobox", name="Export format").click()
-    page.get_by_role("option", name=form).first.click()
-
-
 def _downloaded(page: Any, button: str, folder: Path) -> Path:
-    found = page.get_by_role("button", name=button)
-    found.wait_for()
-    with page.expect_download() as waiting:
-        found.click()
-    path = folder / waiting.value.suggested_filename
-    waiting.value.save_as(path)
+    found = downloaded(page, button)
+    path = folder / found.suggested_filename
+    found.save_as(path)
     return path
 
 
@@ -42,7 +33,7 @@ def test_downloaded_sql_runs_and_the_picture_is_drawn_in_the_browser(page: Any, 
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     _open_tree(page, app)
-    _choose(page, "SQL for SQLite")
+    choose(page, "Export format", "SQL for SQLite")
     page.get_by_text("golden rows in SQLite").wait_for()
     sql = _downloaded(page, "Download simulation (SQL for SQLite)", tmp_path).read_text(encoding="utf-8")
     names = load_sample("clinic")[1].feature_names
@@ -50,7 +41,7 @@ def test_downloaded_sql_runs_and_the_picture_is_drawn_in_the_browser(page: Any, 
     base.execute(f"CREATE TABLE {TABLE} ({', '.join(map(identifier, names))})")
     base.execute(f"INSERT INTO {TABLE} DEFAULT VALUES")
     assert len(base.execute(sql).fetchall()) == 1
-    _choose(page, "SVG picture")
+    choose(page, "Export format", "SVG picture")
     picture = _downloaded(page, "Download PNG", tmp_path).read_bytes()
     width, height = struct.unpack(">II", picture[16:24])
     assert picture.startswith(b"\x89PNG")
@@ -75,7 +66,7 @@ def test_a_file_cannot_be_taken_while_the_page_is_drawn_anew_for_other_settings(
     button.wait_for()
     idle(page)
     assert button.evaluate(_WHILE_STALE) == ["auto", "none"]
-    _choose(page, "SVG picture")
+    choose(page, "Export format", "SVG picture")
     page.get_by_role("button", name="Download PNG").wait_for()
     idle(page)
     assert page.locator("[class*='-png'][data-stale]").evaluate(_WHILE_STALE) == ["auto", "none"]

@@ -17,7 +17,7 @@ from dpviz.app.held_out import TEST_SHARE
 from dpviz.io.samples import load_sample
 from dpviz.randomness import generator
 from dpviz.table.schema_json import schema_from_dict
-from tests.browser.visiting import faults_of, idle, open_downloads, settled
+from tests.browser.visiting import choose, downloaded, faults_of, idle, open_downloads, settled
 from tests.number_forms import number_faults
 
 pytestmark = pytest.mark.browser
@@ -63,11 +63,9 @@ def nothing_says_guaranteed(page: Any) -> None:
     """Values were read from the rows: neither the banner, nor a report, nor the Publish page calls the tree guaranteed."""
     expect(page.get_by_text("Not guaranteed, because").first).to_be_visible()
     idle(page)
-    page.get_by_role("combobox", name="Export format").click()
-    page.get_by_role("option", name="Report for a board").click()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download simulation (Report for a board)").click()
-    shown = Path(download.value.path()).read_text(encoding="utf-8").split("<script")[0]
+    choose(page, "Export format", "Report for a board")
+    report = downloaded(page, "Download simulation (Report for a board)")
+    shown = Path(report.path()).read_text(encoding="utf-8").split("<script")[0]
     assert "Not guaranteed, because" in shown
     assert "It is not a release, and not for the public." in shown
     page.get_by_test_id("stSidebarNav").get_by_text("Publish", exact=True).click()
@@ -88,9 +86,7 @@ def test_from_a_messy_csv_to_a_file_that_predicts_what_the_tree_predicts(page: A
     exact.press("Enter")
     page.get_by_text("Its steps add up to ε = 2.5 (add/remove one row)").wait_for()  # ranges were read from the data
     open_downloads(page)
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download simulation (JSON)").click()
-    text = Path(download.value.path()).read_text(encoding="utf-8")
+    text = Path(downloaded(page, "Download simulation (JSON)").path()).read_text(encoding="utf-8")
     document = json.loads(text)
     assert document["format"] == "dpviz-tree/1"
     assert document["privacy"]["guarantee"]["epsilon"] == 2.5
@@ -110,9 +106,7 @@ def test_a_tree_for_a_number_goes_from_a_sample_to_a_file_that_predicts_the_same
     page.get_by_text("Would be guaranteed if released: ε = 2, δ = ").wait_for()
     page.get_by_text("Test R²").wait_for()
     open_downloads(page)
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download simulation (JSON)").click()
-    text = Path(download.value.path()).read_text(encoding="utf-8")
+    text = Path(downloaded(page, "Download simulation (JSON)").path()).read_text(encoding="utf-8")
     learner = json.loads(text)["learner"]["name"]
     data = dpviz.encode(*load_sample("rents"))
     train, _ = data.split(TEST_SHARE, seed=0)

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.serving import running
-from tests.browser.visiting import idle, open_downloads
+from tests.browser.visiting import downloaded, idle, open_downloads
 from tests.installing import build_wheel, clean_environment, install
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -35,9 +35,7 @@ def test_it_answers(installed: str) -> None:
 def _downloaded_tree(page: Any, address: str) -> bytes:
     page.goto(f"{address}/{TREE}")
     open_downloads(page)
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="Download simulation (JSON)").click()
-    return Path(waiting.value.path()).read_bytes()
+    return Path(downloaded(page, "Download simulation (JSON)").path()).read_bytes()
 
 
 def test_a_sample_gives_the_tree_it_gives_in_the_clone(page: Any, installed: str, app: str) -> None:

@@ -43,7 +43,23 @@ def open_downloads(page: Any) -> None:
     settled(page)
     box.click()
     page.get_by_text("golden rows in").first.wait_for()
-    settled(page)  # while the page is drawn, no file can be taken
+
+
+def choose(page: Any, box: str, option: str) -> None:
+    """Choose from a list once the page rests: an open list closes when the page is drawn anew."""
+    settled(page)
+    page.get_by_role("combobox", name=box).click()
+    page.get_by_role("option", name=option).first.click()
+
+
+def downloaded(page: Any, button: str) -> Any:
+    """The file behind a button, taken once the page rests: while it is drawn, no file can be taken."""
+    found = page.get_by_role("button", name=button)
+    found.wait_for()
+    settled(page)
+    with page.expect_download() as waiting:
+        found.click()
+    return waiting.value
 
 
 def faults_of(page: Any) -> list[str]:
