@@ -241,12 +241,12 @@ class OutOfMemory(DpvizError):
 
 
 class Unforeseen(DpvizError):
-    """An error of dpviz itself, in work off the page. Its own words are in no log: they could quote a cell."""
+    """An error in dpviz itself, in work off the page. Its own words are in no log: they could quote a cell."""
 
     def __init__(self) -> None:
         super().__init__(
-            "This failed by an error of dpviz itself.",
-            remedy="Try it again, or with other settings. The log of the server says where it failed: please report that.",
+            "This failed because of an error in dpviz itself.",
+            remedy="Try again, or with other settings. The server's log says where it failed; please report it.",
         )
 
 

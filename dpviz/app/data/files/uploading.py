@@ -38,7 +38,8 @@ _WHEN_READ = (
     "The file is read once, when you choose it. It stays in this app's memory on this machine; nothing is sent or stored."
 )
 _FROM_SERVER = (
-    "The table is read once, when you choose it, and stays in this app's memory. What is offered is set by whoever runs it."
+    "The table is read once, when you choose it, and stays in this app's memory. "
+    "Whoever runs the server decides which tables are offered."
 )
 _PRIVATE_READ = "From private rows only the column names are shown, and nothing is filled in."
 
