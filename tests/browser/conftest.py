@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -11,6 +11,8 @@ import pytest
 from tests.browser.serving import BROWSER_ARGUMENTS, serve
 from tests.browser.visiting import PATIENCE, visitor
 from tests.conftest import ROOT
+
+HAS_FAILED = pytest.StashKey[bool]()
 
 
 @pytest.fixture(scope="module")
@@ -25,15 +27,34 @@ def chromium(browser_path: str | None) -> Iterator[Any]:
         browser.close()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Keep whether a test has failed for what ends after it."""
+    report = yield
+    if report.when == "call":
+        item.stash[HAS_FAILED] = report.failed
+    return report
+
+
 @pytest.fixture
-def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
-    """Opens sessions of their own, as `visitor` does, and ends them with the test, however that ends."""
+def visit(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
+    """Opens sessions of their own, as `visitor` does, and ends them with the test, however that ends.
+
+    Of a test that has failed it prints what stood on its pages: after a vain wait, that says more than the place in the test.
+    """
     with ExitStack() as end:
 
         def visit(**look: Any) -> Any:
             context = visitor(chromium, **look)
-            end.callback(context.close)
+            end.callback(leave, context)
             return context
+
+        def leave(context: Any) -> None:
+            for page in context.pages if request.node.stash.get(HAS_FAILED, False) else []:
+                print(f"On {page.url}:", page.locator("body").inner_text(), sep="\n")
+            context.close()
 
         yield visit
 

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from dpviz.app.learn.course import LESSONS
 from tests.browser.serving import ROOT, running
-from tests.browser.visiting import faults_of, idle
+from tests.browser.visiting import faults_of, idle, press
 
 pytestmark = pytest.mark.browser
 
@@ -39,7 +39,7 @@ def test_two_pupils_guess_and_the_teacher_sees_the_counts_come_in(page: Any, vis
     outside: list[str] = []
     page.on("request", lambda request: outside.append(request.url) if "//localhost" not in request.url else None)
     page.goto(f"{classroom}/hour")
-    page.get_by_role("button", name="Start a class").click()
+    press(page, page.get_by_role("button", name="Start a class"))
     link = (page.get_by_test_id("stCode").text_content() or "").strip()
     expect(page.get_by_role("img", name="QR code of the link of the class")).to_be_visible()
     page.get_by_text("listens on this computer only").wait_for()

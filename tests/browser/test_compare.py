@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.visiting import settled
+from tests.browser.visiting import press, settled
 
 pytestmark = pytest.mark.browser
 
@@ -24,7 +24,7 @@ def test_points_come_while_it_computes_and_cancelling_keeps_them(page: Any, app:
     settled(page)
     for kind, start in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
         with page.expect_download() as saved:
-            page.get_by_role("group", name="Save this chart").first.get_by_role("button", name=kind).click()
+            press(page, page.get_by_role("group", name="Save this chart").first.get_by_role("button", name=kind))
         content = Path(saved.value.path()).read_bytes()
         assert content.startswith(start)
         assert saved.value.suggested_filename == f"compare-epsilon-curves.{kind.lower()}"

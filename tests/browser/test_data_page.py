@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.serving import command_for, process_of, serve
-from tests.browser.visiting import choose, idle, settled
+from tests.browser.visiting import choose, idle, press, settled
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.browser
@@ -88,12 +88,11 @@ def test_a_link_to_a_fresh_server_opens_its_page_with_its_sample_and_grids_keep_
             _type(page, 1, 240, (1, row), str(-row))
             _type(page, 1, 310, (2, row), "5000")
             page.get_by_text(f"I know these {12 - row} ranges").wait_for()
-        page.get_by_role("button", name="Use this data").click()
+        press(page, page.get_by_role("button", name="Use this data"))
         page.get_by_text("This is the data in use").wait_for()
-        idle(page)
-        page.get_by_text("Codebook or schema as a file").click()
+        press(page, page.get_by_text("Codebook or schema as a file"))
         with page.expect_download() as download:
-            page.get_by_role("button", name="Download schema").click()
+            press(page, page.get_by_role("button", name="Download schema"))
         text = Path(download.value.path()).read_text(encoding="utf-8")
         assert re.findall(r'"low": (\S+),', text)[:3] == ["0", "-1", "-2"]
         assert re.findall(r'"high": (\S+),', text)[:3] == ["5000"] * 3
@@ -105,7 +104,7 @@ def test_a_link_to_a_fresh_server_opens_its_page_with_its_sample_and_grids_keep_
 def _choose_rows(page: Any) -> None:
     """The private file, its first line being names."""
     page.get_by_text("Say first what the first line holds").wait_for()
-    page.get_by_text("Column names", exact=True).click()
+    press(page, page.get_by_text("Column names", exact=True))
     page.get_by_text("Say first what the first line holds").wait_for(state="detached")
     idle(page)
     rows = {"name": "ward.csv", "mimeType": "text/csv", "buffer": b"ward,age,y\nnorth,31,n\nsouth,47,p\n"}
@@ -121,12 +120,11 @@ def test_a_draft_survives_a_server_that_is_killed_and_a_reload(page: Any, tmp_pa
     with process_of(command_for(ROOT / "app.py"), ROOT, environment) as (first, server):
         page.goto(f"{first}/data")
         page.get_by_text("This is the data in use").wait_for()
-        idle(page)
-        page.get_by_text("Private", exact=True).click()
+        press(page, page.get_by_text("Private", exact=True))
         _choose_rows(page)
         page.get_by_text("3 columns · being declared").wait_for()
         assert "draft=" not in page.url
-        page.get_by_role("button", name="These are column names").click()
+        press(page, page.get_by_role("button", name="These are column names"))
         page.get_by_text("through reloads and restarts").wait_for()
         settled(page)
         _count_of(page).fill("4321")
@@ -166,14 +164,14 @@ def test_private_tables_of_the_server_are_chosen_from_a_list(page: Any, tmp_path
         page.goto(f"{address}/data")
         page.get_by_text("Whose rows are these?").wait_for()
         settled(page)
-        page.get_by_text("Private", exact=True).click()
+        press(page, page.get_by_text("Private", exact=True))
         page.get_by_role("radio", name="On the server").wait_for()
         settled(page)
-        page.get_by_role("radio", name="On the server").click()
+        press(page, page.get_by_role("radio", name="On the server"))
         page.get_by_text("Say first what the first line holds").wait_for()
         page.get_by_role("combobox", name="Table on the server").wait_for()
         settled(page)
-        page.get_by_text("Column names", exact=True).click()
+        press(page, page.get_by_text("Column names", exact=True))
         page.get_by_text("Say first what the first line holds").wait_for(state="detached")
         settled(page)
         choose(page, "Table on the server", "visits.csv")

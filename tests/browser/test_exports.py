@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from dpviz.io.exports.sql_names import TABLE, identifier
 from dpviz.io.samples import load_sample
-from tests.browser.visiting import choose, downloaded, idle, open_downloads, settled
+from tests.browser.visiting import choose, downloaded, idle, open_downloads, press, settled
 
 pytestmark = pytest.mark.browser
 
@@ -76,14 +76,14 @@ def test_a_saved_session_opens_to_the_same_tree(page: Any, app: str, tmp_path: P
     _open_tree(page, app)
     settled(page)
     before = page.locator("svg.dp-tree").first.get_attribute("aria-label")
-    page.get_by_role("link", name="Data").click()
-    page.get_by_text("Session as a file").click()
+    press(page, page.get_by_role("link", name="Data"))
+    press(page, page.get_by_text("Session as a file"))
     saved = _downloaded(page, "Save session", tmp_path)
     page.goto(f"{app}/data")
-    page.get_by_text("Session as a file").click()
+    press(page, page.get_by_text("Session as a file"))
     page.locator("[data-testid=stFileUploader]", has_text="Session saved").locator("input[type=file]").set_input_files(saved)
     page.get_by_text("Models of the opened session (1)").wait_for()
-    page.get_by_role("link", name="Tree").click()
+    press(page, page.get_by_role("link", name="Tree"))
     page.locator("summary", has_text="Download this model").wait_for()
     expect(page.locator("svg.dp-tree").first).to_have_attribute("aria-label", before)
     assert "draw=7" in page.url

@@ -17,7 +17,7 @@ from dpviz.app.held_out import TEST_SHARE
 from dpviz.io.samples import load_sample
 from dpviz.randomness import generator
 from dpviz.table.schema_json import schema_from_dict
-from tests.browser.visiting import choose, downloaded, faults_of, idle, open_downloads, settled
+from tests.browser.visiting import choose, downloaded, faults_of, idle, open_downloads, press, settled
 from tests.number_forms import number_faults
 
 pytestmark = pytest.mark.browser
@@ -44,18 +44,14 @@ def messy_csv(tmp_path: Path) -> Path:
 
 def _upload(page: Any, address: str, path: Path) -> None:
     page.goto(f"{address}/data")
-    idle(page)
-    page.get_by_text("Public", exact=True).click()
+    press(page, page.get_by_text("Public", exact=True))
     page.get_by_role("radio", name="OpenML, by name").wait_for()  # public rows may come from there
-    idle(page)
-    page.get_by_role("radio", name="A file").click()
+    press(page, page.get_by_role("radio", name="A file"))
     page.get_by_test_id("stFileUploader").filter(has_text="Table").locator("input[type=file]").set_input_files(path)
     page.get_by_text("What is public about it").wait_for()
-    idle(page)
-    page.get_by_role("button", name="Fill in from the data").click()
+    press(page, page.get_by_role("button", name="Fill in from the data"))
     page.get_by_text("read from data").first.wait_for()
-    idle(page)
-    page.get_by_role("button", name="Use this data").click()
+    press(page, page.get_by_role("button", name="Use this data"))
     page.get_by_text("This is the data in use").wait_for()
 
 

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from dpviz.app.learn.course import LESSONS
 from dpviz.app.prose import prose
-from tests.browser.visiting import faults_of, idle, settled
+from tests.browser.visiting import faults_of, idle, press, settled
 
 pytestmark = pytest.mark.browser
 
@@ -63,13 +63,13 @@ def test_a_person_edits_two_tables_and_grows_a_tree(page: Any, app: str) -> None
     page.goto(f"{app}/learn?lesson=Noise")
     _title(page, LESSONS[1])
     _guess_by_keyboard(page)
-    page.locator("[class*=st-key-noise-missing] button", has_text="5").click()
+    press(page, page.locator("[class*=st-key-noise-missing] button", has_text="5"))
     page.get_by_text("The tables differ in 2 rows").wait_for()
-    page.get_by_role("radio", name="Growing").click()
+    press(page, page.get_by_role("radio", name="Growing"))
     _title(page, LESSONS[4])
     _guess_by_keyboard(page)
     for step in ("1", "2", "3"):
-        page.get_by_role("button", name="Draw the next node").click()
+        press(page, page.get_by_role("button", name="Draw the next node"))
         page.wait_for_url(f"**/learn?*growing.steps={step}*")
     page.get_by_text("The tree is complete.").wait_for()
     idle(page)
@@ -110,10 +110,9 @@ def test_a_permalink_restores_lesson_settings_and_seed(page: Any, app: str) -> N
 def test_a_teachers_link_is_built_followed_and_kept(page: Any, app: str) -> None:
     page.goto(f"{app}/learn?odds.epsilon=2")
     _title(page, LESSONS[0])
-    page.get_by_role("button", name="Make a teacher's link").click()
+    press(page, page.get_by_role("button", name="Make a teacher's link"))
     for box, option in (("Lock", "epsilon"), ("Hide", "answer")):
-        idle(page)
-        page.get_by_role("combobox", name=box).click()
+        press(page, page.get_by_role("combobox", name=box))
         page.get_by_role("option", name=option, exact=True).click()
         page.get_by_text(re.compile(f"{box.lower()}={option}")).wait_for()
         page.keyboard.press("Tab")  # closes the list

@@ -14,7 +14,7 @@ import dpviz
 from dpviz.randomness import generator
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.schema_json import schema_from_dict
-from tests.browser.visiting import idle
+from tests.browser.visiting import idle, press, settled
 
 pytestmark = pytest.mark.browser
 
@@ -47,23 +47,19 @@ def go(page: Any, place: str) -> None:
 def use_private(page: Any, app: str, table: Path, schema: Path) -> None:
     """Say that the rows are private, upload them with the declared schema, put them into use."""
     page.goto(f"{app}/data")
-    idle(page)
-    page.get_by_text("Private", exact=True).click()
+    press(page, page.get_by_text("Private", exact=True))
     page.get_by_text("From private rows only the column names are shown").wait_for()
-    idle(page)
-    page.get_by_text("Column names", exact=True).click()
+    press(page, page.get_by_text("Column names", exact=True))
     page.get_by_text("Say first what the first line holds").wait_for(state="detached")
     idle(page)
     page.get_by_test_id("stFileUploader").filter(has_text="Table").locator("input").set_input_files(table)
     page.get_by_text("What is public about it").wait_for()
-    idle(page)
-    page.get_by_text("Codebook or schema as a file").click()
+    press(page, page.get_by_text("Codebook or schema as a file"))
     page.get_by_test_id("stFileUploader").filter(has_text="Schema or draft saved by dpviz").locator("input").set_input_files(
         schema
     )
     page.get_by_role("button", name="Use this data").and_(page.locator(":enabled")).wait_for()
-    idle(page)
-    page.get_by_role("button", name="Use this data").click()
+    press(page, page.get_by_role("button", name="Use this data"))
     page.get_by_text("This is the data in use").wait_for()
 
 
@@ -78,7 +74,7 @@ def declare(page: Any, name: str, cap: str) -> None:
     """Name a new data set; where there are others already, say first that it is none of them."""
     new = page.get_by_text("a new data set: nobody in it is in any other")
     if new.count():
-        new.click()
+        press(page, new)
         others, name_box = (
             page.get_by_text("Nobody in these rows is in"),
             page.get_by_role("textbox", name="Name of the data set"),
@@ -86,21 +82,21 @@ def declare(page: Any, name: str, cap: str) -> None:
         others.or_(name_box).first.wait_for()
         idle(page)
         if others.count():
-            others.click()
+            press(page, others)
             name_box.wait_for()
             idle(page)
     page.get_by_role("textbox", name="Name of the data set").fill(name)
     page.get_by_role("textbox", name="Whom it protects").fill("one patient")
     page.get_by_role("spinbutton", name="Rows per person at most").fill("1")
     page.get_by_role("spinbutton", name="Cap on ε (add/remove one row)").fill(cap)
-    page.get_by_role("button", name="Declare it: nobody in it is in another").click()
+    press(page, page.get_by_role("button", name="Declare it: nobody in it is in another"))
     page.get_by_text("Nothing was released yet").wait_for()
     idle(page)
 
 
 def release(page: Any) -> None:
     """Tick the box and click twice, as impatient people do."""
-    page.get_by_text("for good, whatever becomes of the file").click()
+    press(page, page.get_by_text("for good, whatever becomes of the file"))
     button = page.get_by_role("button", name="Release", exact=True)
     button.and_(page.locator(":enabled")).wait_for()
     idle(page)
@@ -108,7 +104,7 @@ def release(page: Any) -> None:
 
 
 def cap_is_not_raised_by_a_click(page: Any) -> None:
-    page.get_by_text("Change the cap").click()
+    press(page, page.get_by_text("Change the cap"))
     cap = page.get_by_role("spinbutton", name="New cap on ε")
     cap.fill("50")
     cap.press("Enter")
@@ -118,10 +114,9 @@ def cap_is_not_raised_by_a_click(page: Any) -> None:
 
 def role_is_not_lowered_by_a_click(page: Any) -> None:
     go(page, "Data")
-    page.get_by_text("Simulated", exact=True).click()
+    press(page, page.get_by_text("Simulated", exact=True))
     page.get_by_text("The table at hand is private").wait_for()
-    idle(page)
-    page.get_by_role("button", name="Stay with private rows").click()
+    press(page, page.get_by_role("button", name="Stay with private rows"))
     page.get_by_text("The table at hand is private").wait_for(state="detached")
 
 
@@ -129,7 +124,7 @@ def nothing_is_filled_in_about_persons(page: Any) -> None:
     page.get_by_role("textbox", name="Name of the data set").fill("ward patients")
     for kind, name in (("textbox", "Whom it protects"), ("spinbutton", "Rows per person at most"), ("spinbutton", "Cap on ε")):
         expect(page.get_by_role(kind, name=name)).to_have_value("")
-    page.get_by_role("button", name="Declare it: nobody in it is in another").click()
+    press(page, page.get_by_role("button", name="Declare it: nobody in it is in another"))
     page.get_by_text("There is nobody it protects").wait_for()
     idle(page)
 
@@ -142,7 +137,7 @@ def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: t
     go(page, "Tree")
     page.get_by_text("Would be guaranteed if released: ε = 1 (add/remove one row)").wait_for()
     assert len(ReleaseRegister().explorations()) == looks  # these are rows simulated from the schema
-    page.get_by_role("button", name="Explore the private rows instead").click()
+    press(page, page.get_by_role("button", name="Explore the private rows instead"))
     page.get_by_text("You look at the private rows").wait_for()
     page.get_by_text("Explored, not released").wait_for()
     idle(page)
@@ -187,9 +182,9 @@ def test_two_sessions_together_stay_under_the_cap(visit: Any, app: str, patients
         page.get_by_text("One tree by PF-tree, ε = 0.7").wait_for()
     buttons = [page.get_by_role("button", name="Release", exact=True) for page in pages]
     for page, button in zip(pages, buttons, strict=True):
-        page.get_by_text("for good, whatever becomes of the file").click()
+        press(page, page.get_by_text("for good, whatever becomes of the file"))
         button.and_(page.locator(":enabled")).wait_for()  # both may release before either does
-        idle(page)
+        settled(page)
     for button in buttons:
         button.click()
     for page in pages:
@@ -210,12 +205,12 @@ def test_another_range_or_another_row_gives_no_other_cap(page: Any, app: str, pa
     table.write_text(table.read_text() + "50,north,no\n", encoding="utf-8")
     use_private(page, app, table, schema)
     go(page, "Publish")
-    page.get_by_text("a new data set: nobody in it is in any other").click()
+    press(page, page.get_by_text("a new data set: nobody in it is in any other"))
     page.get_by_text("mostly the same columns").wait_for()
     idle(page)
     expect(page.get_by_role("textbox", name="Name of the data set")).to_have_count(0)
-    page.get_by_text("a data set named before").click()
-    page.get_by_role("combobox", name="Data set").click()
+    press(page, page.get_by_text("a data set named before"))
+    press(page, page.get_by_role("combobox", name="Data set"))
     page.get_by_role("option", name="a ward").first.click()
-    page.get_by_role("button", name="They belong to it, for good").and_(page.locator(":enabled")).click()
+    press(page, page.get_by_role("button", name="They belong to it, for good").and_(page.locator(":enabled")))
     page.get_by_text("Nothing was released yet: all of ε = 1 is left").wait_for()

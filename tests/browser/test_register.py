@@ -16,7 +16,7 @@ from dpviz.release.publish import publish
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
 from tests.browser.serving import serve
-from tests.browser.visiting import idle
+from tests.browser.visiting import idle, press
 from tests.conftest import ROOT
 from tests.release.rows import requested, small_rows
 from tests.release.test_checking import changed, copied, put_back
@@ -53,7 +53,7 @@ def officer(register: ReleaseRegister, visit: Any) -> Iterator[Any]:
 
 def downloaded(page: Any, button: str, nth: int = 0) -> str:
     with page.expect_download() as download:
-        page.get_by_role("button", name=button).nth(nth).click()
+        press(page, page.get_by_role("button", name=button).nth(nth))
     return Path(download.value.path()).read_text(encoding="utf-8")
 
 
@@ -62,7 +62,7 @@ def answer_everything(page: Any) -> None:
     asked = [name for name in QUESTIONS if name not in OPTIONAL]
     for left, name in zip(range(len(asked) - 1, -1, -1), asked, strict=True):
         if name == "data_source":
-            page.get_by_role("combobox", name=QUESTIONS[name]).click()
+            press(page, page.get_by_role("combobox", name=QUESTIONS[name]))
             page.get_by_role("option", name="Static").click()
         else:
             box = page.get_by_role("textbox", name=QUESTIONS[name])

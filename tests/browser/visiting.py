@@ -36,19 +36,22 @@ def settled(page: Any) -> None:
     page.wait_for_function(_SETTLED)
 
 
+def press(page: Any, found: Any) -> None:
+    """Click on something that is there, once the page rests: what moves away between press and release is not clicked on."""
+    found.wait_for()
+    settled(page)
+    found.click()
+
+
 def open_downloads(page: Any) -> None:
     """Open the box on the Tree page in which the model is made and checked, and wait for that."""
-    box = page.locator("summary", has_text="Download this model")
-    box.wait_for()
-    settled(page)
-    box.click()
+    press(page, page.locator("summary", has_text="Download this model"))
     page.get_by_text("golden rows in").first.wait_for()
 
 
 def choose(page: Any, box: str, option: str) -> None:
     """Choose from a list once the page rests: an open list closes when the page is drawn anew."""
-    settled(page)
-    page.get_by_role("combobox", name=box).click()
+    press(page, page.get_by_role("combobox", name=box))
     page.get_by_role("option", name=option).first.click()
 
 

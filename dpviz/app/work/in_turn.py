@@ -8,6 +8,7 @@ public switch for that; without the private names used here this changes nothing
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from streamlit.runtime.app_session import AppSession
@@ -26,6 +27,8 @@ def wait_in_turn() -> None:
 def _in_turn(create: Any) -> Any:
     def create_in_turn(session: Any, asked: Any) -> None:
         if asked.fragment_id and session._scriptrunner is not None:  # which took no more requests: it has ended
+            if asked.is_auto_rerun:  # what the user enters meanwhile is newer than what the poll says was entered
+                asked = replace(asked, widget_states=None)
             session._event_loop.call_later(_A_MOMENT, ask_again, session, asked)
         else:
             create(session, asked)

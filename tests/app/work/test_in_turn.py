@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.fragment import MemoryFragmentStorage
 
@@ -87,6 +88,20 @@ def test_a_poll_that_waited_is_asked_of_the_next_run_and_dropped_with_its_fragme
         session._scriptrunner = None
         await asyncio.sleep(0.05)
         assert len(session.asked) == 1
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("is_poll", [True, False])
+def test_a_poll_that_waited_brings_nothing_back_that_was_changed_since_but_a_click_is_kept(session: Any, is_poll: bool) -> None:
+    async def story() -> None:
+        session._event_loop = asyncio.get_running_loop()
+        session._scriptrunner = _Runner(session.asked, runs=False)
+        states = WidgetStates(widgets=[WidgetState(id="name", string_value="old")])
+        session.request_rerun(ClientState(fragment_id="poll", is_auto_rerun=is_poll, widget_states=states))
+        session._scriptrunner = _Runner(session.asked, runs=True)
+        await asyncio.sleep(0.05)
+        assert [one.widget_states for one in session.asked] == [None if is_poll else states]
 
     asyncio.run(story())
 

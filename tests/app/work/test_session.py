@@ -162,7 +162,7 @@ def test_an_error_nobody_expected_stays_until_it_is_tried_again_and_its_place_is
         assert isinstance(problem, Unforeseen)
     assert begin_unasked(task).job is None
     assert "ValueError in work off the page" in caplog.text
-    assert ", in fail\n" in caplog.text
+    assert ", in fail" in caplog.text
     assert cell not in caplog.text
 
 
