@@ -48,6 +48,7 @@ def test_what_is_left_out_of_the_checks_exists_and_the_rest_is_many():
     assert len(CHECKS) > 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("estimator", "check"), CHECKS)
 @pytest.mark.filterwarnings("ignore::dpviz.sklearn.PublicValuesWarning")
 def test_it_passes_scikit_learns_checks(estimator, check):
@@ -170,6 +171,7 @@ def with_row(frame: pd.DataFrame, y: pd.Series, place: int, cells: dict, label: 
     return pd.DataFrame(rows, columns=["age", "ward"], dtype=object), pd.Series([*y[:place], label, *y[place:]], dtype=object)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cells", "label"), SPOILED)
 def test_with_everything_declared_a_spoiled_row_changes_nothing_wherever_it_stands(cells, label):
     model = PrivateTreeClassifier(random_state=5, classes=["no", "yes"], **MIXED)

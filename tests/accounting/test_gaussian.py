@@ -65,6 +65,7 @@ def test_rounds_without_chance_are_one_gaussian_with_a_root_more_noise():
     assert noise_multiplier(0.3, DELTA, sampling=1.0, rounds=400) == pytest.approx(20 * one, rel=3e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "noise", "q"), [(0.1, 3.0, 0.1), (0.5, 1.2, 0.3), (0.05, 20.0, 0.5), (1.0, 0.8, 0.02)])
 def test_one_sampled_round_costs_its_closed_form_or_hardly_more(epsilon, noise, q):
     exact = sampled_delta(epsilon, noise, q)
@@ -80,6 +81,7 @@ def test_a_calibrated_price_holds_and_a_little_less_noise_would_not(sampling, ep
     assert not covers(rounds(epsilon, noise=noise * 0.999, sampling=sampling))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sampling", "order"), [(1.0, None), (0.3, None), (0.3, 32.0)])
 def test_calibrated_noise_is_that_of_the_library_s_search_and_never_less_than_the_ledger_needs(sampling, order):
     theirs = dp.calibrate_dp_mechanism(

@@ -16,6 +16,7 @@ def model(run, table, schema, tmp_path):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*targets(), "sql"])
 def test_every_form_is_written_and_said_to_be_checked(run, model, tmp_path, name):
     out = tmp_path / "out"

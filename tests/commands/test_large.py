@@ -63,6 +63,7 @@ def small(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_a_large_table_gives_the_tree_the_answers_and_the_measures_of_a_small_one(run, schema, small, large, tmp_path):
     written = []
     for number, data in enumerate(([small], large)):
@@ -77,6 +78,7 @@ def test_a_large_table_gives_the_tree_the_answers_and_the_measures_of_a_small_on
     assert written[0][1].count("\n") == 601
 
 
+@pytest.mark.slow
 def test_a_release_is_booked_for_the_rows_wherever_they_are(run, refused, schema, register, small, large, tmp_path):
     booked = [*ASKED, "--schema", schema, "--data-set", "survey", "--register", register]
     assert "not assigned" in refused("train", *large, *booked, "--out", tmp_path / "x.json")

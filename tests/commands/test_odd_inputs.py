@@ -94,6 +94,7 @@ def test_a_closed_output_is_no_reason_for_a_traceback(words, closed):
     assert "Exception ignored" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("learners",), ("--help",)])
 def test_a_full_output_is_said(words):
     with open("/dev/full", "w") as full:

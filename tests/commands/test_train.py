@@ -115,6 +115,7 @@ def test_dropped_rows_and_left_out_columns_are_told(run, schema, tmp_path):
     assert "Warning: The column 'id' is left out: a different text in every row" in heard
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", [name for name in learner_names() if "classes" in get_learner(name).tasks])
 def test_every_learner_can_be_trained(run, table, schema, tmp_path, learner):
     out = tmp_path / "tree.json"

@@ -81,6 +81,7 @@ def test_the_promised_learners_are_there_and_the_default_comes_first():
     assert ALL.index("majority") > ALL.index("privatree")
 
 
+@pytest.mark.slow
 @on_any_table
 def test_it_trains_and_predicts_declared_classes(name, kind):
     for n_classes in (2, 3, 7):
@@ -96,6 +97,7 @@ def test_it_trains_on_hardly_any_rows(name, kind):
         assert fitted(name, kind, 3, n_rows).model.predict(table(schema_of(kind, 3), 9)).max() < 3
 
 
+@pytest.mark.slow
 @every_learner
 @pytest.mark.parametrize("n_rows", [0, 60])
 def test_it_trains_at_the_ends_of_what_may_be_asked(name, n_rows):
@@ -183,6 +185,7 @@ def test_fits_that_share_counts_give_the_documents_of_fits_that_count_anew(name,
             assert shared.to_json() == anew.to_json()
 
 
+@pytest.mark.slow
 @noisy_learner
 def test_another_seed_gives_another_document(name):
     data = table(schema_of("mixed", 3), 30)
@@ -233,6 +236,7 @@ def test_nothing_in_a_result_can_be_changed(name):
     assert isinstance(result.disclosures, tuple)
 
 
+@pytest.mark.slow
 @on_any_table
 def test_the_plan_needs_no_rows(name, kind):
     schema, spec = schema_of(kind, 3), get_learner(name)
@@ -268,6 +272,7 @@ def test_a_claim_that_holds_covers_the_ledger_of_any_table_at_every_budget_and_d
         claim_covers_ledger(name, kind, n_classes, epsilon, depth)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.3, 1 / 3, 1.0, 7.7])
 @pytest.mark.parametrize("shares", [(0.3, 0.1, 0.7), pytest.param(None, marks=SLOW), pytest.param((1, 2, 3), marks=SLOW)])
 def test_privatree_on_one_feature_grown_complete_meets_its_claim(epsilon, shares):
@@ -386,6 +391,7 @@ def test_the_seed_of_a_result_is_the_seed_of_its_source(name):
         assert fit(name, data, depth=1, seed=7, source=ExactNoise()).seed is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NOISY if get_learner(name).exact])
 def test_releases_differ(name):
     # 40 rows at epsilon .01: a release that drew from a fixed seed would give the same labels every time

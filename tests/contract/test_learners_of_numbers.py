@@ -41,6 +41,7 @@ def test_the_promised_learners_of_numbers_are_there():
     assert set(NUMBERS) >= {"cart-regression", "dp-mean", "gbdt"}
 
 
+@pytest.mark.slow
 @every_learner
 @on_any_table
 def test_it_predicts_numbers_inside_the_declared_range(name, kind):

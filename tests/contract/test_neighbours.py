@@ -178,6 +178,7 @@ def test_one_row_changes_what_the_ledger_says(name: str) -> None:
     assert shares.get(GAUSSIAN, 0.0) <= 1 + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_half_of_the_noise_would_be_noticed(name: str) -> None:
     """The test above fails for every mechanism of every learner; the ledger is exceeded where its epsilon is used well."""

@@ -245,6 +245,7 @@ def test_far_fewer_rows_than_declared_need_a_word_of_the_owner(filled: Path, cap
 # --- releases that the register counts
 
 
+@pytest.mark.slow
 def test_a_release_is_booked_and_its_rows_are_recognised_however_they_are_stored(
     filled: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

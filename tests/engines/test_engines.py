@@ -57,6 +57,7 @@ def opened(address: str, schema: Schema) -> EngineRows:
 # --- encoding
 
 
+@pytest.mark.slow
 def test_bins_of_every_cell_are_the_encoders(engine: Engine) -> None:
     """NULL, not-a-number, infinities, both zeros, ends and just beyond, halves, case, blanks, quotes, unknown, days, groups."""
     given = numbered(cells())
@@ -86,6 +87,7 @@ def _encoded(rows: EngineRows) -> np.ndarray:
         return np.array(rows._connection.rows(f"SELECT {names} FROM {made}"))
 
 
+@pytest.mark.slow
 def test_trees_are_those_of_memory(engine: Engine) -> None:
     given = numbered(shuffled(3000, SEED))
     schema = _wide(SCHEMA).declare(n_public=3000)
@@ -130,6 +132,7 @@ def test_the_tree_of_many_rows_is_that_of_memory(engine: Engine, request: pytest
         assert document("pf-tree", rows) == document("pf-tree", data)
 
 
+@pytest.mark.slow
 def test_a_table_without_usable_rows_gives_the_tree_of_none(engine: Engine) -> None:
     schema = _wide(SCHEMA).declare(n_public=100)
     nothing = numbered(cells().slice(0, 0))
@@ -141,6 +144,7 @@ def test_a_table_without_usable_rows_gives_the_tree_of_none(engine: Engine) -> N
             assert rows.class_counts().tolist() == [0, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_rows", [1, 1024, 1025])
 def test_every_row_gets_its_own_coin(duckdb: Engine, n_rows: int) -> None:
     """Blocks of coins are full, or end early."""
@@ -160,6 +164,7 @@ def test_every_row_gets_its_own_coin(duckdb: Engine, n_rows: int) -> None:
 # --- what the register knows the rows by
 
 
+@pytest.mark.slow
 def test_the_register_knows_rows_by_a_digest_of_all_of_them(engine: Engine) -> None:
     """The same in every engine and every order; another one where every row comes twice."""
     rows, schema = shuffled(500, SEED), _wide(SCHEMA).declare(n_public=500)

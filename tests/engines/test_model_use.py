@@ -56,6 +56,7 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return path
 
 
+@pytest.mark.slow
 def test_a_model_is_used_in_an_engine_as_on_the_file(
     engine: Engine,
     given: pa.Table,

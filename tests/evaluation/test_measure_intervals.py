@@ -21,6 +21,7 @@ def held(found, truth):
     return [low <= value <= high for (low, high), value in zip(found, truth, strict=True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_intervals_of_classes_cover(rng, n_classes):
     target, predicted, shares = rows(rng, 60_000, n_classes)

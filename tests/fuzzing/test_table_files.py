@@ -34,6 +34,7 @@ def is_read_or_refused(content: bytes) -> None:
     assert all(column.codes.max(initial=-1) < len(column.texts) for column in table.columns)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_spoiled_file_is_refused_in_words_or_read(kind):
     settings(max_examples=15, **FUZZ)(given(spoiled(documents(kind)))(is_read_or_refused))()

@@ -78,10 +78,12 @@ def test_a_line_changes_one_row_at_most_in_100000_cases(seed):
     assert broken_cases(10_000, seed=100 + seed) == []
 
 
+@pytest.mark.slow
 def test_the_test_finds_a_reader_that_joins_lines():
     assert broken_cases(600, seed=1, row_wise=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_a_line_changes_one_row_at_most_in_every_encoding(encoding):
     assert broken_cases(25, seed=2, encoding=encoding) == []

@@ -121,6 +121,7 @@ def test_what_cannot_be_written_leaves_the_draft_before_and_nothing_beside_it(
     assert len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.slow
 def test_a_writer_that_is_killed_leaves_a_whole_draft(tmp_path: Path) -> None:
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
     with subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE) as writer:

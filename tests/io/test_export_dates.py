@@ -61,6 +61,7 @@ def test_a_target_that_forgets_a_code_is_refused(name, monkeypatch):
     assert difference is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", ["pf-forest", "dpboost"])
 @pytest.mark.parametrize("name", ["python", "duckdb", "onnx"])
 def test_forests_and_sums_over_dates_agree_too(learner, name):
@@ -74,6 +75,7 @@ AFTER = st.sampled_from(["", " ", "T", "T12:00", " 12:00", "\t", "T\n", "x"])
 WRITTEN = st.tuples(PIECES, MARKS, PIECES, MARKS, PIECES, AFTER).map("".join)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("part", PARTS)
 def test_the_python_function_reads_dates_as_from_a_file(part, order):

@@ -56,6 +56,7 @@ def exportable(model) -> Exportable:
     return given
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schema", [SCHEMA, NUMBERS], ids=["classes", "number"])
 @pytest.mark.parametrize("name", targets())
 def test_random_trees_agree(name, schema, rng):
@@ -66,6 +67,7 @@ def test_random_trees_agree(name, schema, rng):
         assert export_as(name, given).n_rows > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schema", [SCHEMA, TWO], ids=["three", "two"])
 @pytest.mark.parametrize("name", ["json", "report", "python", "sqlite", "duckdb", "onnx"])
 def test_random_forests_agree_and_break_ties_as_the_model_does(name, schema, rng):

@@ -59,6 +59,7 @@ def test_a_name_in_dot_stays_in_its_label(name: str) -> None:
     assert [line for line in lines if not re.fullmatch(f"{statements}|{fixed}", line)] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_in_python_calls_and_imports_nothing(name: str) -> None:
     def does(text: str) -> set[str]:

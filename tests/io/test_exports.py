@@ -60,6 +60,7 @@ def fits(target: Target, given: Exportable) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("learner", "schema", "random_rows"), [*few_rows(), *many_rows()])
 def test_every_export_agrees_on_golden_rows_and_on_random_ones(learner, schema, random_rows):
     given = exportable(learner, schema)
@@ -230,6 +231,7 @@ def test_a_model_that_is_too_large_or_no_single_tree_is_refused_in_words():
 # --- names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_hostile_names_are_only_names(name):
     done = export(TARGETS[name], hostile_tree())

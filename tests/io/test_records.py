@@ -90,6 +90,7 @@ def test_no_cell_is_no_number():
     assert TextColumn("x", []).texts == ()
 
 
+@pytest.mark.slow
 def test_a_small_table_does_not_import_what_a_large_one_gains_from():
     code = (
         "import sys, dpviz; table = dpviz.read_csv(b'a,y\\n1,n\\n2,p\\n'); table.column('a').numbers(); table.column('y').texts;"

@@ -149,6 +149,7 @@ def test_a_bare_python_runs_nothing_but_the_function() -> None:
     assert [text for (_, text), events in zip(texts[1:], others, strict=True) if not events <= plain] == []
 
 
+@pytest.mark.slow
 @given(NAMES)
 @example("\x0b=1+1")
 @example("a\rb")

@@ -31,11 +31,13 @@ def plain(file: str, content: bytes) -> bytes:
     return gzip.decompress(content) if file.endswith(".gz") else content
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["loans.csv.gz", "loans.schema.json", "clinic.csv.gz", "clinic.schema.json"])
 def test_the_committed_file_is_what_the_script_writes(written: dict[str, bytes], file: str) -> None:
     assert plain(file, (bundled("data") / file).read_bytes()) == plain(file, written[file])
 
 
+@pytest.mark.slow
 def test_running_the_script_again_gives_the_same_bytes(written: dict[str, bytes]) -> None:
     assert runpy.run_path(str(bundled("data") / "make_samples.py"))["files"]() == written
 

@@ -30,6 +30,7 @@ def test_majority_spends_all_of_epsilon_once_and_its_claim_holds():
     assert result.plan.depth == 0
 
 
+@pytest.mark.slow
 def test_majority_chooses_with_the_odds_of_permute_and_flip():
     # counts 3 and 1 at epsilon ln 2: P(1) = c (1 - 1/2) with c = 1/4, so 1/8
     schema = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("n", "p")))

@@ -50,6 +50,7 @@ def test_a_proof_or_a_counterexample_stands_where_the_claim_says(name, epsilon):
 # --- PrivaTree, corrected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "depth"), [(0.025, 1), (0.1, 4), (0.2, 4), (0.4, 4), (1.0, 1), (3.0, 4)])
 def test_the_corrected_form_is_violated_where_one_row_against_two_exceeds_the_claim(epsilon, depth):
     (pair,) = (pair for pair in NAMED_PAIRS if pair.title.startswith("one row") and pair.depth == depth)
@@ -80,6 +81,7 @@ def test_nothing_is_said_against_the_corrected_form_where_it_cannot_choose():
 # --- PrivaTree, grown complete
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "depth"), [(0.5, 1), (1.0, 1), (1.0, 2), (2.0, 2), (3.0, 3)])
 @pytest.mark.parametrize("n_features", [2, 3])
 def test_a_complete_privatree_is_violated_where_equal_rows_and_one_more_exceed_the_claim(epsilon, depth, n_features):

@@ -100,6 +100,7 @@ def test_a_release_from_the_register_is_valid():
     VALIDATOR.validate(document)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("learner", "schema"), CASES, ids=IDS)
 def test_every_learner_writes_a_valid_document(learner, schema):
     VALIDATOR.validate(exportable(learner, schema).document)

@@ -281,6 +281,7 @@ def test_pretending_that_somebody_takes_part_opens_nothing():
     assert np.median(np.abs(pretended)) > 1e4 * 400  # 400 rows contribute at most 1 each
 
 
+@pytest.mark.slow
 def test_every_owner_draws_its_own_rows_for_a_round():
     terms, _ = terms_of(NUMBER, rounds=40, sampling=0.3)
 

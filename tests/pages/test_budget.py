@@ -36,6 +36,7 @@ def test_every_learner_has_its_figure_with_words_and_tables(name, role):
     assert tree_on_screen(test).result.claim.because in said.replace("\\", "").replace("\u2060", "")
 
 
+@pytest.mark.slow
 def test_rules_and_their_numbers_are_named():
     said = texts(opened("budget", learner=get_learner("privatree").title))
     assert "Corollary 1" in said

@@ -99,6 +99,7 @@ def test_of_private_rows_no_count_is_shown_before_the_owner_consents(register: R
     assert work_of(at).draft.read_fields() == 0
 
 
+@pytest.mark.slow
 def test_a_change_after_the_look_is_marked_and_can_be_put_back() -> None:
     at = declared("private")
     look(at)
@@ -140,6 +141,7 @@ def test_a_draft_with_gaps_cannot_be_checked_and_says_why() -> None:
     assert "Still missing: low for `age`" in said(at)
 
 
+@pytest.mark.slow
 def test_a_schema_that_contradicts_itself_is_an_error_and_no_look() -> None:
     at = declared("private")
     edit(at, "numbers", {0: {"low": "100", "high": "0"}})
@@ -149,6 +151,7 @@ def test_a_schema_that_contradicts_itself_is_an_error_and_no_look() -> None:
     assert work_of(at).draft.before is None
 
 
+@pytest.mark.slow
 def test_another_role_and_back_or_forgetting_the_draft_does_not_make_the_look_forgotten() -> None:
     for away in (lambda at: work_of(at).change_role(DataRole.PUBLIC), lambda at: button(at, "Forget this draft").click()):
         at = declared("private")

@@ -443,6 +443,7 @@ def test_the_downloaded_schema_is_the_draft() -> None:
     assert not next(button for button in at.download_button if button.label == "Download schema").disabled
 
 
+@pytest.mark.slow
 def test_an_unfinished_schema_is_downloaded_as_a_draft_that_opens_again() -> None:
     at = _upload(_page(), CSV, role="private")
     at.selectbox(key=f"person-{_work(at).revision}").set_value("city").run()
@@ -469,6 +470,7 @@ def test_an_uploaded_schema_takes_the_place_of_the_draft() -> None:
     assert list(at.data_editor[1].value["high"]) == ["120"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("document", "what"),
     [
@@ -732,6 +734,7 @@ def test_a_file_that_leads_elsewhere_by_now_is_not_read(folder: Path, monkeypatc
     assert _work(at).table is None or _work(at).title != "mine.csv"
 
 
+@pytest.mark.slow
 def test_a_table_in_an_engine_is_read_as_its_file_would_be(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with duckdb.connect(str(folder.parent / "base.duckdb")) as base:
         base.execute(f"CREATE TABLE rows AS SELECT * FROM read_csv('{folder / 'mine.csv'}')")

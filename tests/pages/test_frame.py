@@ -36,6 +36,7 @@ def test_the_first_page_shows_the_loans_and_a_tree() -> None:
     assert _line(at).startswith("**Loan applications** · 20,000 rows · 8 numeric + 3 categorical features · predicts `defaulted`")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["data", "tree", "budget"])
 def test_every_page_has_the_line_and_its_title(page: str) -> None:
     at = _app().switch_page(str(ROOT / "pages" / f"{page}.py")).run()

@@ -124,6 +124,7 @@ def test_without_the_address_nobody_finds_a_draft(folder: Path) -> None:
         assert ("There is no draft at this address" in said(at)) == bool(other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"format": "dpviz-session/1"}', b"\xff\x00", b'{"format": 1e999}'])
 def test_a_foreign_file_in_its_place_is_a_typed_error_and_the_page_works(content: bytes, folder: Path) -> None:
     upload(page(), "public")

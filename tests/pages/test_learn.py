@@ -45,6 +45,7 @@ def charts(test):
     return test.get("plotly_chart")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if name == "Adding up" else name for name in NAMES])
 def test_a_lesson_opens_with_its_claim_its_question_and_its_picture(name):
     test = seen(name)
@@ -60,6 +61,7 @@ def test_a_lesson_opens_with_its_claim_its_question_and_its_picture(name):
     assert all(len(table.value) for table in test.dataframe)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_before_a_guess_no_answer_is_given_and_no_control_moves(name):
     test = seen(name)
@@ -176,6 +178,7 @@ def sample_link(test):
     return [urlsplit(found.proto.url) for found in test.get("link_button")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if name == "Adding up" else name for name in NAMES])
 def test_after_the_guess_a_lesson_opens_on_a_sample(name):
     assert sample_link(seen(name)) == []

@@ -21,6 +21,7 @@ def fit(name, **asked):
     return dpviz.fit(name, in_use(DataRole.SIMULATED).data, epsilon=1.0, max_depth=3, seed=3, **asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pf-tree", "pf-forest", "logistic"])
 def test_a_model_is_shown_asked_and_compared(name):
     result = fit(name, **({"trees": 4} if name == "pf-forest" else {}))

@@ -1,5 +1,6 @@
 """Try one person: the answer is the model's, its path lights up, and nothing typed leaves the session."""
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.tree.screen import SELECTED
@@ -40,6 +41,7 @@ def test_a_forest_answers_with_shares_of_its_votes():
     assert "shares of the votes" in texts(test).replace("\\", "")
 
 
+@pytest.mark.slow
 def test_another_tree_has_not_answered_yet():
     test = opened("tree", depth="3")
     show(test)

@@ -84,6 +84,7 @@ def test_swapping_goes_back_and_forth_without_a_fit(looks):
     assert looks == [2.0, 0.5]
 
 
+@pytest.mark.slow
 def test_the_pinned_tree_stands_beside_every_step_that_is_dragged_through():
     test = click(opened("tree", depth="2", epsilon="1"), "Pin this tree")
     for slot in SLOTS.values():
@@ -98,6 +99,7 @@ def test_the_pinned_tree_stands_beside_every_step_that_is_dragged_through():
     assert len(names_in(steps_of(test.run())[0]["wide"])) == 1
 
 
+@pytest.mark.slow
 def test_a_link_brings_back_both_trees():
     test = at(click(opened("tree", depth="2", epsilon="2"), "Pin this tree"), 0.5)
     after_work(test, fresh.SLOT, "redraws-of-pinned")
@@ -109,6 +111,7 @@ def test_a_link_brings_back_both_trees():
     assert in_link(again) == in_link(test)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bad",
     [

@@ -45,6 +45,7 @@ def pressed(test, start: str):
     return test if button.disabled else settled(button.click().run())
 
 
+@pytest.mark.slow
 def test_the_first_answer_comes_by_itself_with_its_picture_and_later_ones_are_asked_for():
     test = asked(**{"wish-accuracy": "60", "sure": "50"})
     (search, answer), *_ = values_in(test, plan_screen.ANSWER)
@@ -77,6 +78,7 @@ def test_three_consequences_stand_on_one_axis_with_words_and_a_table():
     assert len(test.dataframe[-1].value) == 3
 
 
+@pytest.mark.slow
 def test_the_cursor_follows_epsilon_without_computing_anew():
     test = asked()
     (before,) = values_in(test, plan_screen.CURVES)
@@ -86,6 +88,7 @@ def test_the_cursor_follows_epsilon_without_computing_anew():
     assert not any("stale" in text for _, text in said_in_boxes(test))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wanted", "words"),
     [

@@ -168,6 +168,7 @@ class Rows:
     """Stands for rows that work holds."""
 
 
+@pytest.mark.slow
 def test_a_job_lets_go_of_its_rows_when_it_is_done():
     pool = Pool()
     rows = Rows()

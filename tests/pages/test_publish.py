@@ -139,6 +139,7 @@ def test_rows_with_the_columns_of_a_known_data_set_are_new_only_when_somebody_sa
     assert test.text_input(key="publish-new-name").value == ""
 
 
+@pytest.mark.slow
 def test_private_rows_are_released_once_and_shown_with_their_file(assigned):
     test = released(opened("publish", DataRole.PRIVATE, epsilon="0.5"))
     assert "Released: number 1, ε = 0.5 (add/remove one row)" in texts(test)
@@ -154,6 +155,7 @@ def test_private_rows_are_released_once_and_shown_with_their_file(assigned):
     assert test.checkbox(key="publish-agreed").value is False
 
 
+@pytest.mark.slow
 def test_a_release_that_ends_while_the_page_is_drawn_is_shown_as_released(assigned, monkeypatch):
     import streamlit as st
 
@@ -179,6 +181,7 @@ def test_a_release_that_ends_while_the_page_is_drawn_is_shown_as_released(assign
     assert [found for found in test.get("download_button") if found.proto.label == "Download release (JSON)"]
 
 
+@pytest.mark.slow
 def test_after_a_release_the_next_one_must_be_wished_for_anew(assigned):
     test = released(opened("publish", DataRole.PRIVATE, epsilon="0.1"))
     assert [found.label for found in test.button if "Release" in found.label] == ["Release another one"]
@@ -288,6 +291,7 @@ def test_a_released_file_can_be_taken_away_in_other_forms(assigned):
     assert not test.error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PRIVATE])
 def test_the_test_result_of_a_release_stands_beside_the_rows_only_where_they_are_not_private(register, role):
     register.declare("rows", epsilon_cap=1.0, role=role)
@@ -304,6 +308,7 @@ def test_the_test_result_of_a_release_stands_beside_the_rows_only_where_they_are
         assert beside[0].set_index("measure")["all rows in use"]["Accuracy"].startswith(exact)
 
 
+@pytest.mark.slow
 def test_a_released_file_that_was_changed_is_not_handed_out(assigned):
     test = released(opened("publish", DataRole.PRIVATE, epsilon="0.5"))
     Path(assigned.releases()[0].file).write_text("something else")

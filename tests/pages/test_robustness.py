@@ -135,6 +135,7 @@ def test_attacks_are_measured_when_asked_for_and_join_the_table():
     assert set(measured.attack) == {ATTACKS["leaf-flips"].title}
 
 
+@pytest.mark.slow
 def test_the_cursor_moves_three_numbers():
     test = finished(page())
     button(test, "Compute 6 of 7 values of ε").click().run()

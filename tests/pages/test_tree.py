@@ -44,6 +44,7 @@ def drawn(name: str, role: DataRole) -> AppTest:
     return opened("tree", role, **with_few_trees(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "role"), LEARNERS_IN_ROLES)
 def test_every_learner_is_drawn_in_every_role(name, role):
     test = drawn(name, role)

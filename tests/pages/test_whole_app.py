@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,6 +31,7 @@ def test_a_newcomer_sees_a_trained_tree_at_once():
     assert "Would be guaranteed if released: ε" in test.info[0].value
 
 
+@pytest.mark.slow
 def test_settings_survive_a_walk_through_the_pages():
     test = walked()
     test.session_state["epsilon"] = 0.3  # as the slider does: that writes the link, which AppTest does for no other widget

@@ -32,6 +32,7 @@ def distribution(scale: float, radius: int) -> np.ndarray:
     return inner
 
 
+@pytest.mark.slow
 @each_source
 @pytest.mark.parametrize("scale", [0.7, 3.0])
 def test_small_noise_follows_its_distribution_and_no_other(source, scale):

@@ -30,6 +30,7 @@ def test_normaliser_is_the_sum_over_all_ways_to_fill_the_gaps(values, m, epsilon
     assert mechanism.log_normaliser(np.array(values)) == pytest.approx(math.log(math.fsum(weights.values())), abs=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1e-4, 0.01, 1.0, 100.0])
 @pytest.mark.parametrize("shape", ["smooth", "lumps", "zero-inflated", "all distinct integers"])
 @pytest.mark.parametrize("m", [1, 3, 9])

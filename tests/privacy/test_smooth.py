@@ -52,6 +52,7 @@ def test_huge_gaps_are_certain_without_a_warning():
     np.testing.assert_allclose(SmoothMajority(0.0).probabilities(np.array([0, 9])), 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [pytest.param(0.7, marks=pytest.mark.slow), 1.0, 1.3])
 def test_draws_follow_the_distribution_of_this_epsilon_and_of_no_other(factor):
     counts = np.array([4, 6, 1])

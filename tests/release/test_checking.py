@@ -69,6 +69,7 @@ def test_a_released_file_prints_the_head_of_its_entry(register):
     assert findings(register, heads=["0" * 64]) == ("The head 000000000000... is not in the register.",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statement", "said"),
     [

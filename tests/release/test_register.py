@@ -174,6 +174,7 @@ def test_rows_with_mostly_the_same_columns_are_recognised(register):
     assert register.alike(("age", "height", "weight")) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sql", "reason"),
     [
@@ -224,6 +225,7 @@ def test_unknown_names_are_said_with_those_there_are(register):
         register.declare("patients", epsilon_cap=9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wrong",
     [

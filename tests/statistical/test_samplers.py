@@ -137,6 +137,7 @@ def _cell_distribution(values, mechanism):
     return edges, list(weights), np.array(list(weights.values()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("factor", "fits"), [(1.0, True), (0.7, False), (1.3, False)])
 def test_joint_quantiles_fall_into_gaps_by_their_distribution(quantile_draws, factor, fits):
     edges, cells, distribution = _cell_distribution(VALUES, JointQuantiles(2.0 * factor, 0.0, 10.0, n_quantiles=2))

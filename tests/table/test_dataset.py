@@ -93,6 +93,7 @@ def test_the_schema_is_part_of_the_fingerprint():
     assert other.fingerprint != data.fingerprint
 
 
+@pytest.mark.slow
 def test_the_fingerprint_is_the_same_in_another_process():
     code = (
         "import numpy as np; from dpviz.table.dataset import EncodedDataset;"

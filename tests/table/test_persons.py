@@ -61,10 +61,12 @@ def broken_cases(count: int, seed: int, monkeypatch) -> list:
     return found
 
 
+@pytest.mark.slow
 def test_a_person_more_or_less_changes_at_most_that_many_rows_all_of_that_person(monkeypatch):
     assert broken_cases(300, 1, monkeypatch) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mutant",
     [

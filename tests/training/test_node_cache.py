@@ -77,6 +77,7 @@ def test_what_was_used_longest_ago_makes_room_and_its_first_nodes_stay_longest(b
     assert older.held == sizes + sum(node.size for node in older._roots.values())
 
 
+@pytest.mark.slow
 def test_counts_go_with_the_rows_they_were_made_from(budget: Budget) -> None:
     data = DATA.take(np.arange(DATA.n_rows), share=1.0).with_cached_counts()
     _models(data)

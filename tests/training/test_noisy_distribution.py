@@ -59,6 +59,7 @@ def test_the_least_gini_distribution_is_that_of_the_real_step(data, drawn):
     assert p_value(drawn, distribution) > FITS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [0.7, 1.3])
 def test_the_distribution_of_another_epsilon_does_not_fit(data, drawn, factor):
     assert p_value(drawn, distribution_of(data, 0.8 * factor)[0]) < FITS

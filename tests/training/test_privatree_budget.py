@@ -28,6 +28,7 @@ def test_two_classes_lose_at_most_one_over_e():
     assert worst_leaf_error(2) == pytest.approx(1 / math.e, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 10, 26, 100])
 def test_the_worst_leaf_error_is_the_maximum_of_equation_7(n_classes):
     def values(p):

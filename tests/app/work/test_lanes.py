@@ -74,6 +74,7 @@ def busy(page: str) -> Any:
     return test, slot
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page", [page if page == "compare" else pytest.param(page, marks=pytest.mark.slow) for page in LONG_WORK]
 )

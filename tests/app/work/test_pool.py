@@ -152,6 +152,7 @@ def test_with_a_single_lane_the_tree_would_wait(gates):
     one_lane.close()
 
 
+@pytest.mark.slow
 def test_a_server_ends_while_a_job_is_under_way():
     code = (
         "from threading import Event\n"

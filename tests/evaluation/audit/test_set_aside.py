@@ -115,6 +115,7 @@ def test_honest_leaves_hold_with_coins_enumerated(epsilon):
     assert found.composed == epsilon
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("depth", "epsilon"),
     [(1, 0.1), (1, 1.0), (1, 4.0), (2, 1.0), *(pytest.param(2, epsilon, marks=pytest.mark.slow) for epsilon in (0.1, 4.0))],
@@ -127,6 +128,7 @@ def test_honest_leaves_of_numbers_hold_with_coins_enumerated(epsilon, depth):
     assert found.output["root"]["median"] == 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0, 1])
 def test_numbers_that_are_charged_too_little_are_found(part):
     """Twice the epsilon for growing, or for the sums, of what the ledger says."""

@@ -106,6 +106,7 @@ def test_the_bound_of_pf_tree_is_nearly_reached(place, share):
     assert verify(GROWING, epsilon=1.0, universes=(place,)).log_ratio > share
 
 
+@pytest.mark.slow
 def test_privatree_as_published_has_an_infinite_loss_by_its_stopping_rule():
     found = verify("privatree", epsilon=1.0, universes=(SMALL,))
     assert (found.log_ratio, found.composed, found.verdict) == (math.inf, math.inf, "violated")

@@ -27,6 +27,7 @@ def test_epsilon_inverts_delta(mu):
     assert epsilon == 0 or gaussian_delta(0.999 * epsilon, mu) > 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [{}, {"filter": True}, {"sampling": 0.1}])
 def test_all_rounds_cost_what_the_ledger_says(given):
     data = table(schema_of("mixed"), 100)

@@ -68,6 +68,7 @@ def test_permute_and_flip_is_ahead_between_the_extremes():
     assert noisy.flip_best > noisy.exponential_best + 0.05
 
 
+@pytest.mark.slow
 def test_the_broken_proof_is_right_for_one_feature_and_refuted_for_four():
     one, own_one = adding_up(1, 1.0)
     four, own_four = adding_up(4, 1.0)

@@ -68,6 +68,7 @@ def test_distance_counts_additions_and_removals_whatever_the_order(rng: np.rando
     assert distance(data, data.take(np.repeat(np.arange(50), 2), share=1.0)) == 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("attack", "depth"), [("random-flips", 6), ("leaf-flips", 4), ("root-rows", 1)])
 def test_every_attack_breaks_the_ordinary_tree(attack: str, depth: int) -> None:
     # the same 30 tables clean and poisoned: the loss of accuracy is many standard errors from none
@@ -81,6 +82,7 @@ def test_every_attack_breaks_the_ordinary_tree(attack: str, depth: int) -> None:
     assert np.mean(losses) > max(0.02, 4 * error)
 
 
+@pytest.mark.slow
 def test_rows_against_the_root_mostly_make_the_first_split_useless() -> None:
     moved = 0
     for seed in range(20):
@@ -93,6 +95,7 @@ def test_rows_against_the_root_mostly_make_the_first_split_useless() -> None:
     assert moved >= 14
 
 
+@pytest.mark.slow
 def test_chosen_leaves_hurt_more_than_random_labels() -> None:
     losses = {
         name: np.mean(

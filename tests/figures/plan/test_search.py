@@ -135,6 +135,7 @@ class TestConsequences:
         assert "0.303 are right" in many
         assert fair.split(".")[0] == many.split(".")[0]
 
+    @pytest.mark.slow
     def test_one_cursor_goes_through_three_panels_on_the_same_axis(self):
         found = self.found()
         figure = three.consequences_figure(found, cursor=0.1, candidates=2, above=found.majority)

@@ -58,6 +58,7 @@ def released(tmp_path_factory) -> dict[str, Facts]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNERS)
 def test_an_entry_is_valid_against_the_registrys_schema(released, name):
     entry = registry_entry(released[name], ANSWERS)
@@ -70,6 +71,7 @@ def test_an_entry_is_valid_against_the_registrys_schema(released, name):
     assert entry["status"] == "Draft"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", TITLES)
 @pytest.mark.parametrize("form", FORMS)
 def test_no_paper_holds_a_look_a_fingerprint_a_path_or_a_number_of_rows(released, kind, form):

@@ -164,6 +164,7 @@ def test_forests_of_shared_rows_too(kind, tmp_path):
     assert pair[0].to_json() == pair[1].to_json()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parquet", "csv", "duckdb"])
 def test_a_row_changes_one_row_at_most(kind, tmp_path):
     """Wherever pieces end."""
@@ -182,6 +183,7 @@ def test_a_row_changes_one_row_at_most(kind, tmp_path):
         assert with_row[:at] + with_row[at + 1 :] == without or with_row == without
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cut", range(1, 60))
 def test_a_piece_of_text_may_end_anywhere(cut, tmp_path, monkeypatch):
     """In the middle of a character, between a carriage return and a line feed, in a quote that is never closed."""
@@ -210,6 +212,7 @@ def open_in(folder: Path) -> int:
     return sum(link.startswith(str(folder)) for link in links) + mapped.count(str(folder))
 
 
+@pytest.mark.slow
 @linux
 def test_temporary_files_have_no_name_and_are_gone(tmp_path, monkeypatch):
     source, folder = write_parquet(drawn(500), tmp_path / "table"), tmp_path / "temporary"
@@ -227,6 +230,7 @@ def test_temporary_files_have_no_name_and_are_gone(tmp_path, monkeypatch):
         dpviz.fit("majority", large, epsilon=1.0, seed=1)
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("when", [1, 4, 9, 12, 20])
 def test_a_stop_ends_reading_binning_and_counting_and_leaves_nothing(when, tmp_path, monkeypatch):
@@ -344,6 +348,7 @@ def test_a_learner_that_needs_rows_is_refused(tmp_path):
         dpviz.fit("s-gbdt", large, epsilon=1.0, seed=1)
 
 
+@pytest.mark.slow
 def test_a_sample_gives_the_same_tree(monkeypatch):
     monkeypatch.setattr(large_csv, "_AT_ONCE", 200_000)
     path, schema = bundled("data/loans.csv.gz"), dpviz.load_schema(bundled("data/loans.schema.json"))
@@ -394,6 +399,7 @@ def test_every_count_of_every_level_is_that_of_memory(tmp_path):
         assert ours.sum() == np.count_nonzero(parts)
 
 
+@pytest.mark.slow
 def test_rows_of_many_nodes_are_counted_where_they_are(tmp_path):
     """More nodes and bins than a byte holds."""
     rows = drawn(700)
@@ -417,6 +423,7 @@ def test_typed_rows_are_read_again_only_for_their_values(tmp_path, monkeypatch):
             assert len(shares) == 2 * once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parquet", "duckdb", "folder"])
 def test_rows_that_have_changed_since_are_not_mixed(kind, tmp_path):
     path = WRITERS[kind](drawn(300), tmp_path / "table")

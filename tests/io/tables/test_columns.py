@@ -109,6 +109,7 @@ def cell_text(value: Any, kind: pa.DataType) -> str:
     return text_of(value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", OTHERS, ids=str)
 def test_a_column_of_any_type_is_its_texts(kind):
     features = SCHEMA.features[3:] if pa.types.is_date(kind) else SCHEMA.features[:3]

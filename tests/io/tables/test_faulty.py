@@ -11,6 +11,7 @@ from dpviz.table.encode import encode
 from tests.io.tables.faulty import latin1_csv, parquet_file, workbook
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "width"), [(workbook, 40), (parquet_file, 100), (latin1_csv, 16)])
 def test_a_faulty_file_and_its_codebook_become_nearly_all_of_its_rows(make, width):
     made = make(n_rows=300)

@@ -67,6 +67,7 @@ def test_it_learns_numbers_with_privacy() -> None:
     assert -20 <= predicted.min() < predicted.max() <= 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_it_learns_classes_with_privacy(n_classes: int) -> None:
     train, test = classes(n_classes=n_classes), classes(n_classes=n_classes, seed=2)

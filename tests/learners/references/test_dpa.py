@@ -70,6 +70,7 @@ def test_parts_without_rows_do_not_vote() -> None:
     assert forest(table(schema_of(), 0)).trees == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_no_certified_prediction_changes_under_as_many_rows(seed: int) -> None:
     rng = generator(seed)

@@ -24,6 +24,7 @@ def exact_share(kept: FilterTerms, size: float) -> float:
     return renyi_loss(kept.noise_multiplier / size, kept.sampling, kept.order) / full
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampling", [0.1, 1.0])
 @given(seed=st.integers(0, 2**32), rounds=st.integers(1, 20))
 @examples(25)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from dpviz.models.packed_forest import values_of
 from dpviz.privacy.source import Simulation
@@ -40,12 +41,14 @@ def test_every_feature_has_its_turn_first():
         assert sorted(first for first, *_ in asked(0.0, 4, seed)) == [0, 1, 2, 3]
 
 
+@pytest.mark.slow
 def test_then_a_feature_with_much_to_learn_is_asked_most_and_the_others_now_and_then():
     counts = shares(asked(30.0, 804))
     assert 0.75 < counts[2] < 0.88  # three quarters, and a quarter of the last one
     assert counts[[0, 1, 3]].min() > 0.03
 
 
+@pytest.mark.slow
 def test_noise_alone_draws_no_feature_away():
     counts = shares(asked(0.0, 2004))
     assert counts.max() < 0.6

@@ -58,6 +58,7 @@ def test_without_noise_it_says_what_the_rows_say(rng):
     assert report.r_squared.value == pytest.approx(r_squared(data.target, Line().predict(data)), abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "window"), [(0.5, WINDOW), (3.0, WINDOW), (3.0, None)])
 def test_intervals_hold_the_truth_as_often_as_they_say(epsilon, window):
     """A new sample and new noise each time; give or take four standard errors of 95 in 100."""

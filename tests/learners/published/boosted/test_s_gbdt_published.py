@@ -66,6 +66,7 @@ def test_a_number_starts_from_a_noisy_mean_and_classes_from_0() -> None:
     assert spec.claim(classes.plan, classes.params, classes.schema).delta == 5e-8
 
 
+@pytest.mark.slow
 def test_it_learns_where_noise_is_small_and_a_tenth_of_the_rows_takes_part() -> None:
     schema = schema_of_numbers("numbers", n_public=4000)
     asked = {"epsilon": 50.0, "delta": 1e-4, "max_depth": 4, "rounds": 60, "least_support": 1.0}
@@ -73,6 +74,7 @@ def test_it_learns_where_noise_is_small_and_a_tenth_of_the_rows_takes_part() -> 
     assert all(0.3 < score < 1 for score in found)
 
 
+@pytest.mark.slow
 def test_below_what_an_account_can_keep_there_is_no_filter_and_no_extra_round() -> None:
     result = dpviz.fit(NAME, table(schema_of()), epsilon=0.01, rounds=3, extra_rounds=4, seed=1)
     assert result.plan.notes[1].startswith("No individual filter")
