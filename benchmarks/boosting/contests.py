@@ -13,6 +13,8 @@ CONTESTS = (
     ("S-GBDT as published against DPBoost, the best of each", by.PUBLISHED_BEST, by.RIVAL_BEST),
     ("the redesign against S-GBDT as published, best at each epsilon", by.OURS, by.PUBLISHED_BEST),
     ("the redesign against DPBoost, best at each epsilon", by.OURS, by.RIVAL_BEST),
+    ("the redesign against random splits in the style of Maddock et al.", by.OURS, by.DRAWN),
+    ("the redesign against splits by noisy histograms in the style of Maddock et al.", by.OURS, by.HIST),
     ("the redesign against DP-EBM", by.OURS, by.EBM),
     ("the redesign against a constant", by.OURS, by.CONSTANT),
     ("as published, noise by what a leaf holds against static noise (Figure 5)", by.PUBLISHED, by.STATIC),

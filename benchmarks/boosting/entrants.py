@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmarks.boosting.histogram_splits import STYLES
 from dpviz.learners import learners_for
 from dpviz.table.schema import Schema
 
@@ -18,7 +19,7 @@ MAX_DEPTH = 6
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """A learner with parameters under the title it is shown by."""
+    """A learner (or one of STYLES) with parameters under the title it is shown by."""
 
     title: str
     learner: str
@@ -30,6 +31,7 @@ OURS = "S-GBDT, redesigned"
 PUBLISHED, PUBLISHED_BEST = "S-GBDT as published", "S-GBDT as published, best at each epsilon"
 NO_FILTER, STATIC = "S-GBDT as published, no filter", "S-GBDT as published, static noise"
 RIVAL, RIVAL_FILTERED, RIVAL_BEST, EBM = "DPBoost", "DPBoost, filter by gradient", "DPBoost, best at each epsilon", "DP-EBM"
+HIST, DRAWN = "in the style of Maddock et al., splits by noisy histograms", "in the style of Maddock et al., random splits"
 CONSTANT, LINE, ONE_TREE = "constant", "boosted, not private", "one tree, not private"
 ENTRANTS = (
     Entrant(PUBLISHED, "s-gbdt-published"),
@@ -38,6 +40,8 @@ ENTRANTS = (
     Entrant(OURS, "s-gbdt"),
     Entrant(RIVAL, "dpboost", max_depth=5),
     Entrant(RIVAL_FILTERED, "dpboost", {"filter": True}, max_depth=5),
+    Entrant(HIST, "histogram-splits"),
+    Entrant(DRAWN, "random-splits"),
     Entrant(EBM, "dp-ebm"),
     Entrant(CONSTANT, "dp-mean"),
     Entrant(CONSTANT, "majority"),
@@ -113,7 +117,7 @@ _DEFAULTS = {PUBLISHED_BEST: PUBLISHED, RIVAL_BEST: RIVAL}
 #: What is shown, in this order.
 TITLES = (
     *(PUBLISHED, PUBLISHED_BEST, NO_FILTER, STATIC, OURS),
-    *(RIVAL, RIVAL_BEST, RIVAL_FILTERED, EBM, CONSTANT, LINE, ONE_TREE),
+    *(RIVAL, RIVAL_BEST, RIVAL_FILTERED, HIST, DRAWN, EBM, CONSTANT, LINE, ONE_TREE),
 )
 
 
@@ -124,6 +128,6 @@ def settings_of(best: str) -> set[str]:
 
 def entrants_for(data: str, schema: Schema) -> list[Entrant]:
     """Those of ENTRANTS and OTHERS that are installed and predict this kind of target."""
-    able = learners_for(schema)
+    able = (*learners_for(schema), *STYLES)
     others = (entrant for of_data in OTHERS.values() for entrant in of_data.get(data, ()))
     return [entrant for entrant in (*ENTRANTS, *others) if entrant.learner in able]

@@ -17,14 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.boosting.entrants import MAX_DEPTH, OTHERS, RIVAL, Entrant, entrants_for, settings_of
+from benchmarks.boosting.entrants import MAX_DEPTH, OTHERS, RIVAL, Entrant, settings_of
+from benchmarks.boosting.histogram_splits import STYLES, fit_by_histograms
 from benchmarks.data import benchmark_schema, manifest
 from dpviz.errors import DpvizError
 from dpviz.evaluation.compare.metrics import metrics
 from dpviz.evaluation.workers import light, spread
 from dpviz.io.csv import read_csv
 from dpviz.learners import fit, get_learner, learners_for
+from dpviz.models.base import Model
 from dpviz.owners.streams import GROUPS, WAYS, stream_of, train_on_stream
+from dpviz.privacy.source import Simulation
 from dpviz.randomness import seed_from
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
@@ -157,16 +160,16 @@ class _Fit:
     repeat: int
 
 
-def measure(name: str, data: EncodedDataset, plan: Plan) -> list[Scored]:
+def measure(name: str, data: EncodedDataset, entrants: Sequence[Entrant], epsilons: Sequence[float], plan: Plan) -> list[Scored]:
     """Every entrant at every epsilon, and the best settings of the paper's learners.
 
     Those without privacy are fitted once per fold, at epsilon infinite.
     """
     asked = []
-    for entrant in entrants_for(name, data.schema):
-        private = get_learner(entrant.learner).spends_epsilon
+    for entrant in entrants:
+        private = entrant.learner in STYLES or get_learner(entrant.learner).spends_epsilon
         repeats = range(plan.repeats if private else 1)
-        for epsilon in plan.epsilons if private else (math.inf,):
+        for epsilon in epsilons if private else (math.inf,):
             asked += [_Fit(entrant, epsilon, fold, repeat) for fold in range(plan.folds) for repeat in repeats]
     found = list(spread(partial(_score, name, light(data), plan.folds), asked, plan.workers))
     return [*found, *best_settings(found)]
@@ -187,16 +190,23 @@ def _best(found: Sequence[Scored], best: str, settings: set[str]) -> Iterator[Sc
 
 def _score(name: str, data: EncodedDataset, folds: int, asked: _Fit) -> Scored:
     train, test = data.folds(folds, seed=0)[asked.fold]
-    entrant, seed = asked.entrant, seed_from(asked.fold, asked.repeat)
-    epsilon = asked.epsilon if math.isfinite(asked.epsilon) else 1.0
     started = process_time()
-    model = fit(
-        entrant.learner, train, epsilon=epsilon, delta=DELTA, max_depth=entrant.max_depth, seed=seed, **entrant.params
-    ).model
+    model = _model(asked, train)
     seconds = process_time() - started
     found = metrics(model, train, test)
     score = found["r2"] if "r2" in found else found["accuracy"]
-    return Scored(name, entrant.title, asked.epsilon, asked.fold, asked.repeat, score, found.get("auc", math.nan), seconds)
+    title = asked.entrant.title
+    return Scored(name, title, asked.epsilon, asked.fold, asked.repeat, score, found.get("auc", math.nan), seconds)
+
+
+def _model(asked: _Fit, train: EncodedDataset) -> Model:
+    entrant, seed = asked.entrant, seed_from(asked.fold, asked.repeat)
+    epsilon = asked.epsilon if math.isfinite(asked.epsilon) else 1.0
+    if entrant.learner in STYLES:
+        style = STYLES[entrant.learner]
+        return fit_by_histograms(train, style, epsilon=epsilon, delta=DELTA, source=Simulation(seed))[0]
+    spoken: dict[str, Any] = {"epsilon": epsilon, "delta": DELTA, "max_depth": entrant.max_depth, "seed": seed}
+    return fit(entrant.learner, train, **spoken, **entrant.params).model
 
 
 def measure_streams(name: str, data: EncodedDataset, plan: Plan) -> list[Streamed]:

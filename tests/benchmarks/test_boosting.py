@@ -13,10 +13,13 @@ import pandas as pd
 import pytest
 
 from benchmarks.__main__ import main
+from benchmarks.boosting import elsewhere as bench_boosting_elsewhere
 from benchmarks.boosting import entrants as bench_boosting_entrants
 from benchmarks.boosting import owners as bench_boosting_owners
 from benchmarks.boosting.contests import paired
+from benchmarks.boosting.elsewhere import Other, widened
 from benchmarks.boosting.entrants import (
+    DRAWN,
     ENTRANTS,
     LINE,
     NO_FILTER,
@@ -46,6 +49,7 @@ from benchmarks.boosting.figures import (
     scores,
     statements,
 )
+from benchmarks.boosting.histogram_splits import STYLES, Style, fit_by_histograms
 from benchmarks.boosting.measure import (
     EPSILONS,
     QUICK,
@@ -62,9 +66,14 @@ from benchmarks.boosting.measure import (
 )
 from benchmarks.boosting.owners import CASES, Case, Owned, owners_part
 from benchmarks.boosting.page import add_arguments, boosting_page, plan_of, shown
+from dpviz.accounting.ledger import Ledger
 from dpviz.errors import DpvizError
+from dpviz.evaluation.compare.metrics import metrics
 from dpviz.learners import get_learner, learner_names
 from dpviz.owners.streams import WAYS
+from dpviz.privacy.gaussian import GaussianNoise
+from dpviz.privacy.geometric import GeometricNoise
+from dpviz.privacy.source import Simulation
 from dpviz.training.params import controls_of
 
 
@@ -100,7 +109,7 @@ def test_every_entrant_is_a_learner_with_these_parameters() -> None:
     for entrant in (*ENTRANTS, *(other for best in OTHERS.values() for others in best.values() for other in others)):
         if entrant.learner in learner_names():  # DP-EBM only where its package is
             assert set(entrant.params) <= set(controls_of(get_learner(entrant.learner).Params))
-    assert {entrant.learner for entrant in ENTRANTS} - set(learner_names()) <= {"dp-ebm"}
+    assert {entrant.learner for entrant in ENTRANTS} - set(learner_names()) <= {"dp-ebm", *STYLES}
 
 
 def test_what_is_stated_is_measured_at_the_same_epsilon_or_a_smaller_one() -> None:
@@ -182,7 +191,8 @@ def test_the_page_says_what_is_reached_and_who_is_ahead() -> None:
     found += scored(RIVAL_BEST, 0.1, 0.10, 0.12) + scored(RIVAL_BEST, 0.54, 0.45, 0.41)
     found += scored(OURS, 0.07, 0.83, 0.84, data="Adult", auc=0.88) + scored(PUBLISHED_BEST, 0.07, 0.80, 0.81, data="Adult")
     streams = streamed("no filter", 0.54, 0.3, 0.3) + streamed("filter", 0.54, 0.3, 0.42)
-    page = boosting_page(found, streams, {}, Plan(), made="Made now.")
+    others = scored(OURS, 0.1, 0.8, 0.8, data="credit", auc=0.84) + scored(DRAWN, 0.1, 0.8, 0.8, data="credit", auc=0.83)
+    page = boosting_page(found, streams, {}, others, Plan(), made="Made now.")
     assert "Of 3 numbers that the paper states for S-GBDT itself, 1 are reached here as published and 3 by the redesign." in page
     assert "Of 0 numbers that its authors released later, 0 are reached" in page
     assert page.index("| released later |") > page.rindex("| paper |")
@@ -197,6 +207,7 @@ def test_the_page_says_what_is_reached_and_who_is_ahead() -> None:
     assert "| 0.1 | **.310 ± .010** | - | .110 ± .010 |" in page
     assert "| filter | 0.54 | 2.50 / 2.50 | 2.50 / 2.50 | .420 ± .000 | 25% / 75% |" in page
     assert "## Adult: AUC" in page
+    assert "| credit: AUC | 0.1 | - | 0.840 ± 0.000 | - | 0.830 ± 0.000 |" in page
     assert "epsilon (add/remove one row)" in page
     assert "delta 5e-08" in page
 
@@ -225,7 +236,7 @@ def test_owners_stand_beside_one_trainer() -> None:
 
 
 def test_without_the_paper_s_epsilons_the_page_says_so() -> None:
-    assert "Nothing of it was measured." in boosting_page(scored(STATIC, 3.0, 0.1, 0.2), [], {}, Plan(), made="Made now.")
+    assert "Nothing of it was measured." in boosting_page(scored(STATIC, 3.0, 0.1, 0.2), [], {}, [], Plan(), made="Made now.")
 
 
 def test_figures_hold_every_point_that_was_measured() -> None:
@@ -271,6 +282,7 @@ def test_the_command_writes_the_page_it_prints_and_the_figures_beside_it(
 ) -> None:
     short = [replace(e, params=e.params | {"rounds": 16}) if e.learner.startswith("s-gbdt") else e for e in ENTRANTS]
     monkeypatch.setattr(bench_boosting_entrants, "ENTRANTS", short)
+    monkeypatch.setattr(bench_boosting_elsewhere, "TABLES", (Other("abalone"), Other("abalone", "Length", 3), Other("not here")))
     monkeypatch.setattr(bench_boosting_owners, "CASES", (Case(1), Case(2, colluding=1)))
     out = tmp_path / "boosting.md"
     assert main(["boosting", "--data", str(folder), "--quick", "--out", str(out)]) == 0
@@ -283,6 +295,8 @@ def test_the_command_writes_the_page_it_prints_and_the_figures_beside_it(
         "## Abalone: rows that come late",
         "## Abalone: several owners",
         "## Time",
+        "| abalone: R² | 0.1 |",
+        "| abalone, Length, ranges 3 times as wide: R² | 0.5 |",
     ):
         assert words in page
     table = pd.read_csv(tmp_path / "boosting_figures.csv")
@@ -293,3 +307,51 @@ def test_the_command_writes_the_page_it_prints_and_the_figures_beside_it(
 def test_a_folder_without_the_data_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["boosting", "--data", str(tmp_path)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+class Kept:
+    """A source that adds no noise, draws the same, and keeps what it was asked for in units of the noise."""
+
+    name, seed = "kept", None
+
+    def __init__(self) -> None:
+        self.sums: list[np.ndarray] = []
+        self.rng = np.random.default_rng(1)
+
+    def draw(self, mechanism, values):
+        if isinstance(mechanism, GaussianNoise):
+            self.sums.append(values.ravel() / mechanism.scale)
+            return values
+        if isinstance(mechanism, GeometricNoise):  # the first score, the same for both tables
+            return np.zeros_like(values)
+        return mechanism.sample(values, self.rng)
+
+
+@pytest.mark.parametrize("style", [Style(1, 1, 4), Style(1, 2, 4, drawn=True)])
+def test_one_row_moves_a_comparator_s_sums_by_what_its_event_pays_for(folder: Path, style: Style) -> None:
+    [(_, data)] = boosting_data(folder, ["Adult"])
+    few = data.take(np.arange(data.n_rows - 1), share=1.0)
+    with_it, without = Kept(), Kept()
+    _, event = fit_by_histograms(data, style, epsilon=1.0, delta=1e-6, source=with_it)
+    fit_by_histograms(few, style, epsilon=1.0, delta=1e-6, source=without)
+    rounds = event.events[-1]
+    moved = sum(np.square(one - other).sum() for one, other in zip(with_it.sums, without.sums, strict=True))
+    assert 0.5 * rounds.rounds < moved * rounds.noise_multiplier**2 < rounds.rounds * (1 + 1e-6)
+    assert Ledger(event).guarantee.epsilon <= 1
+
+
+@pytest.mark.parametrize("style", STYLES.values())
+def test_comparators_learn_where_noise_is_little(folder: Path, style: Style) -> None:
+    for name, least in (("Abalone", 0.7), ("Adult", 0.75)):
+        [(_, data)] = boosting_data(folder, [name])
+        model, _ = fit_by_histograms(data, replace(style, trees=40), epsilon=1e4, delta=1e-6, source=Simulation(1))
+        found = metrics(model, data, data)
+        assert found.get("r2", found.get("accuracy")) > least
+
+
+def test_wider_ranges_hold_the_same_rows(folder: Path) -> None:
+    [(_, data)] = boosting_data(folder, ["Abalone"])
+    wide = widened(data, 300)
+    assert wide.schema.feature("Length").high == 300
+    assert wide.schema.target == data.schema.target
+    np.testing.assert_array_equal(wide.columns[1], data.columns[1])

@@ -20,8 +20,12 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema
 
-#: Where bins end, as shares of the declared range: eighths, and finer towards both ends, where long tails have their bulk.
-EDGES = np.unique([0, *(k / 8 for k in range(1, 8)), *(2.0**-k for k in range(4, 9)), *(1 - 2.0**-k for k in range(4, 9)), 1])
+#: Where bins end, as shares of the declared range: eighths, and 2^-k from both ends as far as PF-tree's grid goes, because ranges
+#: of long tails have nearly all rows at one end.
+_ENDS = 2.0 ** -np.arange(4, 17)
+EDGES = np.unique([*(np.arange(9) / 8), *_ENDS, *(1 - _ENDS)])
+#: What is assumed of a range before any row is counted: half that all bins hold as much, half that rows lie everywhere alike.
+_PRIOR = (np.diff(EDGES) + 1 / (len(EDGES) - 1)) / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +60,10 @@ def _counts(feature: NumericFeature, column: np.ndarray) -> np.ndarray:
 
 
 def _below(noisy: np.ndarray, noise: float, n_public: int) -> np.ndarray:
-    """Shares up to every edge: noisy counts projected onto what adds up to the declared count, then mixed with equal ones."""
+    """Shares up to every edge: noisy counts projected onto what adds up to the declared count, then mixed with _PRIOR."""
     falling = np.sort(noisy)[::-1]
     over = (np.cumsum(falling) - n_public) / np.arange(1, len(noisy) + 1)
     threshold = over[np.flatnonzero(falling > over)[-1]]
-    equal = min(1.0, noise * math.sqrt(len(noisy)) / n_public)
-    shares = (1 - equal) * np.maximum(noisy - threshold, 0.0) / n_public + equal / len(noisy)
+    doubt = min(1.0, noise * math.sqrt(len(noisy)) / n_public)
+    shares = (1 - doubt) * np.maximum(noisy - threshold, 0.0) / n_public + doubt * _PRIOR
     return np.concatenate([[0.0], np.cumsum(shares) / shares.sum()])

@@ -63,16 +63,26 @@ def test_noisy_shares_rise_from_0_to_1(noise):
             assert (np.diff(below) >= 0).all()
 
 
-def test_noise_that_drowns_the_counts_leaves_equal_shares():
+def test_noise_that_drowns_the_counts_leaves_what_was_assumed_of_the_range():
     found = release_masses(rows(), 1e6, 1, source=Simulation(1)).below[0]
-    np.testing.assert_allclose(found, np.linspace(0, 1, len(EDGES)))
+    np.testing.assert_allclose(found, (EDGES + np.linspace(0, 1, len(EDGES))) / 2)
+
+
+@pytest.mark.parametrize("high", [True, False])
+def test_cuts_reach_rows_that_crowd_in_a_thousandth_of_the_range(high):
+    """A declared range of a long tail: without fine ends, no cut would fall among the rows."""
+    schema = Schema((NumericFeature("x", 0, 1000),), ClassTarget("y", ("n", "p")), n_public=10_000)
+    x = np.linspace(0, 1, 10_000)
+    data = EncodedDataset(schema, (1000 - x if high else x,), np.zeros(10_000, dtype=np.uint8))
+    cuts = 1000 * release_masses(data, 20.0, 1, source=Simulation(2)).quantiles(0, np.array([0.25, 0.5, 0.75]))
+    assert np.abs((1000 - cuts[::-1] if high else cuts) - [0.25, 0.5, 0.75]).max() < 0.1
 
 
 def test_cuts_are_quantiles_of_what_was_released():
     masses = Masses({0: np.where(EDGES > 0, 1.0, 0.0), 2: EDGES})
     drawing = Drawing(SCHEMA, 0.5, masses, Simulation(4))
     of_x, of_w = (np.concatenate([drawing.part(place, 4, grouped=False).cuts for _ in range(100)]) for place in (0, 2))
-    assert 0 < of_x.min() < 0.01 < 0.05 < of_x.max() <= 16 / 256
+    assert 0 < of_x.min() < 0.01 * 2**-8 < 0.05 * 2**-8 < of_x.max() <= 2.0**-12
     assert len(of_x) == len(of_w) == 300
     assert np.histogram(of_w, 4, (0, 160))[0].min() > 50
     assert set(of_w % 1) == {0.5}
