@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from benchmarks.boosting.entrants import DRAWN, HIST, OURS, Entrant
 from benchmarks.boosting.figures import AUC, R2, scores
 from benchmarks.boosting.measure import Plan, Scored, measure
@@ -15,6 +13,7 @@ from benchmarks.data import benchmark_schema, manifest
 from benchmarks.page import markdown_table
 from dpviz.io.csv import read_csv
 from dpviz.io.samples import load_sample
+from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.proposal import propose_schema
@@ -77,7 +76,7 @@ def other_data(folder: Path) -> Iterator[tuple[str, EncodedDataset]]:
                 yield other.title, widened(encode(raw, benchmark_schema(raw, listed[other.name])), other.wider)
             else:
                 data = encode(raw, propose_schema(raw, other.target))
-                rows = np.random.default_rng(7).permutation(data.n_rows)[:_FEW]
+                rows = generator(7).permutation(data.n_rows)[:_FEW]
                 yield other.title, data.take(rows, share=len(rows) / data.n_rows)
 
 

@@ -20,11 +20,10 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema
 
-#: Where bins end, as shares of the declared range: eighths, and 2^-k from both ends as far as PF-tree's grid goes, because ranges
-#: of long tails have nearly all rows at one end.
+#: Where bins end, as shares of the declared range: eighths, and as near to both ends, where long tails crowd, as PF-tree's grid.
 _ENDS = 2.0 ** -np.arange(4, 17)
 EDGES = np.unique([*(np.arange(9) / 8), *_ENDS, *(1 - _ENDS)])
-#: What is assumed of a range before any row is counted: half that all bins hold as much, half that rows lie everywhere alike.
+#: The shares assumed before any row is counted: half alike for all bins, half by their width.
 _PRIOR = (np.diff(EDGES) + 1 / (len(EDGES) - 1)) / 2
 
 

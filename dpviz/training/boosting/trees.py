@@ -4,8 +4,7 @@ Three shapes. *One feature*: every tree uses a single feature; all features take
 boosting). *Two features*: random pairs. *Random*: every node of a complete tree draws a feature and a point of its declared
 range, or one category against the rest, as in the paper. In the first two, cuts lie at uniform points of the declared range or,
 in a share `multiscale` of the trees, on the public multi-scale grid, which follows long tails; where `masses` were released, cuts
-are their quantiles instead. Every category has a child of its
-own; in pairs, random groups of categories share a cell.
+are their quantiles. Every category has a child of its own; in pairs, random groups of categories share a cell.
 
 Source: Kirschte et al. 2023, Algorithm 5; Nori et al. 2021 (features in turn); this project (pairs, grid, groups).
 """
