@@ -4,10 +4,10 @@
 measured accuracy next to the papers' tables; `poisoning`, `backdoor`, `forests`, `boosting` and `curves` do so for poisoning
 guarantees, a backdoor, random forests, boosted trees and the papers' other figures, `probabilities` measures pf-tree's leaves and
 its private test; `load` lets twenty people into the dashboard and measures what they wait for a tree, `memory` what visits leave
-behind, `outofcore` trees on tables larger than memory. `differences`, `evidence` and `learners` measure nothing: they write pages
-from what learners declare, and where every table, figure and claim stands. The exit code is 0 whether or not a target is met.
-Targets hold for 10,000 rows and more. `mutants` makes changes that would break privacy and exits with 1 if the tests do not
-notice one.
+behind, `outofcore` trees on tables larger than memory, `engines` questions to databases. `differences`, `evidence` and `learners`
+measure nothing: they write pages from what learners declare, and where every table, figure and claim stands. The exit code is 0
+whether or not a target is met. Targets hold for 10,000 rows and more. `mutants` makes changes that would break privacy and exits
+with 1 if the tests do not notice one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptio
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks import engines as bench_engines
 from benchmarks import evidence as bench_evidence
 from benchmarks import probabilities as bench_probabilities
 from benchmarks import speed as bench_speed
@@ -103,6 +104,8 @@ def parser() -> ArgumentParser:
     memory_page.add_arguments(memory)
     outofcore = topics.add_parser("outofcore", help="tables larger than memory", description=outofcore_page.__doc__)
     outofcore_page.add_arguments(outofcore)
+    engines = topics.add_parser("engines", help="questions to databases", description=bench_engines.__doc__)
+    bench_engines.add_arguments(engines)
     differences = topics.add_parser("differences", help="what learners do otherwise than their papers")
     differences.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
     differences.set_defaults(run=_differences)

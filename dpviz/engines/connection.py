@@ -31,8 +31,8 @@ class Connection(Protocol):
     def kinds(self, table: Sequence[str]) -> dict[str, ColumnKind | str]:
         """Type of every column, in order; for a type that is not read, its name. Empty where there is no such table."""
 
-    def make_encoded(self, encoding: Expression, n_features: int, *, ordered: bool) -> str:
-        """The encoded rows, numbered as they are stored or in the order of `o`; returns the name of the temporary table."""
+    def make_encoded(self, encoding: Expression, names: Sequence[str], *, ordered: bool) -> str:
+        """The encoded rows, columns of these `names`, numbered as stored or in the order of `o`; returns the temporary table."""
 
     def make_parts(self, encoded: str, parts: np.ndarray) -> str:
         """The usable rows, each with the part its coin sends it to; returns the name of the temporary table."""

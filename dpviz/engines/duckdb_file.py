@@ -56,9 +56,9 @@ class DuckDBFile:
             found = self._base.execute(select, list(reversed(table))).fetchall()
         return {name: _kind(kind) for name, kind in found}
 
-    def make_encoded(self, encoding: Expression, n_features: int, *, ordered: bool) -> str:
+    def make_encoded(self, encoding: Expression, names: Sequence[str], *, ordered: bool) -> str:
         """The encoded rows, numbered."""
-        return self._make(numbering(written(encoding, "duckdb"), n_features, ordered=ordered))
+        return self._make(numbering(written(encoding, "duckdb"), names, ordered=ordered))
 
     def make_parts(self, encoded: str, parts: np.ndarray) -> str:
         """The usable rows with their parts."""

@@ -38,6 +38,11 @@ def column(name: str) -> Expression:
     return exp.column(exp.to_identifier(name, quoted=True))
 
 
+def double(value: float) -> Expression:
+    """A number, to the last bit."""
+    return _literal(repr(value), ColumnKind("double"))
+
+
 def outcome_of(cell: Expression, found: Outcomes, words: Words) -> Expression:
     """The outcome of a cell."""
     match found.kind.kind:

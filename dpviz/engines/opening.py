@@ -36,7 +36,7 @@ def open_table(address: str, schema: Schema) -> EngineRows:
         Spark's own configuration. `&order=COLUMN` numbers the rows by a column, so that a seed gives the same tree as for a file
         in this order; otherwise they are numbered as they are stored.
     schema : Schema
-        Public, and declared before anything is read. The target is one of classes.
+        Public, and declared before anything is read.
 
     Raises
     ------

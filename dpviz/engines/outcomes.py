@@ -15,14 +15,16 @@ import numpy as np
 
 from dpviz.engines.kinds import ColumnKind, last_places
 from dpviz.errors import SchemaError
-from dpviz.table.candidates import FeatureCandidates, bin_column
+from dpviz.table.candidates import FeatureCandidates, bin_column, thresholds_candidates
 from dpviz.table.dates import DateFeature
 from dpviz.table.new_rows import encode_new
 from dpviz.table.raw import MISSING_MARKS, NumberColumn, RawColumn, RawTable, finite_number, parse_numbers
-from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
 
 #: The outcome of a cell that takes its row out.
 DROPPED = -1
+#: Decimals of so many digits become the nearest double in every engine.
+_MOST_DIGITS = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,15 @@ def class_outcomes(target: ClassTarget, kind: ColumnKind) -> Outcomes:
     """Outcomes of the target's column: codes of classes. Raises SchemaError."""
     feature = CategoricalFeature(target.name, target.classes, groups=target.groups)
     return feature_outcomes(feature, FeatureCandidates(len(target.classes)), kind)
+
+
+def band_outcomes(target: NumericTarget, cuts: np.ndarray, kind: ColumnKind) -> Outcomes:
+    """Outcomes of a target that is a number: its band; band b holds (cuts[b-1], cuts[b]]. Raises SchemaError."""
+    if kind.kind == "single" or kind.digits > _MOST_DIGITS:
+        what = f"32-bit floats and decimals of more than {_MOST_DIGITS} digits are not the same numbers here and in the engine."
+        raise SchemaError(what, field=target.name, remedy="Read the table through a view that casts the target to double.")
+    feature = NumericFeature(target.name, target.low, target.high, missing_codes=target.missing_codes)
+    return feature_outcomes(feature, thresholds_candidates(cuts), kind)
 
 
 @dataclass(frozen=True)

@@ -68,10 +68,10 @@ class PostgreSQL:
             found = self._execute(_COLUMNS, [name])
         return {column: _kind(kind, modifier) for column, kind, modifier in found}
 
-    def make_encoded(self, encoding: Expression, n_features: int, *, ordered: bool) -> str:
+    def make_encoded(self, encoding: Expression, names: Sequence[str], *, ordered: bool) -> str:
         """The encoded rows, numbered."""
         fenced = f"{written(encoding, 'postgres')} OFFSET 0"  # or every use of a bin would find it anew
-        return self._make(numbering(fenced, n_features, ordered=ordered))
+        return self._make(numbering(fenced, names, ordered=ordered))
 
     def make_parts(self, encoded: str, parts: np.ndarray) -> str:
         """The usable rows with their parts. Coins are copied, not written into a statement, so that no log holds them."""

@@ -17,15 +17,22 @@ if TYPE_CHECKING:
 def read_rows(address: str, columns: Sequence[str]) -> Iterator[tuple[list[object], pa.RecordBatch]]:
     """(what the column named behind `order=` holds, the columns) of every row, in this column's order, some rows at a time.
 
-    Nothing is kept of the rows here. Raises EngineError, SchemaError or MissingExtra: before a row is read, but for failures.
+    Nothing is kept of the rows here. Raises EngineError, SchemaError or MissingExtra: before a row is read, but for failures and
+    for a key that is missing or stands in two rows.
     """
     found = parse_address(address)
     if not found.order:
         what = "A table in an engine has no lines, so a column must say which answer is whose."
         raise EngineError("order", what, remedy="Name one that tells the rows apart, such as a key: &order=COLUMN.")
     wanted = tuple(dict.fromkeys((*columns, found.order)))
+    last: list[object] = [None]
     for _, batch in _read(found, wanted, None):
-        yield batch.column(found.order).to_pylist(), batch.select(list(columns))
+        keys = batch.column(found.order).to_pylist()
+        if any(key is None or key != key or key == before for before, key in zip(last + keys, keys, strict=False)):
+            what = "A row has no key, or two rows have the same, so nobody could tell which answer is whose."
+            raise EngineError("order", what, remedy="Name a column that is different in every row: &order=COLUMN.")
+        last = keys[-1:] or last
+        yield keys, batch.select(list(columns))
 
 
 def read_columns(address: str, most_rows: int) -> Iterator[tuple[float, pa.RecordBatch]]:

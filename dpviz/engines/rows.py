@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import NoReturn
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from dpviz.engines.address import Address
 from dpviz.engines.connection import Connection
 from dpviz.engines.duckdb_file import DuckDBFile
 from dpviz.engines.kinds import ColumnKind
-from dpviz.engines.outcomes import Outcomes, class_outcomes, feature_outcomes
+from dpviz.engines.outcomes import Outcomes, band_outcomes, class_outcomes, feature_outcomes
 from dpviz.engines.postgresql import PostgreSQL
 from dpviz.engines.spark import Spark
 from dpviz.engines.statements import (
@@ -22,12 +21,14 @@ from dpviz.engines.statements import (
     counting_leaves,
     counting_level,
     counting_rows,
+    encoded_names,
     encoding,
     grid_for,
     leaf_of_row,
     place_of_row,
     sorting,
 )
+from dpviz.engines.sums import summing
 from dpviz.errors import EngineError, SchemaError
 from dpviz.installation import require_extra
 from dpviz.models.packed_forest import PackedTrees
@@ -38,8 +39,9 @@ from dpviz.table.dataset import EncodingReport
 from dpviz.table.schema import ClassTarget, Schema
 from dpviz.training.counting.contract import CountedRows, Measure
 from dpviz.training.counting.levels import Division, LevelNode, level_root
+from dpviz.training.halving import banded_schema, target_cuts
 
-#: The learner whose trees count rows in order of their values, and the one that draws its thresholds.
+#: The learner whose many thresholds no bins tell apart, and the one that draws its own.
 FOREST, OWN_BINS = "pf-forest", "diffprivlib-tree"
 
 
@@ -54,9 +56,8 @@ class EngineRows(CountedRows):
     """
 
     def __init__(self, connection: Connection, table: Sequence[str], schema: Schema, order: str = "") -> None:
-        if not isinstance(schema.target, ClassTarget):
-            raise _uncounted("A target that is a number cannot be counted in an engine.")
         self.schema = schema
+        self._classes = (schema if isinstance(schema.target, ClassTarget) else banded_schema(schema, target_cuts(schema))).classes
         self._connection = connection
         self._table = tuple(table)
         self._order = order
@@ -107,8 +108,8 @@ class EngineRows(CountedRows):
         self.book()
         if not self._digest:
             found = hashlib.sha256(repr(self.schema).encode())
-            for batch in self._connection.batches(sorting(self._encode(), len(self.schema.features))):
-                found.update(np.column_stack([column.to_numpy() for column in batch]).astype("<i8").tobytes())
+            for batch in self._connection.batches(sorting(self._encode(), self.schema)):
+                found.update(np.column_stack([_bits(column.to_numpy()) for column in batch]).tobytes())
             self._digest = found.hexdigest()
         return self._digest
 
@@ -123,7 +124,7 @@ class EngineRows(CountedRows):
             self._is_booked = True
 
     def refuse(self, learner: str) -> None:
-        """Raise EngineError for a learner that wants its rows in order of their values: an engine would have to sort them.
+        """Raise EngineError for a learner that asks for values: bins are all that the engine keeps of features.
 
         And, where the register is to recognise the rows, for one with bins of its own: they would be of another snapshot.
         """
@@ -148,7 +149,7 @@ class EngineRows(CountedRows):
         self, grid: CandidateGrid, parts: np.ndarray | None, divisions: Mapping[int, Division], places: Sequence[int]
     ) -> np.ndarray:
         """Class counts per bin of the nodes at `places`: one pass of the engine."""
-        found = np.zeros((len(places), grid.n_bins, len(self.schema.classes)), dtype=np.int64)
+        found = np.zeros((len(places), grid.n_bins, len(self._classes)), dtype=np.int64)
         node = {place: number for number, place in enumerate(places)}
         table = self._encode(grid) if parts is None else self._parted(grid, parts)
         asked = counting_level(table, place_of_row(divisions, places), len(grid.features), of_part_0=parts is not None)
@@ -170,13 +171,19 @@ class EngineRows(CountedRows):
         """Raises EngineError: see `refuse`."""
         raise _uncounted("A forest of random trees cannot be counted in an engine.")
 
-    def banded(self, cuts: np.ndarray) -> NoReturn:
-        """Raises EngineError; the constructor did."""
-        raise _uncounted("A target that is a number cannot be counted in an engine.")
+    def banded(self, cuts: np.ndarray) -> EngineRows:
+        """These rows: numbers are encoded together with their bands."""
+        assert np.array_equal(cuts, target_cuts(self.schema))
+        return self
 
-    def sums(self, measure: Measure, root: Node, parts: np.ndarray | None, part: int) -> NoReturn:
-        """Raises EngineError; the constructor did."""
-        raise _uncounted("A target that is a number cannot be counted in an engine.")
+    def sums(self, measure: Measure, root: Node, parts: np.ndarray | None, part: int) -> np.ndarray:
+        """Sums over the rows of a part, by leaf."""
+        grid = grid_for(root, self._grid, self.schema)
+        found = np.zeros((Tree(self.schema, root).n_leaves, measure.width), dtype=np.int64)
+        table, chosen = (self._encode(grid), None) if parts is None else (self._parted(grid, parts), part)
+        for leaf, *sums in self._connection.rows(summing(table, measure, leaf_of_row(root, grid), chosen)):
+            found[leaf] = sums
+        return found
 
     def _use(self, grid: CandidateGrid) -> None:
         """Bins are those of `grid` from here on; what was encoded for others is dropped, so that a fit has one snapshot."""
@@ -194,14 +201,16 @@ class EngineRows(CountedRows):
         self._use(used)
         if not self._encoded:
             columns = [*_outcomes(used, self._kinds), self._of_target()]
-            asked = encoding(self._table, columns, self._connection.words, self._order)
-            self._encoded = self._connection.make_encoded(asked, len(used.features), ordered=bool(self._order))
+            asked = encoding(self._table, columns, self.schema, self._connection.words, self._order)
+            self._encoded = self._connection.make_encoded(asked, encoded_names(self.schema), ordered=bool(self._order))
         return self._encoded
 
     def _of_target(self) -> tuple[str, Outcomes]:
         target = self.schema.target
-        assert isinstance(target, ClassTarget)
-        return target.name, class_outcomes(target, self._kinds[target.name])
+        kind = self._kinds[target.name]
+        if isinstance(target, ClassTarget):
+            return target.name, class_outcomes(target, kind)
+        return target.name, band_outcomes(target, target_cuts(self.schema), kind)
 
     def _parted(self, grid: CandidateGrid, parts: np.ndarray) -> str:
         """The temporary table of usable rows with their parts; of one fit at a time."""
@@ -213,6 +222,11 @@ class EngineRows(CountedRows):
             self._with_parts = self._connection.make_parts(self._encode(grid), parts)
             self._parts = parts
         return self._with_parts
+
+
+def _bits(column: np.ndarray) -> np.ndarray:
+    """Whole numbers as they are, others by their bits; zero has one form."""
+    return (column + 0.0).astype("<f8").view("<i8") if column.dtype.kind == "f" else column.astype("<i8")
 
 
 def _outcomes(grid: CandidateGrid, kinds: Mapping[str, ColumnKind]) -> Iterable[tuple[str, Outcomes]]:
@@ -243,9 +257,7 @@ def kinds_of(connection: Connection, table: Sequence[str], columns: Iterable[str
 
 
 def _uncounted(what: str) -> EngineError:
-    return EngineError(
-        "uncounted", what, remedy="Export the table as Parquet and train on the file, or grow a 'pf-tree' of classes."
-    )
+    return EngineError("uncounted", what, remedy="Export the table as Parquet and train on the file, or grow a 'pf-tree'.")
 
 
 def connect(address: Address) -> Connection:

@@ -18,7 +18,7 @@ from dpviz.engines.address import Address
 from dpviz.engines.connection import ROWS_AT_ONCE, in_our_words, new_name
 from dpviz.engines.expressions import Words
 from dpviz.engines.kinds import ColumnKind
-from dpviz.engines.statements import blocks, encoded_names, joining, usable, written
+from dpviz.engines.statements import blocks, joining, usable, written
 
 _WHOLE = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 _OTHERS = {"float": "single", "double": "double", "string": "text", "boolean": "boolean", "date": "date"}
@@ -49,20 +49,20 @@ class Spark:
                 return {}
             return {field.name: _kind(field.dataType) for field in self._session.table(name).schema}
 
-    def make_encoded(self, encoding: Expression, n_features: int, *, ordered: bool) -> str:
+    def make_encoded(self, encoding: Expression, names: Sequence[str], *, ordered: bool) -> str:
         """The encoded rows, in the order of partitions and within them."""
-        names = ", ".join(encoded_names(n_features))
+        kept = ", ".join(names)
         encoded = f"{written(encoding, 'spark')}{' ORDER BY o' if ordered else ''}"
-        stored = self._keep(f"SELECT {names}, monotonically_increasing_id() AS id FROM ({encoded})")
+        stored = self._keep(f"SELECT {kept}, monotonically_increasing_id() AS id FROM ({encoded})")
         partition = f"shiftright(id, {_WITHIN})"
-        ok = usable(n_features)
+        ok = usable(names)
         counted = self.rows(f"SELECT {partition}, COUNT(*) FROM {stored} WHERE {ok} GROUP BY {partition}", as_written=True)
         before = np.cumsum([0] + [count for _, count in sorted(counted)])
         offsets = [(partition, int(start)) for (partition, _), start in zip(sorted(counted), before, strict=False)]
         begins = self._keep_rows(offsets, "p BIGINT, before BIGINT")
         running = f"SUM(CASE WHEN {ok} THEN 1 ELSE 0 END) OVER (PARTITION BY {partition} ORDER BY id)"
         number = f"CASE WHEN {ok} THEN before + {running} - 1 END AS k"
-        made = self._keep(f"SELECT {names}, {number} FROM {stored} s LEFT JOIN {begins} ON {partition} = p")
+        made = self._keep(f"SELECT {kept}, {number} FROM {stored} s LEFT JOIN {begins} ON {partition} = p")
         self.drop(begins)
         self.drop(stored)
         return made

@@ -1,8 +1,8 @@
 """The questions put to an engine, as SQL. Names in them are random, the user's are quoted, and results are counts.
 
-The encoded table has one small integer per feature (`b0`, `b1`, ...), the class `y`, and `k`: the number of the row among those
-that can be used, NULL for the others. Coins come in blocks of `BLOCK` rows: `first` is the number of a block's first row, `parts`
-its coins, one digit per row.
+The encoded table has one small integer per feature (`b0`, `b1`, ...), the class `y` (of a numeric target its band, and the
+number `v`), and `k`: the number of the row among those that can be used, NULL for the others. Coins come in blocks of `BLOCK`
+rows: `first` is the number of a block's first row, `parts` its coins, one digit per row.
 """
 
 from __future__ import annotations
@@ -13,28 +13,35 @@ import numpy as np
 from sqlglot import exp, parse_one
 from sqlglot.expressions import Expression
 
-from dpviz.engines.expressions import Words, column, outcome_of
+from dpviz.engines.expressions import Words, column, double, outcome_of
 from dpviz.engines.kinds import ColumnKind
 from dpviz.engines.outcomes import Outcomes
 from dpviz.models.tree import Branch, Node, SubsetRule, ThresholdRule, Tree
 from dpviz.table.candidates import CandidateGrid, FeatureCandidates, prefix_candidates, thresholds_candidates
-from dpviz.table.schema import CategoricalFeature, Schema
+from dpviz.table.schema import CategoricalFeature, NumericTarget, Schema
 from dpviz.training.counting.levels import Division
 
 #: Rows whose coins are one text; PostgreSQL packs texts of more than 2 kB, and would unpack them for every row.
 BLOCK = 1024
 #: Parts that one digit can tell apart.
 MOST_PARTS = 9
+#: The column of a target that is a number.
+VALUE = "v"
 
 
-def encoding(table: Sequence[str], columns: Sequence[tuple[str, Outcomes]], words: Words, order: str = "") -> Expression:
+def encoding(
+    table: Sequence[str], columns: Sequence[tuple[str, Outcomes]], schema: Schema, words: Words, order: str = ""
+) -> Expression:
     """SELECT bins and class of every row of `table` (its name, part by part), and the column `order` as `o` if there is one.
 
     The last of `columns` is the target.
     """
     outcomes = (outcome_of(column(name), found, words) for name, found in columns)
-    names = encoded_names(len(columns) - 1)
-    selected = [exp.alias_(exp.cast(outcome, "smallint"), name) for outcome, name in zip(outcomes, names, strict=True)]
+    names = zip(outcomes, encoded_names(schema), strict=False)
+    selected: list[Expression] = [exp.alias_(exp.cast(outcome, "smallint"), name) for outcome, name in names]
+    if isinstance(target := schema.target, NumericTarget):
+        raised = exp.Greatest(this=exp.cast(column(target.name), "double"), expressions=[double(target.low)])
+        selected.append(exp.alias_(exp.Least(this=raised, expressions=[double(target.high)]), VALUE))
     if order:
         selected.append(exp.alias_(column(order), "o"))
     return exp.select(*selected).from_(table_named(table))
@@ -59,9 +66,10 @@ def table_rows(table: Sequence[str]) -> Expression:
     return exp.select("COUNT(*)").from_(table_named(table))
 
 
-def encoded_names(n_features: int) -> list[str]:
-    """Columns of the encoded table."""
-    return [*(f"b{number}" for number in range(n_features)), "y"]
+def encoded_names(schema: Schema) -> list[str]:
+    """Columns of the encoded table, `k` aside."""
+    value = [VALUE] if isinstance(schema.target, NumericTarget) else []
+    return [*(f"b{number}" for number in range(schema.n_features)), "y", *value]
 
 
 def table_named(parts: Sequence[str]) -> exp.Table:
@@ -70,17 +78,16 @@ def table_named(parts: Sequence[str]) -> exp.Table:
     return exp.Table(**dict(zip(("this", "db", "catalog"), reversed(quoted), strict=False)))
 
 
-def usable(n_features: int) -> str:
+def usable(names: Sequence[str]) -> str:
     """True for a row that no cell takes out."""
-    return " AND ".join(f"{name} >= 0" for name in encoded_names(n_features))
+    return " AND ".join(f"{name} >= 0" for name in names if name != VALUE)
 
 
-def numbering(encoded: str, n_features: int, *, ordered: bool) -> str:
+def numbering(encoded: str, names: Sequence[str], *, ordered: bool) -> str:
     """SELECT the encoded rows with their number among the usable ones: as they come, or in the order of `o`."""
     window = f"{'ORDER BY o ' if ordered else ''}ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
-    running = f"CAST(SUM(CASE WHEN {usable(n_features)} THEN 1 ELSE 0 END) OVER ({window}) AS BIGINT) - 1"
-    names = ", ".join(encoded_names(n_features))
-    return f"SELECT {names}, CASE WHEN {usable(n_features)} THEN {running} END AS k FROM ({encoded}) AS e"
+    running = f"CAST(SUM(CASE WHEN {usable(names)} THEN 1 ELSE 0 END) OVER ({window}) AS BIGINT) - 1"
+    return f"SELECT {', '.join(names)}, CASE WHEN {usable(names)} THEN {running} END AS k FROM ({encoded}) AS e"
 
 
 def counting_rows(encoded: str) -> str:
@@ -93,9 +100,9 @@ def counting_classes(encoded: str) -> str:
     return f"SELECT y, COUNT(*) FROM {encoded} WHERE NOT k IS NULL GROUP BY y"
 
 
-def sorting(encoded: str, n_features: int) -> str:
-    """SELECT the different usable rows in order: bins, class, and how many rows are alike."""
-    names = ", ".join(encoded_names(n_features))
+def sorting(encoded: str, schema: Schema) -> str:
+    """SELECT the different usable rows in order: bins, class, value, and how many rows are alike."""
+    names = ", ".join(encoded_names(schema))
     return f"SELECT {names}, COUNT(*) AS n FROM {encoded} WHERE NOT k IS NULL GROUP BY {names} ORDER BY {names}"
 
 

@@ -13,7 +13,7 @@ from dpviz.__main__ import main
 from dpviz.engines.address import Address, is_address, parse_address
 from dpviz.engines.kinds import ColumnKind
 from dpviz.engines.rows import EngineRows
-from dpviz.errors import EngineError
+from dpviz.errors import EngineError, SchemaError
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.candidates import CandidateGrid, thresholds_candidates
 from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
@@ -121,7 +121,10 @@ class _NothingIsRead:
     words: Any = None
 
     def kinds(self, table: object) -> dict[str, ColumnKind | str]:
-        return {"x": ColumnKind("double"), "y": ColumnKind("text"), "odd": "point", "word": ColumnKind("text")}
+        return {"x": ColumnKind("double"), "y": ColumnKind("text"), "odd": "point", "word": ColumnKind("text")} | {
+            "single": ColumnKind("single"),
+            "long": ColumnKind("decimal", digits=16, scale=2),
+        }
 
     def close(self) -> None:
         """Nothing to drop."""
@@ -148,15 +151,22 @@ def test_a_test_of_a_learner_without_one_is_refused() -> None:
 @pytest.mark.parametrize(
     ("schema", "said"),
     [
-        (Schema(SCHEMA.features, NumericTarget("y", 0, 1)), "cannot be counted"),
         (Schema((NumericFeature("odd", 0, 1),), SCHEMA.target), "type point are not read"),
         (Schema((NumericFeature("none", 0, 1),), SCHEMA.target), "no such column"),
     ],
-    ids=["a number", "a type", "a column"],
+    ids=["a type", "a column"],
 )
 def test_a_schema_that_an_engine_cannot_serve_is_refused(schema: Schema, said: str) -> None:
     with pytest.raises(dpviz.DpvizError, match=said):
         _rows(schema)
+
+
+@pytest.mark.parametrize("kind", ["word", "single", "long"])
+def test_a_number_to_predict_is_the_same_in_every_engine_or_refused(kind: str) -> None:
+    rows = _rows(Schema(SCHEMA.features, NumericTarget(kind, 0, 1), n_public=10))
+    with pytest.raises(SchemaError, match="not the same numbers" if kind != "word" else "holds text") as refused:
+        dpviz.fit("dp-mean", rows, epsilon=1, seed=1)
+    assert "view" in refused.value.remedy
 
 
 def test_rows_are_numbered_by_a_column_there_is() -> None:

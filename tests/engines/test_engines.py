@@ -22,14 +22,17 @@ from dpviz.engines.address import parse_address
 from dpviz.engines.rows import EngineRows, open_rows
 from dpviz.engines.statements import encoded_names
 from dpviz.errors import EngineError
+from dpviz.models.tree import Branch, NumberLeaf, ThresholdRule
 from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import FeatureCandidates, bin_column, multiscale_grid
 from dpviz.table.new_rows import encode_new
 from dpviz.table.raw import RawTable
-from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
 from dpviz.training.counting.in_memory import InMemory
+from dpviz.training.counting.measures import Beyond, Errors, Masses, Steps
+from dpviz.training.honest.window import Window
 from tests.conftest import SEED
-from tests.engines.nasty import SCHEMA, cells, shuffled
+from tests.engines.nasty import HIGH, N_ROWS, SCHEMA, cells, shuffled
 from tests.engines.servers import Engine, InPostgreSQL
 
 LEARNERS = ("pf-tree", "majority", "diffprivlib-tree")
@@ -83,7 +86,7 @@ def _encoded(rows: EngineRows) -> np.ndarray:
     """Bins and class of every row: this test alone takes more than counts out of an engine. In no order but that of its rows."""
     with rows:
         made = rows._encode(multiscale_grid(rows.schema))
-        names = ", ".join(encoded_names(len(rows.schema.features)))
+        names = ", ".join(encoded_names(rows.schema))
         return np.array(rows._connection.rows(f"SELECT {names} FROM {made}"))
 
 
@@ -97,7 +100,30 @@ def test_trees_are_those_of_memory(engine: Engine) -> None:
         assert rows.read_and_used == (3000, data.n_rows)
         for learner in LEARNERS:  # with other bins each
             assert document(learner, rows) == document(learner, data), learner
+    for target in (NumericTarget("Double Dropped", -1000, HIGH, missing_codes=("999",)), NumericTarget("decimal", -3, 99.5)):
+        number = Schema(schema.features, target, n_public=3000)
+        with opened(address, number) as rows:
+            assert document("pf-tree", rows) == document("pf-tree", dpviz.encode(in_memory(given), number)), target.name
+            assert document("dp-mean", rows) == document("dp-mean", dpviz.encode(in_memory(given), number)), target.name
     assert engine.left() == []
+
+
+def test_sums_of_every_measure_are_those_of_memory(engine: Engine) -> None:
+    """Of the hardest numbers, in windows of any width; also where a quotient is too small for PostgreSQL."""
+    given = numbered(cells())
+    target = NumericTarget("double", -1000, HIGH)
+    schema = Schema((NumericFeature("whole", 0, 99, missing_as=50), NumericFeature("id", 0, N_ROWS)), target)
+    data, address = dpviz.encode(in_memory(given), schema), engine.fill("sums", given)
+    low, high = (Branch(ThresholdRule(0, cut), NumberLeaf(0.0), NumberLeaf(0.0)) for cut in (1.5, 60.0))
+    root = Branch(ThresholdRule(1, 30.0), low, high)
+    windows = [Window(0.0, 1000.0), Window(62.5, 7.8125), Window(0.1, 1e-3)]
+    measures = [Steps(target, 2**20), Beyond(target, 0.1), *(Masses(window, 2, 2**20) for window in windows)]
+    measures += [Errors(window, (0.0, 62.5, 1000.3, -0.3), 4, 2**15) for window in windows]
+    parts = np.random.default_rng(SEED).integers(0, 3, data.n_rows).astype(np.uint8)
+    with opened(address, schema) as rows:
+        for measure in measures:
+            np.testing.assert_array_equal(rows.sums(measure, root, None, 0), InMemory(data).sums(measure, root, None, 0))
+        np.testing.assert_array_equal(rows.sums(measure, root, parts, 2), InMemory(data).sums(measure, root, parts, 2))
 
 
 def _wide(schema: Schema) -> Schema:
@@ -113,8 +139,14 @@ def test_the_tree_of_adult_is_that_of_its_file(engine: Engine, shared_data: Path
     schema = dpviz.propose_schema(table, None)
     columns = {c.name: c.numbers() if c.is_numeric else [c.texts[k] if k >= 0 else None for k in c.codes] for c in table.columns}
     data = dpviz.encode(table, schema)
-    with opened(engine.fill("adult", numbered(pa.table(columns))), schema) as rows:
+    address = engine.fill("adult", numbered(pa.table(columns)))
+    with opened(address, schema) as rows:
         assert document("pf-tree", rows) == document("pf-tree", data)
+    age = schema.feature("age")
+    assert isinstance(age, NumericFeature)
+    number = Schema(schema.without("age").features, NumericTarget("age", age.low, age.high), n_public=schema.n_public)
+    with opened(address, number) as rows:
+        assert document("pf-tree", rows) == document("pf-tree", dpviz.encode(table, number))
 
 
 @pytest.mark.slow
@@ -142,6 +174,9 @@ def test_a_table_without_usable_rows_gives_the_tree_of_none(engine: Engine) -> N
         with opened(address, schema) as rows:
             assert document("pf-tree", rows) == document("pf-tree", data)
             assert rows.class_counts().tolist() == [0, 0]
+    number = Schema(schema.features, NumericTarget("Double Dropped", 0, 1), n_public=100)
+    with opened(engine.fill("none", nothing), number) as rows:
+        assert document("pf-tree", rows) == document("pf-tree", dpviz.encode(in_memory(nothing), number))
 
 
 @pytest.mark.slow
@@ -178,6 +213,17 @@ def test_the_register_knows_rows_by_a_digest_of_all_of_them(engine: Engine) -> N
         with open_rows(parse_address(engine.fill(name, numbered(given))), schema) as found:
             assert (found.identity == wanted) == (name != "twice"), name
     assert engine.left() == []
+
+
+def test_numbers_are_part_of_the_digest(duckdb: Engine) -> None:
+    """To the last bit: within one band too; minus zero is zero."""
+    found = []
+    for name, numbers in (("as_is", [0.0, 0.3, 0.6]), ("again", [0.6, -0.0, 0.3]), ("changed", [0.0, 0.3, 0.6 + 2**-50])):
+        given = numbered(pa.table({"x": [1.0, 1.0, 1.0], "y": numbers}))
+        schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", 0, 1), n_public=3)
+        with opened(duckdb.fill(name, given), schema) as rows:
+            found.append(rows.identity)
+    assert found[0] == found[1] != found[2]
 
 
 @pytest.mark.engine

@@ -112,6 +112,34 @@ def test_answers_need_a_column_that_says_whose_they_are(empty: str, order: str, 
         list(read_rows(f"{empty}{order}", ["x"]))
 
 
+@pytest.mark.parametrize("keys", ["(1), (2), (2)", "(1), (NULL)", "('NaN'), (1)", "('NaN'), ('NaN')"])
+def test_a_key_that_tells_no_row_apart_is_refused(keys: str, tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as base:
+        base.execute("CREATE TABLE t (id DOUBLE, x DOUBLE)")
+        base.execute(f"INSERT INTO t VALUES {keys.replace(')', ', 0)')}")
+    with pytest.raises(EngineError, match="which answer is whose"):
+        list(read_rows(f"duckdb:///{tmp_path / 't.duckdb'}?table=t&order=id", ["x"]))
+
+
+def test_the_same_key_in_two_batches_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    batches = [(0.0, pa.record_batch({"id": pa.array(keys, pa.int64()), "x": [0.0] * len(keys)})) for keys in ([], [1], [], [1])]
+    monkeypatch.setattr("dpviz.engines.reading._read", lambda *asked: batches)
+    with pytest.raises(EngineError, match="two rows have the same"):
+        list(read_rows("duckdb:///file?table=t&order=id", ["x"]))
+
+
+def test_nothing_is_written_where_two_rows_have_one_key(
+    given: pa.Table, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as base:
+        base.register("given", given)
+        base.execute("CREATE TABLE t AS SELECT * REPLACE (CASE id WHEN 1024 THEN 1023 ELSE id END AS id) FROM given")
+    out = tmp_path / "answers.csv"
+    assert main(["predict", str(model), f"duckdb:///{tmp_path / 't.duckdb'}?table=t&order=id", "--out", str(out)]) != 0
+    assert "two rows have the same" in capsys.readouterr().err
+    assert not list(tmp_path.glob("answers*"))
+
+
 def test_a_table_without_rows_gives_a_header(empty: str) -> None:
     ((keys, columns),) = read_rows(f"{empty}&order=id", ["x"])
     assert keys == []

@@ -27,6 +27,13 @@ MUTANTS = (
         ("tests/engines/test_engines.py::test_trees_are_those_of_memory[duckdb]",),
     ),
     Mutant(
+        "rows that grew the tree are summed in its leaves in an engine",
+        "dpviz/engines/sums.py",
+        'else f"part = {part}"',
+        'else f"part <= {part}"',
+        ("tests/engines/test_engines.py::test_sums_of_every_measure_are_those_of_memory[duckdb]",),
+    ),
+    Mutant(
         "the register does not see how often a row occurs in an engine",
         "dpviz/engines/statements.py",
         'return f"SELECT {names}, COUNT(*) AS n FROM {encoded}',

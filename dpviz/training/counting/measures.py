@@ -1,6 +1,7 @@
 """Whole numbers that one row adds to a sum: what is asked about numeric targets, row by row.
 
-Only additions, multiplications, divisions, comparisons and rounding of float64: the same bits wherever they are computed.
+Only additions, multiplications, divisions, comparisons and `floor` of float64: the same bits wherever they are computed. What is
+written here, `dpviz/engines/sums.py` writes in SQL, operation by operation.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Steps:
 
     def __call__(self, target: np.ndarray, leaf: np.ndarray) -> np.ndarray:
         """Steps per row."""
-        steps = np.rint(np.clip((target - self.middle) / self.half, -1, 1) * self.steps)
+        steps = np.floor(np.clip((target - self.middle) / self.half, -1, 1) * self.steps + 0.5)
         return steps.astype(np.int64)[:, None]
 
     @property

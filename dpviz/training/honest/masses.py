@@ -16,12 +16,16 @@ import numpy as np
 
 def masses(places: np.ndarray, degree: int, units: int) -> np.ndarray:
     """Units per row and cell, int64 of shape (n_rows, degree + 1), each row's sum is `units`; `places` lie in [0, 1]."""
-    x = np.asarray(places, dtype=np.float64)[:, None]
-    powers = np.arange(degree + 1)
-    times = np.array([math.comb(degree, j) for j in powers], dtype=np.float64)
-    found = np.floor(times * x**powers * (1 - x) ** powers[::-1] * units).astype(np.int64)
+    x = np.asarray(places, dtype=np.float64)
+    times = np.array([math.comb(degree, j) for j in range(degree + 1)], dtype=np.float64)
+    found = np.floor(times * _powers(x, degree) * _powers(1 - x, degree)[:, ::-1] * units).astype(np.int64)
     found[np.arange(len(found)), found.argmax(axis=1)] += units - found.sum(axis=1)
     return found
+
+
+def _powers(x: np.ndarray, degree: int) -> np.ndarray:
+    """1, x, x^2, ... by multiplying one by one: the same bits on every processor and in every engine, unlike `**`."""
+    return np.multiply.accumulate(np.stack([np.ones_like(x), *[x] * degree], axis=1), axis=1)
 
 
 def weights_of(polynomial: Sequence[float], degree: int) -> np.ndarray:

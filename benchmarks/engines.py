@@ -1,0 +1,138 @@
+"""Processor seconds of each question that dpviz puts to DuckDB, PostgreSQL and Spark, on servers that it starts for itself.
+
+Of PostgreSQL its server counts, of Spark its Java with one thread, of DuckDB this process. What is not installed is left out.
+"""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import dpviz
+from benchmarks.page import made_today, markdown_table, show_page
+from dpviz.commands import console
+from dpviz.engines.reading import read_rows
+from dpviz.evaluation.compare.metrics import answered_by_leaf
+from dpviz.models.tree import Leaf, Tree
+from dpviz.randomness import generator
+from dpviz.table.candidates import multiscale_grid
+from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.training.counting.levels import Division
+
+FEATURES, DEPTH, ROWS = 14, 4, 200_000
+_TITLES = {"duckdb": "DuckDB", "postgresql": "PostgreSQL", "spark": "Spark"}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """How many rows, and where the page goes."""
+    parser.add_argument("--rows", type=int, default=ROWS, metavar="N", help=f"rows of the table (default: {ROWS:,})")
+    parser.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
+    parser.set_defaults(run=run)
+
+
+def run(args: Namespace) -> int:
+    """Measure, print the page, and write it where asked."""
+    found: dict[str, dict[str, float]] = {}
+    for name in _TITLES:
+        console.doing(f"Measuring {_TITLES[name]}")
+        try:
+            found[name] = costs(name, args.rows)
+        except pytest.skip.Exception as reason:
+            console.warn(str(reason))
+    return show_page(cost_page(found, args.rows, made_today()), args.out)
+
+
+def cost_page(found: dict[str, dict[str, float]], n_rows: int, made: str) -> str:
+    """The whole page."""
+    lines = [[step, *(f"{costs[step]:.2f}" for costs in found.values())] for step in next(iter(found.values()), {})]
+    about = (
+        f"{made} by `python -m benchmarks engines`: processor seconds for {n_rows:,} rows of {FEATURES} doubles, "
+        f"{multiscale_grid(_schema(n_rows)).features[0].n_bins} bins each. Of PostgreSQL its server counts, of Spark its Java "
+        "with one thread, of DuckDB the process of dpviz. A level counts all rows. [How it is done](engines.md)."
+    )
+    table = markdown_table(["", *(_TITLES[name] for name in found)], lines)
+    return f"# What counting in an engine costs\n\n{about}\n\n{table}\n"
+
+
+def costs(name: str, n_rows: int) -> dict[str, float]:
+    """Step -> processor seconds of the engine."""
+    from tests.engines.servers import ENGINES, InPostgreSQL
+
+    with TemporaryDirectory(prefix="dpviz-benchmark-") as folder, ENGINES[name](Path(folder)) as engine:
+        address = engine.fill("cost", _rows(n_rows))
+        server = int((engine.data / "postmaster.pid").read_text().split()[0]) if isinstance(engine, InPostgreSQL) else os.getpid()
+        steps = [("", _seconds(server, is_own=name == "duckdb"))]
+        for step in _steps(address, n_rows):
+            steps.append((step, _seconds(server, is_own=name == "duckdb")))
+    return {step: after - before for (_, before), (step, after) in pairwise(steps) if step}
+
+
+def _steps(address: str, n_rows: int) -> Iterator[str]:
+    """Does one thing after another, and names each when it is done; nothing is told of what has no name."""
+    schema, grid = _schema(n_rows), multiscale_grid(_schema(n_rows))
+    parts = generator(1).integers(0, 3, n_rows).astype(np.uint8)
+    with dpviz.open_table(address, schema) as rows:
+        yield ""
+        rows.root(grid)
+        assert rows.read_and_used == (n_rows, n_rows)
+        yield "encode, once"
+        rows.leaf_counts(Leaf(0), parts, 2)
+        yield "join the coins, count one leaf"
+        divisions: dict[int, Division] = {}
+        for level in range(DEPTH):
+            places = range(1 << level, 2 << level)
+            rows.count_level(grid, None, divisions, places)
+            yield f"level {level + 1}"
+            divisions |= {place: Division(level, np.arange(grid.features[level].n_bins) < 20) for place in places}
+        assert rows.identity
+        yield "digest for the register"
+    with dpviz.open_table(address, schema) as rows:
+        tree = dpviz.fit("pf-tree", rows, epsilon=5, depth=DEPTH, seed=1).model
+    yield f"a tree of depth {DEPTH}, all in all"
+    assert isinstance(tree, Tree)
+    with dpviz.open_table(address, schema) as rows:
+        answered_by_leaf(tree, rows)
+    yield f"`dpviz evaluate`, a tree of depth {DEPTH}"
+    with dpviz.open_table(address, _schema(n_rows, of_number=True)) as rows:
+        dpviz.fit("pf-tree", rows, epsilon=5, depth=DEPTH, seed=1)
+    yield f"a tree of numbers of depth {DEPTH}, all in all"
+    assert sum(batch.num_rows for _, batch in read_rows(f"{address}&order=id", schema.feature_names)) == n_rows
+    yield "read the rows for `dpviz predict`"
+
+
+def _rows(n_rows: int) -> pa.Table:
+    x = generator(1).normal(size=(FEATURES + 1, n_rows))
+    number = x[0] + x[1] ** 2 + x[-1]
+    named = {f"x{place}": column for place, column in enumerate(x[:-1])}
+    return pa.table({**named, "z": number, "y": np.where(number > 1, "yes", "no"), "id": np.arange(n_rows)})
+
+
+def _schema(n_rows: int, *, of_number: bool = False) -> Schema:
+    features = tuple(NumericFeature(f"x{place}", -2.0, 2.0) for place in range(FEATURES))
+    return Schema(features, NumericTarget("z", -4, 12) if of_number else ClassTarget("y", ("no", "yes")), n_public=n_rows)
+
+
+def _seconds(pid: int, *, is_own: bool) -> float:
+    """Processor seconds of a process, or of all that it started, those that have ended included."""
+    own = sum(_ticks(pid)[:2])
+    if is_own:
+        return own / os.sysconf("SC_CLK_TCK")
+    waiting, total = [pid], -own
+    while waiting:
+        one = waiting.pop()
+        total += sum(_ticks(one))
+        waiting += map(int, Path(f"/proc/{one}/task/{one}/children").read_text().split())
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def _ticks(pid: int) -> list[int]:
+    """Of its own code, of the system for it, and of both for its children that have ended."""
+    return list(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]))
