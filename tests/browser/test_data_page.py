@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.serving import command_for, process_of, serve
-from tests.browser.visiting import choose, idle, press, settled
+from tests.browser.visiting import choose, press, settled
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.browser
@@ -101,12 +101,17 @@ def test_a_link_to_a_fresh_server_opens_its_page_with_its_sample_and_grids_keep_
     assert [url for url in outside if url.startswith("http")] == []
 
 
+def _say_that_the_first_line_is_names(page: Any) -> None:
+    asked = page.get_by_text("Say first what the first line holds")
+    asked.wait_for()
+    press(page, page.get_by_text("Column names", exact=True))
+    asked.wait_for(state="detached")
+    settled(page)
+
+
 def _choose_rows(page: Any) -> None:
     """The private file, its first line being names."""
-    page.get_by_text("Say first what the first line holds").wait_for()
-    press(page, page.get_by_text("Column names", exact=True))
-    page.get_by_text("Say first what the first line holds").wait_for(state="detached")
-    idle(page)
+    _say_that_the_first_line_is_names(page)
     rows = {"name": "ward.csv", "mimeType": "text/csv", "buffer": b"ward,age,y\nnorth,31,n\nsouth,47,p\n"}
     page.locator("input[type=file]").first.set_input_files(rows)
 
@@ -162,18 +167,10 @@ def test_private_tables_of_the_server_are_chosen_from_a_list(page: Any, tmp_path
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "DPVIZ_REGISTER": str(tmp_path / "releases.db")}
     with process_of(command_for(ROOT / "app.py"), tmp_path, environment) as (address, _):
         page.goto(f"{address}/data")
-        page.get_by_text("Whose rows are these?").wait_for()
-        settled(page)
         press(page, page.get_by_text("Private", exact=True))
-        page.get_by_role("radio", name="On the server").wait_for()
-        settled(page)
         press(page, page.get_by_role("radio", name="On the server"))
-        page.get_by_text("Say first what the first line holds").wait_for()
         page.get_by_role("combobox", name="Table on the server").wait_for()
-        settled(page)
-        press(page, page.get_by_text("Column names", exact=True))
-        page.get_by_text("Say first what the first line holds").wait_for(state="detached")
-        settled(page)
+        _say_that_the_first_line_is_names(page)
         choose(page, "Table on the server", "visits.csv")
         page.get_by_text("These are column names, not somebody's row").wait_for()
         settled(page)

@@ -22,6 +22,8 @@ from tests.number_forms import number_faults
 
 pytestmark = pytest.mark.browser
 
+#: Pixels of a screen that is 900 high.
+TWO_SCREENS = 1800
 PAGES = ("", "data", "budget", "compare", "robustness", "plan", "audit", "learn", "epsilon", "publish", "register")
 
 
@@ -171,6 +173,9 @@ def test_no_page_has_a_serious_accessibility_fault_or_scrolls_sideways_on_a_tele
     settled(page)
     assert faults_of(page) == []
     assert number_faults(page.get_by_test_id("stMain").inner_text()) == []
+    if place == "audit":
+        content = page.locator("[data-testid=stMainBlockContainer] > *")
+        assert content.evaluate("all => all.getBoundingClientRect().bottom") <= TWO_SCREENS
     page.set_viewport_size({"width": 390, "height": 844})
     settled(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -257,8 +257,8 @@ LEARNER = LearnerSpec(
     claim=always_claims(
         "this project, see the learner's file",
         "holds",
-        "Every node is one private choice. Levels add up; no row is in two nodes of a level, or in two of the parts that coins "
-        "make.",
+        "Every node is one private choice. Levels add up; no row is in two nodes of a level, and random coins put every row into "
+        "one part only.",
         evidence="dpviz/training/scores.py; McKenna & Sheldon 2020",
     ),
     Params=Params,

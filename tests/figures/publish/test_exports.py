@@ -142,6 +142,9 @@ def test_page_one_has_the_finding_how_sure_what_may_be_concluded_and_a_line_to_s
     for heading in ("What is promised", "Where the budget went", "What was taken as public", "The rules in full"):
         assert heading in annexes
         assert heading not in first
+    for term in ("permute-and-flip", "disjoint", "mechanism"):
+        assert term in annexes
+        assert term not in first
 
 
 def test_page_one_of_a_simulation_says_that_it_is_not_for_the_public():
