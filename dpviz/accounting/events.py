@@ -48,27 +48,18 @@ class Approximate:
 
 @dataclass(frozen=True, slots=True)
 class GaussianRounds:
-    """Rounds of Gaussian noise on sums over the same rows, which together cost (epsilon, delta).
+    """Rounds of Gaussian noise on sums over the same rows, which together cost (epsilon, delta)."""
 
-    Attributes
-    ----------
-    epsilon, delta : float
-        Cost of all rounds. `guarantee` raises DpvizError where that is too little.
-    noise_multiplier : float
-        Standard deviation over the largest change one row makes in a round (several variances: what they compose to).
-    sampling : float
-        Probability with which each row, independently, takes part in a round; 1: every row in every round.
-    rounds : int
-        Rounds in which a row can take part at full weight; histograms that cost as much as so many rounds are among them.
-    order : float or None
-        Renyi order of an individual filter, which stops each row before it exceeds the loss of `rounds` full rounds.
-    """
-
+    #: epsilon, delta: cost of all rounds. `guarantee` raises DpvizError where that is too little.
     epsilon: float
     delta: float
+    #: Standard deviation over the largest change one row makes in a round (several variances: what they compose to).
     noise_multiplier: float
+    #: Probability with which each row, independently, takes part in a round; 1: every row in every round.
     sampling: float
+    #: Rounds in which a row can take part at full weight; histograms that cost as much as so many rounds are among them.
     rounds: int
+    #: Renyi order of an individual filter, which stops each row before it exceeds the loss of `rounds` full rounds.
     order: float | None
     part: str
     level: int | None = None

@@ -11,29 +11,14 @@ from dpviz.accounting.guarantee import round_up
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One line of a plan.
+    """One line of a plan."""
 
-    Attributes
-    ----------
-    part : str
-        What it pays for: "quantile", "node", "leaf", "tree", "count".
-    level : int or None
-        Depth (root = 0) at which it is spent; None where it belongs to no level.
-    epsilon : float
-        Cost of one mechanism.
-    n_compositions : int
-        How many such mechanisms see the same row, one after another.
-    set_by : str
-        Who chose it: a rule in words, or "you".
-    group : str
-        "numeric" or "categorical" where a claim counts the two kinds of features in parallel; else empty.
-    """
-
-    part: str
-    level: int | None
-    epsilon: float
-    n_compositions: int = 1
-    set_by: str = ""
+    part: str  #: What it pays for: "quantile", "node", "leaf", "tree", "count"
+    level: int | None  #: Depth (root = 0) at which it is spent; None where it belongs to no level
+    epsilon: float  #: Cost of one mechanism
+    n_compositions: int = 1  #: How many such mechanisms see the same row, one after another
+    set_by: str = ""  #: Who chose it: a rule in words, or "you"
+    #: "numeric" or "categorical" where a claim counts the two kinds of features in parallel; else empty.
     group: str = ""
 
     @property

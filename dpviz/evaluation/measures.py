@@ -88,18 +88,10 @@ def squares(target: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """Rows whose probability of a class lies close together.
+    """Rows whose probability of a class lies close together."""
 
-    Attributes
-    ----------
-    predicted : float
-        Mean probability given to these rows.
-    observed, low, high : float
-        Share of them that is of the class, and its 95% interval.
-    n_rows : int
-    """
-
-    predicted: float
+    predicted: float  #: Mean probability given to these rows
+    #: observed, low, high: share of them that is of the class, and its 95% interval.
     observed: float
     low: float
     high: float

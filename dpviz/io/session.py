@@ -63,35 +63,19 @@ class Curves:
 
 @dataclass(frozen=True)
 class Session:
-    """What a session file holds.
-
-    Attributes
-    ----------
-    role : DataRole
-    title : str
-        Of the table; empty for private rows.
-    sample : str or None
-        The bundled sample; None for a table that is not part of the file.
-    schema : Schema
-    choices : Choices or None
-    models : tuple of str
-        `dpviz-tree/1` documents.
-    curves : tuple of Curves
-    person, rows_per_person : str and int, or None
-        The column that says whose row it is, and the rows kept of each.
-    draft : mapping or None
-        The table being declared, as its page needs it to show it again, as plain JSON: declarations, never rows.
-    """
+    """What a session file holds."""
 
     role: DataRole
-    title: str
-    sample: str | None
+    title: str  #: Of the table; empty for private rows
+    sample: str | None  #: The bundled sample; None for a table that is not part of the file
     schema: Schema
     choices: Choices | None = None
-    models: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()  #: `dpviz-tree/1` documents
     curves: tuple[Curves, ...] = field(default=())
+    #: person, rows_per_person: the column that says whose row it is, and the rows kept of each.
     person: str | None = None
     rows_per_person: int | None = None
+    #: The table being declared, as its page needs it to show it again, as plain JSON: declarations, never rows.
     draft: Mapping[str, Any] | None = None
 
     def shareable(self) -> Session:

@@ -15,21 +15,12 @@ from dpviz.table.strict_json import read_entry, wrong
 
 @dataclass(frozen=True)
 class AdditiveModel:
-    """Scores are offset + sum over features of the value of its bin; above 0 means the second class.
-
-    Attributes
-    ----------
-    schema : Schema
-    cuts : tuple of tuple of float
-        Per feature, increasing: bin b holds numbers in [cuts[b-1], cuts[b]). Empty for categories.
-    values : tuple of tuple of float
-        Per feature: one per bin, or one per declared category.
-    offset : float
-    """
+    """Scores are offset + sum over features of the value of its bin; above 0 means the second class."""
 
     schema: Schema
+    #: Per feature, increasing: bin b holds numbers in [cuts[b-1], cuts[b]). Empty for categories.
     cuts: tuple[tuple[float, ...], ...]
-    values: tuple[tuple[float, ...], ...]
+    values: tuple[tuple[float, ...], ...]  #: Per feature: one per bin, or one per declared category
     offset: float
 
     kind = "additive"

@@ -26,21 +26,13 @@ _ROWS_AT_ONCE = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """What one feature does to the answer.
+    """What one feature does to the answer."""
 
-    Attributes
-    ----------
-    feature : int
-        Its position in the schema.
-    values : ndarray of shape (n_values,)
-        Numbers over the declared range, or codes of categories.
-    answers : ndarray of shape (n_values, n_answers), float64
-        The mean answer at each value: the probability of every class (the share of rows that get it, for a model without
-        probabilities), or the predicted number alone.
-    """
-
-    feature: int
+    feature: int  #: Its position in the schema
+    #: Shape (n_values,). Numbers over the declared range, or codes of categories.
     values: np.ndarray
+    #: Shape (n_values, n_answers), float64. The mean answer at each value: the probability of every class (the share of rows that
+    #: get it, for a model without probabilities), or the predicted number alone.
     answers: np.ndarray
 
     def size(self, answer: int = 0) -> float:

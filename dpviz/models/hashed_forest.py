@@ -102,24 +102,15 @@ class _Falling:
 
 @dataclass(frozen=True, eq=False)
 class HashedForest(OfArrays, Voting):
-    """Random trees by their keys; each has one vote.
-
-    Attributes
-    ----------
-    keys : ndarray of shape (n_trees,), uint64
-    leaves : ndarray of uint64, increasing
-        Leaves that held rows. Private: it shows where rows are.
-    labels : ndarray of the same length, uint8
-    label_key : int
-        Labels every other leaf, uniformly over the classes.
-    """
+    """Random trees by their keys; each has one vote."""
 
     schema: Schema
     depth: int
-    keys: np.ndarray
+    keys: np.ndarray  #: Shape (n_trees,), uint64
+    #: uint64, increasing. Leaves that held rows. Private: it shows where rows are.
     leaves: np.ndarray
-    labels: np.ndarray
-    label_key: int
+    labels: np.ndarray  #: The same length, uint8
+    label_key: int  #: Labels every other leaf, uniformly over the classes
 
     kind = "hashed-forest"
 

@@ -13,20 +13,12 @@ from dpviz.table.schema import Feature, NumericFeature, Schema
 
 @dataclass(frozen=True)
 class LinearModel:
-    """Scores are offset + sum of weight * scaled value.
-
-    Attributes
-    ----------
-    schema : Schema
-    weights : tuple of tuple of float
-        One row of n_features weights per score: a single row for two classes (above 0 means the second), else one per class.
-    offsets : tuple of float
-        One per row of `weights`.
-    """
+    """Scores are offset + sum of weight * scaled value."""
 
     schema: Schema
+    #: One row of n_features weights per score: a single row for two classes (above 0 means the second), else one per class.
     weights: tuple[tuple[float, ...], ...]
-    offsets: tuple[float, ...]
+    offsets: tuple[float, ...]  #: One per row of `weights`
 
     kind = "linear"
 

@@ -23,25 +23,19 @@ LEAF = -1
 
 @dataclass(frozen=True, eq=False)
 class PackedTrees(OfArrays):
-    """Splits of many trees over the columns of `schema`, without labels.
-
-    Attributes
-    ----------
-    tree : ndarray of shape (n_nodes,), int32
-        Which tree each node belongs to, increasing. Within a tree, nodes are in breadth-first order, the root first.
-    feature : ndarray of shape (n_nodes,), int16
-        Position of the feature that is asked for, LEAF at a leaf.
-    threshold : ndarray of shape (n_nodes,), float64
-        Values (of a category: codes) up to it go to the first child, others to the second; NaN: one child per category.
-    first_child : ndarray of shape (n_nodes,), int64
-        The other children follow; 0 at a leaf.
-    """
+    """Splits of many trees over the columns of `schema`, without labels."""
 
     schema: Schema
     n_trees: int
+    #: Shape (n_nodes,), int32. Which tree each node belongs to, increasing. Within a tree, nodes are in breadth-first order, the
+    #: root first.
     tree: np.ndarray
+    #: Shape (n_nodes,), int16. Position of the feature that is asked for, LEAF at a leaf.
     feature: np.ndarray
+    #: Shape (n_nodes,), float64. Values (of a category: codes) up to it go to the first child, others to the second; NaN: one
+    #: child per category.
     threshold: np.ndarray
+    #: Shape (n_nodes,), int64. The other children follow; 0 at a leaf.
     first_child: np.ndarray
 
     @classmethod
@@ -113,19 +107,13 @@ class OfPackedTrees(OfArrays):
 
 @dataclass(frozen=True, eq=False)
 class PackedForest(OfPackedTrees, Voting):
-    """Packed trees with a label at every leaf; each tree has one vote.
-
-    Attributes
-    ----------
-    splits : PackedTrees
-    labels : ndarray of shape (n_leaves,), uint8
-        Class codes, in the order of `splits.leaves`.
-    tallies : ndarray of shape (n_leaves, n_classes), int64, or None
-        Released noisy counts. Where they are given, trees add up their counts and `labels` are the largest of each leaf.
-    """
+    """Packed trees with a label at every leaf; each tree has one vote."""
 
     splits: PackedTrees
+    #: Shape (n_leaves,), uint8. Class codes, in the order of `splits.leaves`.
     labels: np.ndarray
+    #: Shape (n_leaves, n_classes), int64, or None. Released noisy counts. Where they are given, trees add up their counts and
+    #: `labels` are the largest of each leaf.
     tallies: np.ndarray | None = None
 
     kind = "packed-forest"

@@ -47,34 +47,21 @@ MOST_NAMED = 8  # categories in a question on screen; rules as text and exports 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """The end of a path: predicts the class with this code.
-
-    Attributes
-    ----------
-    label : int
-    counts : tuple of int or None
-        Released noisy rows per class, in the order of the schema; None where none were released. May be negative.
-    shares : tuple of float or None
-        Probability of every class, post-processed from released counts; sums to 1.
-    """
+    """The end of a path: predicts the class with this code."""
 
     label: int
+    #: Released noisy rows per class, in the order of the schema; None where none were released. May be negative.
     counts: tuple[int, ...] | None = None
+    #: Probability of every class, post-processed from released counts; sums to 1.
     shares: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NumberLeaf:
-    """The end of a path: predicts this number, in the target's units (inside a boosted model: what it adds to the score).
-
-    Attributes
-    ----------
-    value : float
-    interval : (float, float) or None
-        Ends of a 95% interval of the mean of the rows that get here, from released sums; None where none were released.
-    """
+    """The end of a path: predicts this number, in the target's units (inside a boosted model: what it adds to the score)."""
 
     value: float
+    #: Ends of a 95% interval of the mean of the rows that get here, from released sums; None where none were released.
     interval: tuple[float, float] | None = None
 
 

@@ -48,25 +48,14 @@ from dpviz.training.params import Settings, make_params
 
 @dataclass(frozen=True)
 class FederatedResult:
-    """A model that several owners trained together.
+    """A model that several owners trained together."""
 
-    Attributes
-    ----------
-    result : FitResult
-        As `dpviz.fit` returns it for all rows together. Its ledger covers every row of every owner, against anybody who sees the
-        model and all totals, and up to `colluding` other owners.
-    terms : Terms
-        Public.
-    void : tuple of int
-        Trees whose round somebody missed; they predict 0 everywhere.
-    gone : tuple of int
-        Owners who left.
-    """
-
+    #: As `dpviz.fit` returns it for all rows together. Its ledger covers every row of every owner, against anybody who sees the
+    #: model and all totals, and up to `colluding` other owners.
     result: FitResult
-    terms: Terms
-    void: tuple[int, ...]
-    gone: tuple[int, ...]
+    terms: Terms  #: Public
+    void: tuple[int, ...]  #: Trees whose round somebody missed; they predict 0 everywhere
+    gone: tuple[int, ...]  #: Owners who left
 
     @property
     def model(self) -> Model:

@@ -76,26 +76,16 @@ def stream_of(train: EncodedDataset, test: EncodedDataset, feature: str, share: 
 
 @dataclass(frozen=True)
 class Course:
-    """The result of training on a stream.
-
-    Attributes
-    ----------
-    way : str
-    model : BoostedTrees
-    ledger : Ledger
-    regular : int
-        Number of trees when the new rows arrived.
-    errors : dict of str to ndarray of shape (n_trees + 1,)
-        By group of test rows ("old", "new", "all"): RMSE, or share of wrong classes, after 0, 1, 2, ... trees.
-    left : ndarray of shape (n_rows,)
-        Share of the budget for rounds that each training row has left at the end.
-    """
+    """The result of training on a stream."""
 
     way: str
     model: BoostedTrees
     ledger: Ledger
-    regular: int
+    regular: int  #: Number of trees when the new rows arrived
+    #: Arrays of shape (n_trees + 1,). By group of test rows ("old", "new", "all"): RMSE, or share of wrong
+    #: classes, after 0, 1, 2, ... trees.
     errors: dict[str, np.ndarray]
+    #: Shape (n_rows,). Share of the budget for rounds that each training row has left at the end.
     left: np.ndarray
 
     def before(self, group: str) -> float:

@@ -31,29 +31,18 @@ from dpviz.training.boosting.trees import BoostingTrees, draw_boosting_trees
 
 @dataclass(frozen=True)
 class Terms:
-    """The agreement.
+    """The agreement."""
 
-    Attributes
-    ----------
-    schema : Schema
-        Of all rows together.
-    shape, depth, multiscale, numeric_weight, public_seed
-        They determine the trees, which are the same everywhere.
-    newton : bool
-    recipe : Recipe
-        Its noise is that of the total while all owners take part.
-    owners, colluding : int
-        How many start, and how many of them may pool what they know without harm to the others.
-    """
-
-    schema: Schema
+    schema: Schema  #: Of all rows together
+    #: shape, depth, multiscale, numeric_weight, public_seed: they determine the trees, which are the same everywhere.
     shape: str
     depth: int
     multiscale: float
     numeric_weight: float
     public_seed: int
     newton: bool
-    recipe: Recipe
+    recipe: Recipe  #: Its noise is that of the total while all owners take part
+    #: owners, colluding: how many start, and how many of them may pool what they know without harm to the others.
     owners: int
     colluding: int
 

@@ -70,14 +70,9 @@ class GaussianNoise:
 
 @dataclass(frozen=True, slots=True)
 class NoiseGrid:
-    """Adds noise of standard deviations `scales` to sums: contributions in steps of 2^-20, noise in finer steps.
+    """Adds noise of standard deviations `scales` to sums: contributions in steps of 2^-20, noise in finer steps."""
 
-    Attributes
-    ----------
-    scales : tuple of float
-        One per kind of sum, in the units of the sum. Public.
-    """
-
+    #: One per kind of sum, in the units of the sum. Public.
     scales: tuple[float, ...]
 
     def __post_init__(self) -> None:

@@ -26,20 +26,13 @@ _AT_ONCE = 8192
 
 @dataclass(frozen=True, eq=False)
 class LeafCounts:
-    """Exact rows per class of the leaves that hold rows.
+    """Exact rows per class of the leaves that hold rows."""
 
-    Attributes
-    ----------
-    n_leaves : int
-        All leaves, with or without rows. Public.
-    leaves : ndarray of int64, increasing
-        Numbers of the leaves that hold rows. Private.
-    counts : ndarray of shape (len(leaves), n_classes), int64
-        Private.
-    """
-
+    #: All leaves, with or without rows. Public.
     n_leaves: int
+    #: int64, increasing. Numbers of the leaves that hold rows. Private.
     leaves: np.ndarray
+    #: Shape (len(leaves), n_classes), int64. Private.
     counts: np.ndarray
 
     @classmethod

@@ -44,14 +44,10 @@ class ObjectivePerturbation:
     """Weights of a private logistic regression.
 
     Utility: epsilon -> infinity gives the minimiser without noise, epsilon -> 0 a random direction.
-
-    Attributes
-    ----------
-    penalty : float
-        Weight of |f|^2 / 2 against the *sum* of losses (n Lambda in the paper). Raised where epsilon requires it.
     """
 
     epsilon: float
+    #: Weight of |f|^2 / 2 against the *sum* of losses (n Lambda in the paper). Raised where epsilon requires it.
     penalty: float
     title: ClassVar[str] = "objective perturbation"
 

@@ -27,21 +27,14 @@ class JointQuantiles:
 
     n_j counts the values between o_(j-1) and o_j, so `o` estimates the quantiles j/(m+1). Values outside the range are clipped
     to it. Utility: epsilon -> 0 gives m sorted uniform points, epsilon -> infinity points that split the values evenly.
-
-    Attributes
-    ----------
-    low, high : float
-        Public range in the units of the values.
-    n_quantiles : int
-        m; 9 gives deciles.
-    sensitivity : Sensitivity, optional
-        Delta; by default `add_remove_sensitivity(n_quantiles)`. The authors' value of 2, for replacing a row, is valid too.
     """
 
     epsilon: float
+    #: low, high: public range in the units of the values.
     low: float
     high: float
-    n_quantiles: int = 9
+    n_quantiles: int = 9  #: m; 9 gives deciles
+    #: Delta; by default `add_remove_sensitivity(n_quantiles)`. The authors' value of 2, for replacing a row, is valid too.
     sensitivity: Sensitivity | None = None
     title: ClassVar[str] = "joint exponential quantiles"
 

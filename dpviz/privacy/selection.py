@@ -103,15 +103,11 @@ class ExponentialMechanism(_Selection):
     """P(i) proportional to w_i exp(a u_i).
 
     Utility: epsilon -> 0 gives a choice by the weights alone, epsilon -> infinity a choice by weight among the best.
-
-    Attributes
-    ----------
-    log_weights : array, optional
-        ln w_i, shape (n_candidates,); None for equal weights. They must not depend on private rows, with one exception: widths
-        of the intervals between private values, when a uniform point of the chosen interval is published instead of its index
-        (that is the mechanism over the points of a public range).
     """
 
+    #: ln w_i, shape (n_candidates,); None for equal weights. They must not depend on private rows, with one exception: widths of
+    #: the intervals between private values, when a uniform point of the chosen interval is published instead of its index (that
+    #: is the mechanism over the points of a public range).
     log_weights: np.ndarray | None = None
     title: ClassVar[str] = "exponential mechanism"
 

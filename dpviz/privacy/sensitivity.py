@@ -18,24 +18,15 @@ LARGEST_SCALE = 2.0**57
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """Largest change of any number when one row is added or removed.
+    """Largest change of any number when one row is added or removed."""
 
-    Attributes
-    ----------
-    value : float
-        In the units of the numbers.
-    monotone : bool
-        True if adding a row never moves two numbers in opposite directions; selection then needs half the noise.
-    source : str
-        Why it holds: a proof in words or a citation. Where it is no bound, why not.
-    is_bound : bool
-        False for a published value that some data exceed. The cost of a mechanism that uses it is unknown: its event is
-        non-private.
-    """
-
-    value: float
+    value: float  #: In the units of the numbers
+    #: True if adding a row never moves two numbers in opposite directions; selection then needs half the noise.
     monotone: bool
+    #: Why it holds: a proof in words or a citation. Where it is no bound, why not.
     source: str
+    #: False for a published value that some data exceed. The cost of a mechanism that uses it is unknown: its event is
+    #: non-private.
     is_bound: bool = True
 
     def __post_init__(self) -> None:

@@ -36,23 +36,15 @@ def _no_bins() -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class FeatureCandidates:
-    """Bins of one feature and its candidate splits.
-
-    Attributes
-    ----------
-    thresholds : ndarray or None
-        Increasing; bin b holds values in (thresholds[b-1], thresholds[b]]. None: one bin per category.
-    n_bins : int
-    starts, ends : ndarray of shape (n_candidates,)
-        Bins starts[i] .. ends[i]-1 go left; empty when `subsets` is used.
-    subsets : ndarray of shape (n_candidates, n_bins), bool, or None
-        Bins that go left.
-    """
+    """Bins of one feature and its candidate splits."""
 
     n_bins: int
+    #: Increasing; bin b holds values in (thresholds[b-1], thresholds[b]]. None: one bin per category.
     thresholds: np.ndarray | None = None
+    #: starts, ends: shape (n_candidates,). Bins starts[i] .. ends[i]-1 go left; empty when `subsets` is used.
     starts: np.ndarray = field(default_factory=_no_bins)
     ends: np.ndarray = field(default_factory=_no_bins)
+    #: Shape (n_candidates, n_bins), bool, or None. Bins that go left.
     subsets: np.ndarray | None = None
 
     @property

@@ -27,39 +27,25 @@ Changes = list[tuple[str, dict[str, int]]]  # by column: report field -> cells
 
 @dataclass(frozen=True, slots=True)
 class EncodingReport:
-    """What encoding did, for the owner's eyes only (all counts are private).
-
-    Attributes
-    ----------
-    rows_read, rows_kept : int
-    malformed : int
-        Records the reader left out: another number of cells than columns, or a quote that is never closed.
-    dropped_missing, dropped_unknown, dropped_target : tuple of (str, int)
-        Rows dropped, by the first column that caused it: a missing value, an unknown category or unreadable number, no
-        usable target.
-    clipped, rounded, unknown_mapped, missing_mapped : tuple of (str, int)
-        Cells changed, by column.
-    ignored_columns : tuple of str
-        Columns of the file the schema does not name.
-    over_limit : int
-        Usable rows of persons who have more than are kept of each.
-    unchanged : int or None
-        Usable rows without a changed cell, those over the limit included.
-    """
+    """What encoding did, for the owner's eyes only (all counts are private)."""
 
     rows_read: int
     rows_kept: int
+    #: dropped_missing, dropped_unknown, dropped_target: rows dropped, by the first column that caused it: a missing value, an
+    #: unknown category or unreadable number, no usable target.
     dropped_missing: tuple[tuple[str, int], ...] = ()
     dropped_unknown: tuple[tuple[str, int], ...] = ()
     dropped_target: tuple[tuple[str, int], ...] = ()
+    #: clipped, rounded, unknown_mapped, missing_mapped: cells changed, by column.
     clipped: tuple[tuple[str, int], ...] = ()
     rounded: tuple[tuple[str, int], ...] = ()
     unknown_mapped: tuple[tuple[str, int], ...] = ()
     missing_mapped: tuple[tuple[str, int], ...] = ()
-    ignored_columns: tuple[str, ...] = ()
+    ignored_columns: tuple[str, ...] = ()  #: Columns of the file the schema does not name
+    #: Records the reader left out: another number of cells than columns, or a quote that is never closed.
     malformed: int = 0
-    over_limit: int = 0
-    unchanged: int | None = None
+    over_limit: int = 0  #: Usable rows of persons who have more than are kept of each
+    unchanged: int | None = None  #: Usable rows without a changed cell, those over the limit included
 
 
 def report_of(
@@ -88,32 +74,19 @@ def _positive(counts: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
 
 @dataclass(frozen=True, eq=False)
 class EncodedDataset:
-    """Encoded rows.
-
-    Attributes
-    ----------
-    schema : Schema
-    columns : tuple of ndarray of shape (n_rows,), read-only
-        Per feature: float64 (or int32 for whole numbers) inside the declared range, or uint8/uint16 category codes.
-    target : ndarray of shape (n_rows,), read-only
-        Class codes (uint8), or float64 for a numeric target.
-    report : EncodingReport or None
-        None for a part of an encoded data set.
-    not_row_wise : str
-        Why one row of the source may have changed others; empty where it cannot. Nothing is released from such rows.
-    rows_per_person : int or None
-        The most rows of one person; None where the rows are not bound to persons.
-    identity_before : str
-        The fingerprint of the rows that coins chose these from; empty where none did.
-    """
+    """Encoded rows."""
 
     schema: Schema
+    #: Arrays of shape (n_rows,), read-only. Per feature: float64 (or int32 for whole numbers) inside the declared
+    #: range, or uint8/uint16 category codes.
     columns: tuple[np.ndarray, ...]
+    #: Shape (n_rows,), read-only. Class codes (uint8), or float64 for a numeric target.
     target: np.ndarray
-    report: EncodingReport | None = None
+    report: EncodingReport | None = None  #: None for a part of an encoded data set
+    #: Why one row of the source may have changed others; empty where it cannot. Nothing is released from such rows.
     not_row_wise: str = ""
-    rows_per_person: int | None = None
-    identity_before: str = ""
+    rows_per_person: int | None = None  #: The most rows of one person; None where the rows are not bound to persons
+    identity_before: str = ""  #: The fingerprint of the rows that coins chose these from; empty where none did
     caches_counts: bool = False
     _binnings: dict[Hashable, object] = field(default_factory=dict, repr=False)
 

@@ -30,22 +30,16 @@ Groups = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """What becomes of each cell of a column of numbers.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_rows,)
-        Encoded value.
-    missing, unusable : ndarray of shape (n_rows,), bool, or None where no cell is
-        Which cells are missing; which drop their row.
-    changed : dict of str to ndarray of shape (n_rows,), bool
-        By report field: which cells are changed by encoding; no entry where none is.
-    """
+    """What becomes of each cell of a column of numbers."""
 
     name: str
+    #: Shape (n_rows,). Encoded value.
     values: np.ndarray
+    #: missing, unusable: shape (n_rows,), bool, or None where no cell is. Which cells are missing; which drop their row.
     missing: np.ndarray
     unusable: np.ndarray | None
+    #: Arrays of shape (n_rows,), bool. By report field: which cells are changed by encoding; no entry where none
+    #: is.
     changed: dict[str, np.ndarray]
 
     def drop(self, kept: np.ndarray) -> tuple[int, int]:
@@ -66,24 +60,16 @@ class _Cells:
 
 @dataclass(frozen=True, eq=False)
 class _Lookup:
-    """What becomes of each distinct text of a column of categories; the last entry, index -1, stands for a missing cell.
-
-    Attributes
-    ----------
-    codes : ndarray of shape (n_rows,), signed integers
-        Text of each row; -1 for missing.
-    values : ndarray of shape (n_texts + 1,)
-        Encoded value.
-    usable : ndarray of shape (n_texts + 1,), bool
-        False: the row is dropped.
-    changed : dict of str to ndarray of shape (n_texts + 1,), bool
-        By report field: which texts are changed by encoding.
-    """
+    """What becomes of each distinct text of a column of categories; the last entry, index -1, stands for a missing cell."""
 
     name: str
+    #: Shape (n_rows,), signed integers. Text of each row; -1 for missing.
     codes: np.ndarray
+    #: Shape (n_texts + 1,). Encoded value.
     values: np.ndarray
+    #: Shape (n_texts + 1,), bool. False: the row is dropped.
     usable: np.ndarray
+    #: Arrays of shape (n_texts + 1,), bool. By report field: which texts are changed by encoding.
     changed: dict[str, np.ndarray]
 
     def drop(self, kept: np.ndarray) -> tuple[int, int]:

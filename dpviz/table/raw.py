@@ -50,20 +50,12 @@ def finite_number(text: str) -> float:
 
 @dataclass(frozen=True, eq=False)
 class RawColumn:
-    """One column of text.
+    """One column of text."""
 
-    Attributes
-    ----------
-    name : str
-        Header cell.
-    texts : tuple of str
-        The distinct cell texts, stripped of surrounding blanks, in order of first appearance; no missing marks.
-    codes : ndarray of shape (n_rows,), signed integers, read-only
-        Index into `texts`; -1 where the cell is missing.
-    """
-
-    name: str
+    name: str  #: Header cell
+    #: The distinct cell texts, stripped of surrounding blanks, in order of first appearance; no missing marks.
     texts: tuple[str, ...]
+    #: Shape (n_rows,), signed integers, read-only. Index into `texts`; -1 where the cell is missing.
     codes: np.ndarray
 
     def __post_init__(self) -> None:
@@ -246,28 +238,17 @@ def number_text(value: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
-    """Columns of equal length.
-
-    Attributes
-    ----------
-    columns : tuple of RawColumn
-    source : str
-        A name for messages.
-    notes : tuple of str
-        What the reader assumed (delimiter, encoding) and left out. For the owner's eyes.
-    n_malformed : int
-        Records left out because they have another number of cells than there are columns. Private.
-    left_out : tuple of int
-        Places, among all records, of those that gave no row: malformed, or without any value. Private.
-    not_row_wise : str
-        Why one row of the source may have changed others; empty where it cannot. Nothing is released from such a table.
-    """
+    """Columns of equal length."""
 
     columns: tuple[RawColumn, ...]
-    source: str = "table"
+    source: str = "table"  #: A name for messages
+    #: What the reader assumed (delimiter, encoding) and left out. For the owner's eyes.
     notes: tuple[str, ...] = field(default=())
+    #: Records left out because they have another number of cells than there are columns. Private.
     n_malformed: int = 0
+    #: Places, among all records, of those that gave no row: malformed, or without any value. Private.
     left_out: tuple[int, ...] = ()
+    #: Why one row of the source may have changed others; empty where it cannot. Nothing is released from such a table.
     not_row_wise: str = ""
 
     @cached_property

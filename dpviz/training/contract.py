@@ -82,61 +82,38 @@ def always_claims(source: str, verdict: Verdict, because: str, evidence: str = "
 
 @dataclass(frozen=True)
 class LearnerSpec:
-    """One learner.
+    """One learner."""
 
-    Attributes
-    ----------
-    name, title, idea, citation : str
-        Registry name, name for people, one sentence, source.
-    plan : callable (schema, settings, params) -> BudgetPlan
-        Depth and shares from public values alone; raises SchemaError if a public value it needs is missing.
-    fit : callable (data, plan, params, source) -> FitOutput
-        Trains. Everything it learns from `data` goes through a mechanism drawn from `source`, or is a disclosure.
-    claim : callable (plan, params, schema) -> Claim
-        What the paper claims for this plan, with our verdict.
-    prepare : callable or None
-        For a learner that grows one tree: what `fit` grows. Verification enumerates it step by step.
-    departures : tuple of Departure
-        Every known difference from the source that `citation` names; empty for a learner that has no paper.
-    Params : type
-        Frozen dataclass of the learner's own parameters, with fields from `dpviz.training.params`.
-    task : "classes", "number" or "any"
-        What it predicts.
-    is_baseline, spends_epsilon : bool
-        Drawn as a line for comparison; False for a learner without privacy, for which epsilon and the noise change nothing.
-    one_voter_per_row : bool
-        True if its model votes and every row reaches one voter, trained on its own rows alone: votes then certify predictions.
-    published : (str, str) or None
-        (version, method) of its column in the papers' accuracy tables.
-    exact : bool
-        True if every mechanism has an exact sampler, so that `ExactNoise()` works.
-    tests_itself : bool
-        True if its `plan` and `fit` see to `Settings.test_share`; otherwise `dpviz/training/honest/testing.py` does.
-    counts_only : bool
-        True if it asks nothing of rows but what `dpviz.training.counting` answers: then they may be anywhere.
-    needs : str
-        A package without which it is declared but not registered; "" for none.
-    """
-
+    #: name, title, idea, citation: registry name, name for people, one sentence, source.
     name: str
     title: str
     idea: str
     citation: str
+    #: Depth and shares from public values alone; raises SchemaError if a public value it needs is missing.
     plan: Callable[[Schema, Settings, Any], BudgetPlan]
+    #: Trains. Everything it learns from `data` goes through a mechanism drawn from `source`, or is a disclosure.
     fit: Fit
-    claim: ClaimRule
+    claim: ClaimRule  #: What the paper claims for this plan, with our verdict
+    #: For a learner that grows one tree: what `fit` grows. Verification enumerates it step by step.
     prepare: Prepare | None = None
+    #: Every known difference from the source that `citation` names; empty for a learner that has no paper.
     departures: tuple[Departure, ...] = ()
+    #: Frozen dataclass of the learner's own parameters, with fields from `dpviz.training.params`.
     Params: type = NoParams
-    task: Task = "classes"
+    task: Task = "classes"  #: What it predicts
+    #: is_baseline, spends_epsilon: drawn as a line for comparison; False for a learner without privacy, for which epsilon and the
+    #: noise change nothing.
     is_baseline: bool = False
     spends_epsilon: bool = True
-    exact: bool = True
+    exact: bool = True  #: True if every mechanism has an exact sampler, so that `ExactNoise()` works
+    #: True if its model votes and every row reaches one voter, trained on its own rows alone: votes then certify predictions.
     one_voter_per_row: bool = False
-    published: tuple[str, str] | None = None
+    published: tuple[str, str] | None = None  #: (version, method) of its column in the papers' accuracy tables
+    #: True if its `plan` and `fit` see to `Settings.test_share`; otherwise `dpviz/training/honest/testing.py` does.
     tests_itself: bool = False
+    #: True if it asks nothing of rows but what `dpviz.training.counting` answers: then they may be anywhere.
     counts_only: bool = False
-    needs: str = ""
+    needs: str = ""  #: A package without which it is declared but not registered; "" for none
 
     @property
     def tasks(self) -> tuple[str, ...]:

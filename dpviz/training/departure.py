@@ -7,19 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """One difference between a learner and its source.
+    """One difference between a learner and its source."""
 
-    Attributes
-    ----------
-    paper, here : str
-        What the source does (or what was measured there), and what this learner does: one sentence each.
-    why : str
-        The reason, in one sentence.
-    """
-
+    #: paper, here: what the source does (or what was measured there), and what this learner does: one sentence each.
     paper: str
     here: str
-    why: str
+    why: str  #: The reason, in one sentence
 
 
 #: Of PrivaTree in all its forms.

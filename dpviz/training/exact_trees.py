@@ -73,19 +73,14 @@ def _rule(schema: Schema, feature: int, threshold: float) -> Rule:
 
 @dataclass(frozen=True, eq=False)
 class NodeArrays:
-    """The nodes of one tree, breadth first as in `PackedTrees`.
+    """The nodes of one tree, breadth first as in `PackedTrees`."""
 
-    Attributes
-    ----------
-    feature, threshold, first_child : ndarray of shape (n_nodes,)
-        LEAF, NaN and 0 at a leaf; children are numbered from the tree's own root.
-    leaves : ndarray of shape (n_leaves,)
-        The number of each leaf in the original tree.
-    """
-
+    #: feature, threshold, first_child: shape (n_nodes,). LEAF, NaN and 0 at a leaf; children are numbered from the tree's own
+    #: root.
     feature: np.ndarray
     threshold: np.ndarray
     first_child: np.ndarray
+    #: Shape (n_leaves,). The number of each leaf in the original tree.
     leaves: np.ndarray
 
     @classmethod

@@ -47,14 +47,9 @@ class BinnedRows:
 
 
 class CountedNode(ABC):
-    """What a learner's step may ask of the rows of a node: counts. Who counts, and where the rows are, it does not know.
+    """What a learner's step may ask of the rows of a node: counts. Who counts, and where the rows are, it does not know."""
 
-    Attributes
-    ----------
-    level : int
-        Depth of the node; the root has 0. Public.
-    """
-
+    #: Depth of the node; the root has 0. Public.
     level: int
 
     @property

@@ -34,22 +34,12 @@ LEAST_ROWS = 2
 
 @dataclass(frozen=True, eq=False)
 class NoisyHistogramGrower:
-    """Grows a tree on noisy histograms.
+    """Grows a tree on noisy histograms."""
 
-    Attributes
-    ----------
-    grid : CandidateGrid
-        Quantile bins per numeric feature, prefixes of categories.
-    split : EpsilonSplit
-        Epsilon of one mechanism of each kind.
-    depth : int
-    complete : bool
-        False: stop where the rows are of one class or there is at most one, as published (discloses exact counts).
-    """
-
-    grid: CandidateGrid
-    split: EpsilonSplit
+    grid: CandidateGrid  #: Quantile bins per numeric feature, prefixes of categories
+    split: EpsilonSplit  #: Epsilon of one mechanism of each kind
     depth: int
+    #: False: stop where the rows are of one class or there is at most one, as published (discloses exact counts).
     complete: bool
     source: NoiseSource
 

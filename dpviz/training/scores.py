@@ -45,15 +45,9 @@ HEAVIEST = 100
 
 @dataclass(frozen=True)
 class Weighing:
-    """Class counts in whole units per row, and what one row then changes.
+    """Class counts in whole units per row, and what one row then changes."""
 
-    Attributes
-    ----------
-    units : ndarray of shape (n_classes,), int64, or None
-        None: one unit per row of every class.
-    impurity, count : Sensitivity
-    """
-
+    #: Shape (n_classes,), int64, or None. None: one unit per row of every class.
     units: np.ndarray | None = None
     impurity: Sensitivity = IMPURITY
     count: Sensitivity = COUNT

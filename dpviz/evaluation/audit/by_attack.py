@@ -46,52 +46,31 @@ CELLS = 16
 
 @dataclass(frozen=True)
 class AuditedBound:
-    """The least privacy loss of a learner, under add/remove one row.
-
-    Attributes
-    ----------
-    bound : float
-        Lower bound on epsilon, with confidence `confidence`.
-    largest : float
-        The largest bound that this many draws can show.
-    event : str
-        What the attacker observed.
-    hits : (int, int)
-        How often the event happened on the data set without and with the canary, of `n_tested` draws each; with many canaries,
-        how many of `n_tested` guesses were wrong and right.
-    n_asked, n_done : int
-        Draws on each data set (with many canaries: in all); fewer are done after a stop.
-    claimed, composed : float
-        The paper's epsilon, and what the learner's own steps compose to.
-    verdict : str
-        As for verification; "holds" says only that nothing was found.
-    canary : tuple of (str, str)
-        (column, value) of the extra row.
-    canaries : int
-        How many in one run.
-    delta : float
-        Of the guarantee under attack.
-    """
+    """The least privacy loss of a learner, under add/remove one row."""
 
     learner: str
     epsilon: float
     params: dict[str, PlainValue]
-    bound: float
+    bound: float  #: Lower bound on epsilon, with confidence `confidence`
     confidence: float
-    largest: float
-    event: str
+    largest: float  #: The largest bound that this many draws can show
+    event: str  #: What the attacker observed
+    #: How often the event happened on the data set without and with the canary, of `n_tested` draws each; with many canaries, how
+    #: many of `n_tested` guesses were wrong and right.
     hits: tuple[int, int]
     n_tested: int
+    #: n_asked, n_done: draws on each data set (with many canaries: in all); fewer are done after a stop.
     n_asked: int
     n_done: int
+    #: claimed, composed: the paper's epsilon, and what the learner's own steps compose to.
     claimed: float
     composed: float
-    verdict: Finding
+    verdict: Finding  #: As for verification; "holds" says only that nothing was found
     because: str
-    canary: tuple[tuple[str, str], ...]
+    canary: tuple[tuple[str, str], ...]  #: (column, value) of the extra row
     seconds: float
-    canaries: int = 1
-    delta: float = 0.0
+    canaries: int = 1  #: How many in one run
+    delta: float = 0.0  #: Of the guarantee under attack
 
 
 def audit(

@@ -25,30 +25,14 @@ CELLS = 20
 
 @dataclass(frozen=True)
 class DistinguishingEvent:
-    """An event, and how often it happened in the half of the draws it was tested on.
+    """An event, and how often it happened in the half of the draws it was tested on."""
 
-    Attributes
-    ----------
-    observed : str
-        The observable; empty when there were too few draws.
-    outcomes : frozenset
-        The event: the observable takes one of these values.
-    likelier_on : int
-        0 or 1: the data set on which the event is likelier.
-    hits : (int, int)
-        How often it happened on each data set.
-    n_draws : int
-        Draws it was tested on, per data set.
-    bound : float
-        Lower confidence bound on epsilon, at least 0.
-    """
-
-    observed: str
-    outcomes: frozenset[Hashable]
-    likelier_on: int
-    hits: tuple[int, int]
-    n_draws: int
-    bound: float
+    observed: str  #: The observable; empty when there were too few draws
+    outcomes: frozenset[Hashable]  #: The event: the observable takes one of these values
+    likelier_on: int  #: 0 or 1: the data set on which the event is likelier
+    hits: tuple[int, int]  #: How often it happened on each data set
+    n_draws: int  #: Draws it was tested on, per data set
+    bound: float  #: Lower confidence bound on epsilon, at least 0
 
 
 def distinguish(first: Sequence[Shown], second: Sequence[Shown], *, beta: float, delta: float = 0.0) -> DistinguishingEvent:

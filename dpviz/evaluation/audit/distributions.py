@@ -48,35 +48,22 @@ MOST_RUNS = 60_000
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """One thing a level can release.
+    """One thing a level can release."""
 
-    Attributes
-    ----------
-    ends : Node, dict or None
-        The finished subtree (or, for a learner listed whole, the model's body); None when children follow.
-    rule : Rule or None
-        The split whose children follow; `halves` if it parts numbers.
-    goes_left : ndarray of shape (n_kinds,), bool, or None
-    """
-
+    #: The finished subtree (or, for a learner listed whole, the model's body); None when children follow.
     ends: Node | dict[str, Any] | None = None
-    rule: Rule | None = None
-    goes_left: np.ndarray | None = None
+    rule: Rule | None = None  #: The split whose children follow; `halves` if it parts numbers
+    goes_left: np.ndarray | None = None  #: Shape (n_kinds,), bool, or None
     halves: Halves | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """What one level does with every data set.
-
-    Attributes
-    ----------
-    outcomes : list of Outcome
-    low, high : ndarray of shape (n_sets, n_outcomes)
-        Natural logarithms of bounds on the probability of each outcome; equal where nothing was cut off.
-    """
+    """What one level does with every data set."""
 
     outcomes: list[Outcome]
+    #: low, high: shape (n_sets, n_outcomes). Natural logarithms of bounds on the probability of each outcome; equal where nothing
+    #: was cut off.
     low: np.ndarray
     high: np.ndarray
 

@@ -43,41 +43,24 @@ class WorstPair:
 
 @dataclass(frozen=True)
 class AuditResult:
-    """The result for a learner (or a bare mechanism) at one epsilon, under add/remove one row.
+    """The result for a learner (or a bare mechanism) at one epsilon, under add/remove one row."""
 
-    Attributes
-    ----------
-    learner : str
-        Registry name; for a bare mechanism its title.
-    log_ratio : float
-        Largest log ratio of the probability of an output on neighbouring data sets; a certified lower bound on epsilon.
-        0 where nothing could be certified.
-    claimed, composed : float
-        The paper's epsilon, and what the learner's own steps compose to.
-    verdict : str
-        "holds" (on what was searched), "unproven" (composed exceeds claimed), "violated" (a counterexample to the claim),
-        "ledger violated" (a counterexample to our own ledger), "none" (nothing is claimed).
-    because : str
-        The reason in one sentence, from the learner's claim.
-    worst_pair : WorstPair or None
-        None where nothing could be certified.
-    output : dict
-        The model body with that ratio.
-    searched : str
-        The universe (or pair) in words, with `n_sets` data sets and `n_pairs` neighbouring pairs.
-    """
-
-    learner: str
+    learner: str  #: Registry name; for a bare mechanism its title
     epsilon: float
     params: dict[str, PlainValue]
+    #: Largest log ratio of the probability of an output on neighbouring data sets; a certified lower bound on epsilon. 0 where
+    #: nothing could be certified.
     log_ratio: float
+    #: claimed, composed: the paper's epsilon, and what the learner's own steps compose to.
     claimed: float
     composed: float
+    #: "holds" (on what was searched), "unproven" (composed exceeds claimed), "violated" (a counterexample to the claim), "ledger
+    #: violated" (a counterexample to our own ledger), "none" (nothing is claimed).
     verdict: Finding
-    because: str
-    worst_pair: WorstPair | None
-    output: dict[str, Any]
-    searched: str
+    because: str  #: The reason in one sentence, from the learner's claim
+    worst_pair: WorstPair | None  #: None where nothing could be certified
+    output: dict[str, Any]  #: The model body with that ratio
+    searched: str  #: The universe (or pair) in words, with `n_sets` data sets and `n_pairs` neighbouring pairs
     n_sets: int
     n_pairs: int
     seconds: float

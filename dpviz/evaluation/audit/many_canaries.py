@@ -39,24 +39,16 @@ _STEPS = 50
 
 @dataclass(frozen=True)
 class Guesses:
-    """How often a guess was right.
+    """How often a guess was right."""
 
-    Attributes
-    ----------
-    low, high : float
-        Guessed absent at a score of at most `low`, present from `high` on.
-    n_coins, n_guesses, n_right : int
-        In the half of the draws that was tested.
-    bound : float
-        Lower confidence bound on epsilon.
-    """
-
+    #: low, high: guessed absent at a score of at most `low`, present from `high` on.
     low: float
     high: float
+    #: n_coins, n_guesses, n_right: in the half of the draws that was tested.
     n_coins: int
     n_guesses: int
     n_right: int
-    bound: float
+    bound: float  #: Lower confidence bound on epsilon
 
     @property
     def words(self) -> str:

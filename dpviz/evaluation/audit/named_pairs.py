@@ -35,21 +35,12 @@ Pair = tuple[EncodedDataset, EncodedDataset]
 
 @dataclass(frozen=True)
 class NamedPair:
-    """Two neighbouring data sets of features with two categories.
+    """Two neighbouring data sets of features with two categories."""
 
-    Attributes
-    ----------
-    title : str
-        In words, as it is printed.
-    rows : tuple of tuple of int
-        Category of each feature, then the class. The second data set has the last row, the first one lacks it.
-    depth : int
-        Depth of the trees.
-    """
-
-    title: str
+    title: str  #: In words, as it is printed
+    #: Category of each feature, then the class. The second data set has the last row, the first one lacks it.
     rows: tuple[tuple[int, ...], ...]
-    depth: int = 1
+    depth: int = 1  #: Depth of the trees
 
     @cached_property
     def schema(self) -> Schema:

@@ -24,22 +24,15 @@ _LARGEST = 700.0
 
 @dataclass(frozen=True, eq=False)
 class LeafCurve:
-    """One rule at one epsilon, over the gaps 0, 1, 2, ...
-
-    Attributes
-    ----------
-    gaps : ndarray of int64
-    flip : ndarray of float64
-        Probability that the smaller class is published.
-    log_ratio : ndarray of float64
-        Largest log ratio of the probability of a label between a gap and the gap one row more makes. Above epsilon the rule
-        is not epsilon-differentially private.
-    """
+    """One rule at one epsilon, over the gaps 0, 1, 2, ..."""
 
     rule: Rule
     epsilon: float
-    gaps: np.ndarray
+    gaps: np.ndarray  #: int64
+    #: float64. Probability that the smaller class is published.
     flip: np.ndarray
+    #: float64. Largest log ratio of the probability of a label between a gap and the gap one row more makes. Above epsilon the
+    #: rule is not epsilon-differentially private.
     log_ratio: np.ndarray
 
 

@@ -18,25 +18,14 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Numeric
 
 @dataclass(frozen=True)
 class Universe:
-    """All data sets of at most `max_rows` rows.
+    """All data sets of at most `max_rows` rows."""
 
-    Attributes
-    ----------
-    bins : tuple of int
-        Values of each feature; `numeric` says whether they are numbers 0 .. bins-1 or categories.
-    n_classes : int
-        0: the target is a number, at either end of its declared range.
-    copies : int
-        Identical columns per feature.
-    depth : int
-        Depth of the trees.
-    """
-
+    #: Values of each feature; `numeric` says whether they are numbers 0 .. bins-1 or categories.
     bins: tuple[int, ...]
-    n_classes: int = 2
+    n_classes: int = 2  #: 0: the target is a number, at either end of its declared range
     numeric: bool = False
-    copies: int = 1
-    depth: int = 1
+    copies: int = 1  #: Identical columns per feature
+    depth: int = 1  #: Depth of the trees
     max_rows: int = 4
 
     @property

@@ -36,46 +36,25 @@ class SearchedPlace:
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of one plan: a learner with its parameters at one epsilon (add/remove one row).
-
-    Attributes
-    ----------
-    params : dict
-        Those that are not the default.
-    version, date : str
-        Of dpviz, and the day (ISO 8601) of this entry.
-    claim : Claim
-        *Proved*: the verdict on the plan for the typical table, the reason, and where the proof or the counterexample stands.
-    composed : PrivacyLoss
-        What the steps of that plan compose to: an upper bound.
-    searched : AuditResult or None
-        *Searched*: the largest log ratio over all data sets of small universes and some pairs, with its pair and output. A lower
-        bound without doubt.
-    places : tuple of SearchedPlace
-        Everywhere it was searched.
-    not_searched : str
-        Why not; empty where it was.
-    attacked : AuditedBound or None
-        *Attacked*: a lower bound with its confidence.
-    not_attacked : str
-        Why not; empty where it was.
-    processor_seconds : float
-        What searching and attacking cost.
-    """
+    """What is known of one plan: a learner with its parameters at one epsilon (add/remove one row)."""
 
     learner: str
-    params: dict[str, PlainValue]
+    params: dict[str, PlainValue]  #: Those that are not the default
     epsilon: float
+    #: version, date: of dpviz, and the day (ISO 8601) of this entry.
     version: str
     date: str
+    #: *Proved*: the verdict on the plan for the typical table, the reason, and where the proof or the counterexample stands.
     claim: Claim
-    composed: PrivacyLoss
+    composed: PrivacyLoss  #: What the steps of that plan compose to: an upper bound
+    #: *Searched*: the largest log ratio over all data sets of small universes and some pairs, with its pair and output. A lower
+    #: bound without doubt.
     searched: AuditResult | None = None
-    places: tuple[SearchedPlace, ...] = ()
-    not_searched: str = ""
-    attacked: AuditedBound | None = None
-    not_attacked: str = ""
-    processor_seconds: float = 0.0
+    places: tuple[SearchedPlace, ...] = ()  #: Everywhere it was searched
+    not_searched: str = ""  #: Why not; empty where it was
+    attacked: AuditedBound | None = None  #: *Attacked*: a lower bound with its confidence
+    not_attacked: str = ""  #: Why not; empty where it was
+    processor_seconds: float = 0.0  #: What searching and attacking cost
 
     @property
     def plan(self) -> str:

@@ -30,27 +30,15 @@ _CHUNK = 2
 
 @dataclass(frozen=True)
 class ShareMap:
-    """Training accuracy at every point, draw by draw.
-
-    Attributes
-    ----------
-    movable : MovableShares
-    n_rows : int
-        Rows trained on. Private.
-    points : tuple of shares
-    scores : ndarray of shape (n_points, n_draws), read-only
-    same_as : tuple of int
-        Per point the first point with the same plan, mostly itself.
-    n_asked : int
-        Draws asked for; more than `n_draws` after a stop.
-    """
+    """Training accuracy at every point, draw by draw."""
 
     movable: MovableShares
+    #: Rows trained on. Private.
     n_rows: int
     points: tuple[Shares, ...]
-    scores: np.ndarray = field(repr=False)
-    same_as: tuple[int, ...]
-    n_asked: int
+    scores: np.ndarray = field(repr=False)  #: Shape (n_points, n_draws), read-only
+    same_as: tuple[int, ...]  #: Per point the first point with the same plan, mostly itself
+    n_asked: int  #: Draws asked for; more than `n_draws` after a stop
 
     def __post_init__(self) -> None:
         self.scores.flags.writeable = False

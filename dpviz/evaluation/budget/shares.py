@@ -22,29 +22,17 @@ Shares = tuple[float, ...]
 
 @dataclass(frozen=True)
 class MovableShares:
-    """The shares of one learner, everything else being fixed.
+    """The shares of one learner, everything else being fixed."""
 
-    Attributes
-    ----------
-    learner, parameter : str
-        The learner's parameter that takes the shares.
-    parts : tuple of str
-        What each share is spent on; for levels "depth 0", "depth 1", ...
-    by_level : bool
-        The parts are the levels of the tree.
-    settings, params : mapping
-        The other arguments of `fit`: epsilon, max_depth, depth; the learner's own without the shares.
-    automatic : tuple of float
-        The choice of the learner's public rule; sums to 1.
-    """
-
+    #: learner, parameter: the learner's parameter that takes the shares.
     learner: str
     parameter: str
-    parts: tuple[str, ...]
-    by_level: bool
+    parts: tuple[str, ...]  #: What each share is spent on; for levels "depth 0", "depth 1", ...
+    by_level: bool  #: The parts are the levels of the tree
+    #: settings, params: the other arguments of `fit`: epsilon, max_depth, depth; the learner's own without the shares.
     settings: Mapping[str, Any]
     params: Mapping[str, Any]
-    automatic: Shares
+    automatic: Shares  #: The choice of the learner's public rule; sums to 1
 
     @classmethod
     def of(cls, learner: str, schema: Schema, settings: Mapping[str, Any], params: Mapping[str, Any]) -> MovableShares | None:

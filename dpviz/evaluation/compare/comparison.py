@@ -48,21 +48,12 @@ _SEVERITY = ("holds", "none", "unproven", "violated")
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Outcomes at one point of a curve.
+    """Outcomes at one point of a curve."""
 
-    Attributes
-    ----------
-    x : float
-        The requested epsilon (infinite for a learner without privacy), the maximum depth, or the training rows (0 = all).
-    composed : float
-        The largest epsilon that the steps of a fit compose to.
-    low, median, high : float
-        5%, 50% and 95% quantiles over draws and folds together.
-    n_fits : int
-    """
-
+    #: The requested epsilon (infinite for a learner without privacy), the maximum depth, or the training rows (0 = all).
     x: float
-    composed: float
+    composed: float  #: The largest epsilon that the steps of a fit compose to
+    #: low, median, high: 5%, 50% and 95% quantiles over draws and folds together.
     low: float
     median: float
     high: float
@@ -141,31 +132,24 @@ def rows_at(frame: pd.DataFrame, along: str, x: float) -> pd.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One learner against another on the same splits.
-
-    Attributes
-    ----------
-    learner, other : str
-    probability : float
-        Choose a split at random and let each learner draw its noise once, independently: the probability that `learner` does
-        better on the held-out rows, a tie counting half.
-    probability_low, probability_high : float
-        95% interval given the number of draws (Wilson 1927; conservative, as it treats outcomes at each split as coin flips).
-        It does not cover the choice of rows. Both equal `probability` when neither learner is random.
-    low, median, high : float
-        5%, 50% and 95% quantiles of how much better `learner` does.
-    n_folds, n_draws : int
-        Splits both were fitted on; independent pairs of draws over all of them (0 when neither learner is random).
-    """
+    """One learner against another on the same splits."""
 
     learner: str
     other: str
+    #: Choose a split at random and let each learner draw its noise once, independently: the probability that `learner` does
+    #: better on the held-out rows, a tie counting half.
     probability: float
+    #: probability_low, probability_high: 95% interval given the number of draws (Wilson 1927; conservative, as it treats outcomes
+    #: at each split as coin flips). It does not cover the choice of rows. Both equal `probability` when neither learner is
+    #: random.
     probability_low: float
     probability_high: float
+    #: low, median, high: 5%, 50% and 95% quantiles of how much better `learner` does.
     low: float
     median: float
     high: float
+    #: n_folds, n_draws: splits both were fitted on; independent pairs of draws over all of them (0 when neither learner is
+    #: random).
     n_folds: int
     n_draws: int
 

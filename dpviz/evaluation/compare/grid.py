@@ -38,25 +38,6 @@ def columns_of(names: Iterable[str]) -> tuple[str, ...]:
 class SweepGrid:
     """Everything to be fitted: the product of the first four, folds and repeats.
 
-    Attributes
-    ----------
-    learners : tuple of str
-    epsilons : tuple of float
-        A learner without privacy is fitted once per depth, rows and fold; its epsilon in the frame is infinite.
-    max_depths : tuple of int
-    n_rows : tuple of int or None
-        Training rows; None (or more than there are) means the whole fold.
-    folds : int
-        At least 2: cross-validation; 1: a single split with one row in five held out.
-    repeats : int
-        Draws of the learner per split.
-    seed : int
-        For splits and noise.
-    depth : int, "auto" or "exact"
-        As for `fit`; "exact" grows trees of exactly each depth in `max_depths`.
-    params : mapping
-        Learner -> its own parameters.
-
     Raises
     ------
     ParameterError, UnknownName
@@ -64,14 +45,16 @@ class SweepGrid:
     """
 
     learners: tuple[str, ...]
+    #: A learner without privacy is fitted once per depth, rows and fold; its epsilon in the frame is infinite.
     epsilons: tuple[float, ...]
     max_depths: tuple[int, ...] = (4,)
-    n_rows: tuple[int | None, ...] = (None,)
-    folds: int = 5
-    repeats: int = 10
-    seed: int = 0
+    n_rows: tuple[int | None, ...] = (None,)  #: Training rows; None (or more than there are) means the whole fold
+    folds: int = 5  #: At least 2: cross-validation; 1: a single split with one row in five held out
+    repeats: int = 10  #: Draws of the learner per split
+    seed: int = 0  #: For splits and noise
+    #: int, "auto" or "exact". As for `fit`; "exact" grows trees of exactly each depth in `max_depths`.
     depth: int | str = "auto"
-    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  #: Learner -> its own parameters
 
     def __post_init__(self) -> None:
         axes = {"learners": self.learners, "epsilon": self.epsilons, "max_depth": self.max_depths, "n_rows": self.n_rows}

@@ -24,23 +24,15 @@ OF_NUMBERS = ("r2", "rmse", "mae", "mean_rmse")
 
 @dataclass(frozen=True, eq=False)
 class Answered:
-    """What a model says about rows whose class is known.
-
-    Attributes
-    ----------
-    n_classes : int
-    target, predicted : ndarray of shape (n_entries,)
-        Class codes.
-    shares : ndarray of shape (n_entries, n_classes), or None
-        Probabilities; None for a model that holds none.
-    times : ndarray of shape (n_entries,), or None
-        How many rows each entry stands for; None: one each.
-    """
+    """What a model says about rows whose class is known."""
 
     n_classes: int
+    #: target, predicted: shape (n_entries,). Class codes.
     target: np.ndarray
     predicted: np.ndarray
+    #: Shape (n_entries, n_classes), or None. Probabilities; None for a model that holds none.
     shares: np.ndarray | None
+    #: Shape (n_entries,), or None. How many rows each entry stands for; None: one each.
     times: np.ndarray | None = None
 
     @property

@@ -18,29 +18,15 @@ MOST_BARS = 20
 
 @dataclass(frozen=True)
 class ColumnLook:
-    """The cells of one column.
-
-    Attributes
-    ----------
-    name : str
-    n_rows, n_missing : int
-    labels : tuple of str
-        One per bar: a value, or two ends of a bin.
-    counts : tuple of int
-        Cells in each bar.
-    n_others : int
-        Cells with a text that has no bar of its own.
-    is_binned : bool
-        True for a number in bins of equal width.
-    """
+    """The cells of one column."""
 
     name: str
     n_rows: int
     n_missing: int
-    labels: tuple[str, ...]
-    counts: tuple[int, ...]
-    n_others: int = 0
-    is_binned: bool = False
+    labels: tuple[str, ...]  #: One per bar: a value, or two ends of a bin
+    counts: tuple[int, ...]  #: Cells in each bar
+    n_others: int = 0  #: Cells with a text that has no bar of its own
+    is_binned: bool = False  #: True for a number in bins of equal width
 
     @property
     def missing_share(self) -> float:

@@ -43,22 +43,12 @@ class Option:
 
 @dataclass(frozen=True)
 class Grown:
-    """A node and its possible outcomes, likeliest first.
+    """A node and its possible outcomes, likeliest first."""
 
-    Attributes
-    ----------
-    path : str
-        "" is the root; L and R are steps.
-    rows : tuple of int
-        Positions of the rows that reach it.
-    epsilon : float
-        Cost of this choice, add/remove one row.
-    """
-
-    path: str
-    rows: tuple[int, ...]
+    path: str  #: "" is the root; L and R are steps
+    rows: tuple[int, ...]  #: Positions of the rows that reach it
     options: tuple[Option, ...]
-    epsilon: float
+    epsilon: float  #: Cost of this choice, add/remove one row
 
     @property
     def agreement(self) -> float:
@@ -78,20 +68,11 @@ class Grown:
 
 @dataclass(frozen=True)
 class GrowingTree:
-    """A tree after some steps.
+    """A tree after some steps."""
 
-    Attributes
-    ----------
-    tree : Tree
-        Nodes still to be grown are leaves of an extra class, `WAITING`.
-    nodes : tuple of Grown
-        The nodes drawn so far, in order.
-    waiting : tuple of Grown
-        The nodes still to be drawn, with their distributions, next one first; empty when the tree is complete.
-    """
-
-    tree: Tree
-    nodes: tuple[Grown, ...]
+    tree: Tree  #: Nodes still to be grown are leaves of an extra class, `WAITING`
+    nodes: tuple[Grown, ...]  #: The nodes drawn so far, in order
+    #: The nodes still to be drawn, with their distributions, next one first; empty when the tree is complete.
     waiting: tuple[Grown, ...]
 
     def at(self, path: str) -> Grown:

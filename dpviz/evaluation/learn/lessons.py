@@ -46,25 +46,15 @@ def guesses(epsilon: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class NoisyCounts:
-    """The noisy count of two tables.
+    """The noisy count of two tables."""
 
-    Attributes
-    ----------
-    outcomes : ndarray of int64
-        Noisy counts, increasing.
-    first, second : ndarray
-        Exact probability of each under the two tables.
-    epsilon : float
-        Of the noise, add/remove one row.
-    distance : int
-        Rows that are in one table only.
-    """
-
+    #: int64. Noisy counts, increasing.
     outcomes: np.ndarray
+    #: first, second: exact probability of each under the two tables.
     first: np.ndarray
     second: np.ndarray
-    epsilon: float
-    distance: int
+    epsilon: float  #: Of the noise, add/remove one row
+    distance: int  #: Rows that are in one table only
 
     @property
     def ratios(self) -> np.ndarray:
@@ -173,22 +163,13 @@ def _features(count: int) -> Universe:
 
 @dataclass(frozen=True, eq=False)
 class PoisonedStump:
-    """What privacy proves about the accuracy of a tree with one split when rows are added or removed.
+    """What privacy proves about the accuracy of a tree with one split when rows are added or removed."""
 
-    Attributes
-    ----------
-    distribution : (accuracies, increasing; probability of at most each)
-        Exact, over the learner's own draws.
-    epsilon : float
-    n_train : int
-    majority : float
-        Accuracy of always saying the largest class.
-    """
-
+    #: (accuracies, increasing; probability of at most each). Exact, over the learner's own draws.
     distribution: Distribution
     epsilon: float
     n_train: int
-    majority: float
+    majority: float  #: Accuracy of always saying the largest class
 
     @property
     def accuracy(self) -> float:

@@ -61,28 +61,14 @@ class Consequence:
 
 @dataclass(frozen=True)
 class Consequences:
-    """The consequences of a ladder of epsilons for one setup on one training set.
-
-    Attributes
-    ----------
-    setup : Setup
-    found : tuple of Consequence
-        By epsilon; fewer than asked for while more are computed, and after a stop.
-    n_train : int
-    majority : float
-        Accuracy of always predicting the most frequent class.
-    beta : float
-        All certificates together fail with at most this probability.
-    n_draws : int
-        Per epsilon.
-    """
+    """The consequences of a ladder of epsilons for one setup on one training set."""
 
     setup: Setup
-    found: tuple[Consequence, ...]
+    found: tuple[Consequence, ...]  #: By epsilon; fewer than asked for while more are computed, and after a stop
     n_train: int
-    majority: float
-    beta: float
-    n_draws: int
+    majority: float  #: Accuracy of always predicting the most frequent class
+    beta: float  #: All certificates together fail with at most this probability
+    n_draws: int  #: Per epsilon
 
     @property
     def reason(self) -> str:

@@ -47,23 +47,12 @@ Along = Literal["epsilon", "n_rows", "max_depth"]
 
 @dataclass(frozen=True)
 class Setup:
-    """How trees are grown.
-
-    Attributes
-    ----------
-    learner : str
-    settings : mapping
-        epsilon, max_depth, depth as for `fit`.
-    params : mapping
-        The learner's own.
-    n_rows : int or None
-        Training rows; None: as many as the world has.
-    """
+    """How trees are grown."""
 
     learner: str
-    settings: Mapping[str, Any]
-    params: Mapping[str, Any] = field(default_factory=dict)
-    n_rows: int | None = None
+    settings: Mapping[str, Any]  #: epsilon, max_depth, depth as for `fit`
+    params: Mapping[str, Any] = field(default_factory=dict)  #: The learner's own
+    n_rows: int | None = None  #: Training rows; None: as many as the world has
 
     def at(self, along: Along, place: float) -> Setup:
         """The same with another epsilon, number of rows, or fixed depth."""

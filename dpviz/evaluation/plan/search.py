@@ -32,23 +32,13 @@ Draw = Callable[[Sequence[int], int, int], np.ndarray]
 
 @dataclass(frozen=True)
 class Rung:
-    """A place of the ladder that was tested.
-
-    Attributes
-    ----------
-    place : float
-    outcomes : ndarray, read-only
-        One per draw.
-    successes : int
-        Outcomes that reach the target.
-    low, high : float
-        Limits of the probability of success; those of a whole search hold together with its confidence.
-    verdict : Verdict
-    """
+    """A place of the ladder that was tested."""
 
     place: float
+    #: One per draw, read-only.
     outcomes: np.ndarray
-    successes: int
+    successes: int  #: Outcomes that reach the target
+    #: low, high: limits of the probability of success; those of a whole search hold together with its confidence.
     low: float
     high: float
     verdict: Verdict
@@ -66,24 +56,14 @@ class Rung:
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a search.
-
-    Attributes
-    ----------
-    ladder : tuple of float
-    rungs : tuple of Rung
-        Those tested, in the order of the ladder.
-    target, reliability, confidence : float
-    is_complete : bool
-        False after a stop, and while the search goes on.
-    """
+    """The result of a search."""
 
     ladder: tuple[float, ...]
-    rungs: tuple[Rung, ...]
+    rungs: tuple[Rung, ...]  #: Those tested, in the order of the ladder
     target: float
     reliability: float
     confidence: float
-    is_complete: bool = True
+    is_complete: bool = True  #: False after a stop, and while the search goes on
 
     @property
     def reached(self) -> Rung | None:

@@ -94,22 +94,12 @@ class Resampled:
 
 @dataclass(frozen=True, eq=False)
 class Planted:
-    """Rows simulated from a schema: independent features, and a class that follows a planted tree with some probability.
-
-    Attributes
-    ----------
-    declared : Schema
-    rule : Tree
-        The planted tree.
-    follows : float
-        Probability that a row has the class the tree predicts; the other classes are equally likely. No model can be more
-        accurate, as long as this is at least 1 / n_classes.
-    n_rows : int
-    marginals : mapping
-    """
+    """Rows simulated from a schema: independent features, and a class that follows a planted tree with some probability."""
 
     declared: Schema
-    rule: Tree
+    rule: Tree  #: The planted tree
+    #: Probability that a row has the class the tree predicts; the other classes are equally likely. No model can be more
+    #: accurate, as long as this is at least 1 / n_classes.
     follows: float
     n_rows: int
     marginals: Marginals

@@ -32,20 +32,13 @@ PoisonForDepth = Callable[[EncodedDataset, int, np.random.Generator, int], Encod
 
 @dataclass(frozen=True)
 class Attack:
-    """One way to poison rows.
+    """One way to poison rows."""
 
-    Attributes
-    ----------
-    name, title, idea : str
-        The name in code, the name for people, and one sentence.
-    poison : callable (clean rows, k, rng, max_depth) -> poisoned rows
-        At most k additions and removals away from the clean rows.
-    """
-
+    #: name, title, idea: the name in code, the name for people, and one sentence.
     name: str
     title: str
     idea: str
-    poison: PoisonForDepth
+    poison: PoisonForDepth  #: At most k additions and removals away from the clean rows
 
 
 def flip_at_random(data: EncodedDataset, rows: int, rng: np.random.Generator, max_depth: int) -> EncodedDataset:

@@ -33,18 +33,12 @@ _CORNER = ((1, 1), (1, 3), (2, 2), (3, 1), (3, 3))
 
 @dataclass(frozen=True)
 class Backdoor:
-    """A trigger and its purpose.
+    """A trigger and its purpose."""
 
-    Attributes
-    ----------
-    features, values : tuple
-        Positions of the features the trigger sets, and their values (encoded).
-    source, wanted : int
-        Class codes: rows of `source` should be predicted as `wanted`.
-    """
-
+    #: features, values: positions of the features the trigger sets, and their values (encoded).
     features: tuple[int, ...]
     values: tuple[float, ...]
+    #: source, wanted: class codes: rows of `source` should be predicted as `wanted`.
     source: int = 0
     wanted: int = 1
 

@@ -23,28 +23,16 @@ from dpviz.table.dataset import EncodedDataset
 
 @dataclass(frozen=True)
 class Certificate:
-    """Lower bounds on a mean that privacy proves, from draws on one split.
+    """Lower bounds on a mean that privacy proves, from draws on one split."""
 
-    Attributes
-    ----------
-    draws : ndarray of shape (n_draws,)
-        One number in [0, 1] per draw on the clean training rows: accuracy, or 1 minus attack success.
-    epsilon, delta : float
-        Proved privacy loss, add/remove one row.
-    claimed : float
-        The paper's epsilon.
-    reason : str
-        Why nothing is proved; empty when something is.
-    beta : float
-        The band fails with at most this probability.
-    """
-
+    #: Shape (n_draws,). One number in [0, 1] per draw on the clean training rows: accuracy, or 1 minus attack success.
     draws: np.ndarray
+    #: epsilon, delta: proved privacy loss, add/remove one row.
     epsilon: float
     delta: float
-    claimed: float
-    reason: str
-    beta: float
+    claimed: float  #: The paper's epsilon
+    reason: str  #: Why nothing is proved; empty when something is
+    beta: float  #: The band fails with at most this probability
 
     @classmethod
     def of(cls, found: Draws, beta: float, *, test: int = 0) -> Certificate:
@@ -81,14 +69,9 @@ class Certificate:
 
 @dataclass(frozen=True)
 class VoteCertificate:
-    """The accuracy that a vote on disjoint rows keeps for certain, test row by test row; without noise.
+    """The accuracy that a vote on disjoint rows keeps for certain, test row by test row; without noise."""
 
-    Attributes
-    ----------
-    withstands : ndarray of shape (n_rows,), int64
-        Poisoned rows that cannot change the prediction; -1 where it is wrong already.
-    """
-
+    #: Shape (n_rows,), int64. Poisoned rows that cannot change the prediction; -1 where it is wrong already.
     withstands: np.ndarray
     reason: str = ""
 

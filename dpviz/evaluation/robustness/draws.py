@@ -32,24 +32,13 @@ Poison = Callable[[EncodedDataset, int, np.random.Generator], EncodedDataset]
 
 @dataclass(frozen=True)
 class Draws:
-    """Accuracies over many draws.
+    """Accuracies over many draws."""
 
-    Attributes
-    ----------
-    accuracies : ndarray of shape (n_draws, n_tests), read-only
-        Accuracy on each test set. One draw for a learner without noise.
-    first : FitResult
-        The first draw: its claim, plan and model.
-    composed : float
-        The largest epsilon that a draw's ledger composes to.
-    n_asked : int
-        Draws asked for; more than `n_done` after a stop.
-    """
-
+    #: Shape (n_draws, n_tests), read-only. Accuracy on each test set. One draw for a learner without noise.
     accuracies: np.ndarray
-    first: FitResult
-    composed: float
-    n_asked: int
+    first: FitResult  #: The first draw: its claim, plan and model
+    composed: float  #: The largest epsilon that a draw's ledger composes to
+    n_asked: int  #: Draws asked for; more than `n_done` after a stop
 
     def __post_init__(self) -> None:
         self.accuracies.flags.writeable = False

@@ -38,31 +38,16 @@ Split = tuple[EncodedDataset, EncodedDataset]
 
 @dataclass(frozen=True)
 class PoisoningTable:
-    """Curves of one learner over poisoned rows.
-
-    Attributes
-    ----------
-    learner : str
-    bounds : tuple of Bounds
-        One per split.
-    n_train : int
-        Training rows of a split. Private.
-    majority : float
-        Accuracy of always predicting the largest class of the training rows, mean over splits.
-    beta : float
-        The column `tight_low` is wrong anywhere with at most this probability.
-    rows : tuple of int
-        Numbers of poisoned rows on the curve.
-    n_asked, n_done : int
-        Draws over all splits; fewer are done after a stop.
-    """
+    """Curves of one learner over poisoned rows."""
 
     learner: str
-    bounds: tuple[Bounds, ...]
+    bounds: tuple[Bounds, ...]  #: One per split
+    #: Training rows of a split. Private.
     n_train: int
-    majority: float
-    beta: float
-    rows: tuple[int, ...]
+    majority: float  #: Accuracy of always predicting the largest class of the training rows, mean over splits
+    beta: float  #: The column `tight_low` is wrong anywhere with at most this probability
+    rows: tuple[int, ...]  #: Numbers of poisoned rows on the curve
+    #: n_asked, n_done: draws over all splits; fewer are done after a stop.
     n_asked: int
     n_done: int
 

@@ -37,25 +37,13 @@ _DRAWN: dict[Hashable, tuple[Redraws, np.ndarray]] = {}
 
 @dataclass(frozen=True)
 class Rung:
-    """One step of a ladder.
-
-    Attributes
-    ----------
-    epsilon : float
-    result : FitResult
-        The fit with the seed of the ladder.
-    drawn : Redraws
-        Fits of the same rows with other seeds, which are the same at every rung.
-    score : float
-        Accuracy of the fit on the test rows, balanced accuracy where `has_rare_classes`, or R².
-    scores : ndarray of shape (n_draws,)
-        The same of the draws.
-    """
+    """One step of a ladder."""
 
     epsilon: float
-    result: FitResult
-    drawn: Redraws
-    score: float
+    result: FitResult  #: The fit with the seed of the ladder
+    drawn: Redraws  #: Fits of the same rows with other seeds, which are the same at every rung
+    score: float  #: Accuracy of the fit on the test rows, balanced accuracy where `has_rare_classes`, or R²
+    #: Shape (n_draws,). The same of the draws.
     scores: np.ndarray
 
 

@@ -30,18 +30,10 @@ NEAR = 1 / 16
 
 @dataclass(frozen=True)
 class Redraws:
-    """Models of fresh draws.
+    """Models of fresh draws."""
 
-    Attributes
-    ----------
-    models : tuple of Model
-        One per draw.
-    n_asked : int
-        Draws asked for; more than `n_done` after a stop.
-    """
-
-    models: tuple[Model, ...]
-    n_asked: int
+    models: tuple[Model, ...]  #: One per draw
+    n_asked: int  #: Draws asked for; more than `n_done` after a stop
 
     @property
     def n_done(self) -> int:

@@ -23,30 +23,20 @@ Row = tuple[Cell, ...]
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What a cell of one column must be.
+    """What a cell of one column must be."""
 
-    Attributes
-    ----------
-    feature, name : int, str
-        The column.
-    low, high : float
-        Numbers between them; `with_low`, `with_high` say whether the ends belong to it.
-    among : tuple of str, or None
-        The texts that meet it; None for a number, and for a column where `but` says which do not.
-    but : tuple of str, or None
-    missing : bool
-        True when a missing cell meets it.
-    """
-
+    #: feature, name: the column.
     feature: int
     name: str
+    #: low, high: numbers between them; `with_low`, `with_high` say whether the ends belong to it.
     low: float = -math.inf
     high: float = math.inf
     with_low: bool = True
     with_high: bool = False
+    #: The texts that meet it; None for a number, and for a column where `but` says which do not.
     among: tuple[str, ...] | None = None
     but: tuple[str, ...] | None = None
-    missing: bool = True
+    missing: bool = True  #: True when a missing cell meets it
 
     @property
     def is_number(self) -> bool:

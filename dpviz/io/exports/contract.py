@@ -71,53 +71,27 @@ class Exportable:
 
 @dataclass(frozen=True)
 class Target:
-    """One form a model can be exported in.
+    """One form a model can be exported in."""
 
-    Attributes
-    ----------
-    name, title : str
-        As the command line and as people call it.
-    suffix, mime : str
-        Of a file that holds it.
-    about : str
-        One sentence: what it is for, and how it reads missing cells.
-    write : callable (Exportable) -> str or bytes
-        Raises NotExported.
-    run : callable (content, schema, rows) -> list
-        Predicts rows from the content alone.
-    run_chances : callable (content, schema, rows) -> list of list of float, or None
-        The same for the probabilities of the classes; None for a target without any.
-    gives_chances : callable (Exportable) -> bool
-        Whether the export of this model has probabilities.
-    ran_in : callable () -> str
-        Where `run` runs it, with its version: "SQLite 3.45".
-    group : "data", "code", "words" or "picture"
-    language : str
-        For syntax colours in a preview.
-    needs : tuple of str
-        Packages beyond those dpviz needs; `extra` names the extra that brings them.
-    one_tree : bool
-        It shows a single tree only.
-    most_ends : int
-        Larger models are refused.
-    """
-
+    #: name, title: as the command line and as people call it.
     name: str
     title: str
+    #: suffix, mime: of a file that holds it.
     suffix: str
     mime: str
-    about: str
-    write: Callable[[Exportable], Content]
-    run: Run
-    ran_in: Callable[[], str]
-    run_chances: Run | None = None
+    about: str  #: One sentence: what it is for, and how it reads missing cells
+    write: Callable[[Exportable], Content]  #: Raises NotExported
+    run: Run  #: Predicts rows from the content alone
+    ran_in: Callable[[], str]  #: Where `run` runs it, with its version: "SQLite 3.45".
+    run_chances: Run | None = None  #: The same for the probabilities of the classes; None for a target without any
+    #: Whether the export of this model has probabilities.
     gives_chances: Gives = lambda given: given.function.chances != "none"
     group: Literal["data", "code", "words", "picture"] = "code"
-    language: str = "text"
-    needs: tuple[str, ...] = ()
+    language: str = "text"  #: For syntax colours in a preview
+    needs: tuple[str, ...] = ()  #: Packages beyond those dpviz needs; `extra` names the extra that brings them
     extra: str = ""
-    one_tree: bool = False
-    most_ends: int = 50_000
+    one_tree: bool = False  #: It shows a single tree only
+    most_ends: int = 50_000  #: Larger models are refused
     any_model: bool = False
     order: int = 100
 

@@ -27,27 +27,15 @@ class Reading:
 
 @dataclass(frozen=True)
 class Pieces:
-    """A source that can be read.
+    """A source that can be read."""
 
-    Attributes
-    ----------
-    title : str
-        What messages call it.
-    names : tuple of str
-        All its columns, in order. Public.
-    read : callable (Progress) -> iterator of RawTable
-        Reads it from the start; the progress is told the share that is read, and may raise Cancelled.
-    notes : tuple of str
-        What the reader assumed.
-    is_text : bool
-        Whether it reads lines, one by one: that takes far longer than to keep what they say.
-    """
-
-    title: str
+    title: str  #: What messages call it
+    #: All its columns, in order. Public.
     names: tuple[str, ...]
+    #: Reads it from the start; the progress is told the share that is read, and may raise Cancelled.
     read: Callable[[Progress], Iterator[RawTable]]
-    notes: tuple[str, ...] = ()
-    is_text: bool = False
+    notes: tuple[str, ...] = ()  #: What the reader assumed
+    is_text: bool = False  #: Whether it reads lines, one by one: that takes far longer than to keep what they say
 
 
 def joined(parts: Sequence[Pieces], title: str) -> Pieces:

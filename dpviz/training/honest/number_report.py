@@ -52,27 +52,15 @@ LEAST_R2 = -1.0
 
 @dataclass(frozen=True)
 class NumberReport:
-    """A model's test result.
-
-    Attributes
-    ----------
-    schema : Schema
-    share : float
-        Part of the rows that coins kept for this test.
-    epsilon, table_epsilon : float
-        What each of these rows pays in all, and for the table.
-    window : Window
-        Numbers are read within it, errors up to its width.
-    table : tuple of tuple of int
-        Released sums, in units of a row / `UNITS`^2: by error, then by place.
-    """
+    """A model's test result."""
 
     schema: Schema
-    share: float
+    share: float  #: Part of the rows that coins kept for this test
+    #: epsilon, table_epsilon: what each of these rows pays in all, and for the table.
     epsilon: float
     table_epsilon: float
-    window: Window
-    table: tuple[tuple[int, ...], ...]
+    window: Window  #: Numbers are read within it, errors up to its width
+    table: tuple[tuple[int, ...], ...]  #: Released sums, in units of a row / `UNITS`^2: by error, then by place
 
     @cached_property
     def _sums(self) -> np.ndarray:

@@ -51,26 +51,15 @@ class CalibrationBand:
 
 @dataclass(frozen=True)
 class TestReport:
-    """A model's test result.
-
-    Attributes
-    ----------
-    schema : Schema
-    share : float
-        Part of the rows that coins kept for this test.
-    epsilon : float
-        What each of these rows pays for the table; they pay for nothing else.
-    table : tuple of Leaf
-        Every answer of the model with the released noisy counts of the rows that got it, per actual class.
-    counted : tuple of tuple of int or None
-        Such counts of other rows, in the order of `table`, that made the probabilities but not the labels (honest leaves, as many
-        answers as leaves): they tell of labels too, at the same noise.
-    """
+    """A model's test result."""
 
     schema: Schema
-    share: float
-    epsilon: float
+    share: float  #: Part of the rows that coins kept for this test
+    epsilon: float  #: What each of these rows pays for the table; they pay for nothing else
+    #: Every answer of the model with the released noisy counts of the rows that got it, per actual class.
     table: tuple[Leaf, ...]
+    #: Such counts of other rows, in the order of `table`, that made the probabilities but not the labels (honest leaves, as many
+    #: answers as leaves): they tell of labels too, at the same noise.
     counted: tuple[tuple[int, ...], ...] | None = None
 
     __test__ = False  # no test of pytest's
