@@ -102,18 +102,10 @@ def _sampled(noise: float, sampling: float, rounds: int, epsilon: float) -> PLDA
 def noise_multiplier(epsilon: float, delta: float, *, sampling: float, rounds: int, order: float | None = None) -> float:
     """The least noise with which `rounds` cost at most (epsilon, delta), in units of the largest change one row makes.
 
-    Parameters
-    ----------
-    sampling : float
-        Probability with which a row takes part in a round, in (0, 1].
-    rounds : int
-    order : float or None
-        Renyi order of an individual filter; None: no filter.
+    Raises ParameterError for an epsilon or delta that no Gaussian noise can give.
 
-    Raises
-    ------
-    ParameterError
-        For an epsilon or delta that no Gaussian noise can give.
+    `sampling`: probability with which a row takes part in a round, in (0, 1].
+    `order`: Renyi order of an individual filter; None: no filter.
     """
     for name, value, allowed, fits in (
         ("epsilon", epsilon, "a finite number of at least 1e-8", 1e-8 <= epsilon < math.inf),

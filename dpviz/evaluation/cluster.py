@@ -36,12 +36,8 @@ def active_cluster() -> Any | None:
 def on_cluster(client: Any, work: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
     """Yield the result of `work` on each task, in order; tasks are taken a little ahead of the cluster's workers.
 
-    Raises
-    ------
-    WorkersEnded
-        A task was given up, or all workers that held the rows were lost.
-    DpvizError
-        No worker has come up.
+    Raises WorkersEnded where a task was given up, or all workers that held the rows were lost; DpvizError where no worker has
+    come up.
     """
     from distributed import CancelledError, KilledWorker
 

@@ -101,11 +101,8 @@ class CalibrationBin:
 def calibration(is_class: np.ndarray, share: np.ndarray) -> tuple[CalibrationBin, ...]:
     """Of rows given a probability near p, is a share p of that class? In BINS bins of equal width; empty ones are left out.
 
-    Parameters
-    ----------
-    is_class : ndarray of shape (n_rows,), bool
-    share : ndarray of shape (n_rows,)
-        The probability of this class.
+    `is_class`: shape (n_rows,), bool.
+    `share`: shape (n_rows,); the probability of this class.
     """
     place = np.minimum((share * BINS).astype(np.int64), BINS - 1)
     groups = (np.flatnonzero(place == number) for number in range(BINS))

@@ -39,22 +39,13 @@ _KEPT: dict[Hashable, EncodedDataset] = {}
 def spread(work: Callable[[T], R], tasks: Iterable[T], workers: int = 1, *, in_order: bool = True) -> Iterator[R]:
     """Yield the result of `work` on each task.
 
-    Parameters
-    ----------
-    work : callable
-        A function of a module (or a method, or a partial of one), so that it can be sent to a process.
-    tasks : iterable
-        Consumed a little ahead of the workers; when it ends early, so does the work.
-    workers : int
-        1 works in this process; more are joblib's n_jobs, on the active backend. A Dask cluster uses all of its own.
-    in_order : bool
-        False may yield results as they finish.
+    Raises WorkersEnded where a process was killed (on a cluster: several times). Results that were yielded before stand, and the
+    next call starts new processes.
 
-    Raises
-    ------
-    WorkersEnded
-        A process was killed (on a cluster: several times). Results that were yielded before stand, and the next call starts
-        new processes.
+    `work`: a function of a module (or a method, or a partial of one), so that it can be sent to a process.
+    `tasks`: consumed a little ahead of the workers; when it ends early, so does the work.
+    `workers`: 1 works in this process; more are joblib's n_jobs, on the active backend. A Dask cluster uses all of its own.
+    `in_order`: False may yield results as they finish.
     """
     if workers == 1:
         yield from map(work, tasks)

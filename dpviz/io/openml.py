@@ -25,28 +25,17 @@ def is_offline() -> bool:
 def fetch_openml(name: str, *, version: int | str = "active", stop: Stop | None = None) -> RawTable:
     """Download a table.
 
-    Parameters
-    ----------
-    name : str
-        Its name on OpenML, such as "adult".
-    version : int or "active"
-        A number, or the version OpenML marks as active.
-    stop : callable or threading.Event, optional
-        Checked before and after the download, which cannot be interrupted itself.
+    Raises DpvizError without a network, where it is switched off, and for no such table; TableError for a table dpviz cannot use,
+    a too large one for example; Cancelled once `stop` says so.
+
+    `name`: its name on OpenML, such as "adult".
+    `version`: int or "active"; a number, or the version OpenML marks as active.
+    `stop`: checked before and after the download, which cannot be interrupted itself.
 
     Returns
     -------
     RawTable
         A note says which column OpenML suggests as the target.
-
-    Raises
-    ------
-    DpvizError
-        No network, or it is switched off, or no such table.
-    TableError
-        The table is not one dpviz can use; too large, for example.
-    Cancelled
-        `stop` said so.
     """
     if is_offline():
         remedy = f"Unset {VARIABLE}, or choose a sample or a file instead."

@@ -58,12 +58,7 @@ def samples() -> tuple[Sample, ...]:
 def load_sample(name: str) -> tuple[RawTable, Schema]:
     """The table and its schema.
 
-    Raises
-    ------
-    UnknownName
-        There is no such sample.
-    DpvizError
-        Its files are missing.
+    Raises UnknownName where there is no such sample; DpvizError where its files are missing.
     """
     names = [sample.name for sample in _SAMPLES]
     if name not in names:

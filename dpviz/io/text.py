@@ -77,11 +77,8 @@ def read_text(source: Source, *, header: bool, encoding: str | None, row_wise: b
 
     Without a header the first bytes belong to a row, so they decide nothing: a file is unpacked when its name ends in .gz, and
     other kinds of file become lines that fit no column. At most `max_bytes` + 1 bytes are ever unpacked.
-
-    Raises
-    ------
-    TableError
-        No file, a damaged archive, another kind of file, too many bytes, or an encoding in which a byte can change other rows.
+    Raises TableError for no file, a damaged archive, another kind of file, too many bytes, or an encoding in which a byte can
+    change other rows.
     """
     raw = read_bytes(source, max_bytes)
     if raw.startswith(GZIP) if header else name_of(source, None).endswith(".gz"):

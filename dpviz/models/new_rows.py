@@ -14,24 +14,16 @@ from dpviz.table.schema import NumericTarget
 def answers(model: Model, rows: Any) -> np.ndarray:
     """Predictions for new rows; they need no target.
 
-    Parameters
-    ----------
-    model : Model
-    rows : DataFrame, RawTable, or the path or bytes of a file
-        Of a file, every line after the header that is not blank is a row.
+    Raises SchemaError where a feature of the model is not among the columns; TableError or ParameterError where what was given is
+    no table.
+
+    `rows`: DataFrame, RawTable, or the path or bytes of a file; of a file, every line after the header that is not blank is a row.
 
     Returns
     -------
     ndarray of shape (n_rows,)
         Names of classes (object), or numbers in the target's units (float64). None, or not-a-number, where there is no
         answer: the schema drops such a row, or the line is no record of the table.
-
-    Raises
-    ------
-    SchemaError
-        A feature of the model is not among the columns.
-    TableError, ParameterError
-        What was given is no table.
     """
     data, usable = encode_new(table_of(rows, model.schema.feature_names), model.schema)
     found = model.predict(data)

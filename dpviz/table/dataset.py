@@ -165,10 +165,7 @@ class EncodedDataset:
         each part costs the larger epsilon of the two, not their sum; the same holds for a person, whose rows may go to both.
         The coins are never repeated.
 
-        Parameters
-        ----------
-        share : float
-            Probability of the second part, between 0 and 1, both excluded. Public; scales n_public.
+        `share`: probability of the second part, between 0 and 1, both excluded. Public; scales n_public.
         """
         _check_share("parts", "share", share)
         chosen = secure_uniforms(self.n_rows) < share

@@ -30,10 +30,7 @@ def check_persons(schema: Schema, person: str | None, rows_per_person: int | Non
 def chosen_rows(persons: np.ndarray, most: int) -> np.ndarray:
     """Which rows are kept, bool of shape (n_rows,): of each person at most `most`, every choice equally likely.
 
-    Parameters
-    ----------
-    persons : ndarray of shape (n_rows,), int
-        Whose row it is. Private.
+    `persons`: shape (n_rows,), int; whose row it is. Private.
     """
     order = np.lexsort((secure_uniforms(len(persons)), persons))
     places = np.arange(len(persons))

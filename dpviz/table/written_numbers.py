@@ -16,16 +16,9 @@ def number_in(text: str, *, point_is_decimal: bool = False) -> float:
 
     Where both a point and a comma stand in it, the last is the decimal mark; where one stands several times, it groups
     thousands. One mark before three digits, as in 1.000, may be either.
+    Raises DpvizError where it is no finite number, or may be two.
 
-    Parameters
-    ----------
-    point_is_decimal : bool
-        A program wrote it, so that 1.000 is 1.
-
-    Raises
-    ------
-    DpvizError
-        It is no finite number, or may be two.
+    `point_is_decimal`: a program wrote it, so that 1.000 is 1.
     """
     guarded = text.strip().removeprefix("'")  # as spreadsheets and our CSV files keep a cell from being run
     plain = _BLANKS.sub("", guarded.replace("−", "-"))

@@ -31,14 +31,9 @@ def least_gini_distribution(
 ) -> tuple[list[tuple[Decision, float]], float]:
     """Every split with its probability, and the mass cut off.
 
-    Parameters
-    ----------
-    histogram : ndarray of shape (2 * n_features, 2), int64
-        Exact class counts of two categories per feature. Private.
-    n_bins : tuple of int
-        Categories of each feature; anything but 2 raises NotEnumerable.
-    noise : GeometricNoise
-        Noise on each count.
+    `histogram`: shape (2 * n_features, 2), int64; exact class counts of two categories per feature. Private.
+    `n_bins`: categories of each feature; anything but 2 raises NotEnumerable.
+    `noise`: noise on each count.
     """
     if histogram.shape[1] != 2 or set(n_bins) != {2}:
         raise NotEnumerable("The exact distribution is known only for two classes and features of two categories.")

@@ -14,17 +14,9 @@ from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 def one_against_rest_grid(schema: Schema, groups: dict[str, np.ndarray], name: str) -> CandidateGrid:
     """One category, or one group of a numeric feature, against the rest.
 
-    Parameters
-    ----------
-    schema : Schema
-    groups : dict
-        Numeric feature -> increasing upper ends of its groups; a missing feature is not split.
-    name : str
+    Raises SchemaError if no feature can be split.
 
-    Raises
-    ------
-    SchemaError
-        If no feature can be split.
+    `groups`: numeric feature -> increasing upper ends of its groups; a missing feature is not split.
     """
 
     def of(feature: NumericFeature | CategoricalFeature) -> FeatureCandidates:

@@ -38,14 +38,9 @@ class DistinguishingEvent:
 def distinguish(first: Sequence[Shown], second: Sequence[Shown], *, beta: float, delta: float = 0.0) -> DistinguishingEvent:
     """Choose an event on the first halves of the draws and bound epsilon on the second halves.
 
-    Parameters
-    ----------
-    first, second : sequence of Shown
-        Independent draws on each data set, the same number.
-    beta : float
-        The bound exceeds the true epsilon with at most this probability.
-    delta : float
-        Of the (epsilon, delta) guarantee under attack.
+    `first`, `second`: independent draws on each data set, the same number.
+    `beta`: the bound exceeds the true epsilon with at most this probability.
+    `delta`: of the (epsilon, delta) guarantee under attack.
     """
     half = len(first) // 2
     if not half:

@@ -120,13 +120,9 @@ class CrowdTask:
 def guess(coins: np.ndarray, scores: np.ndarray, *, beta: float, delta: float = 0.0) -> Guesses:
     """Choose the limits on the first half of the draws, guess on the second.
 
-    Parameters
-    ----------
-    coins, scores : ndarray of shape (n_draws, canaries)
-    beta : float
-        The bound exceeds the true epsilon with at most this probability.
-    delta : float
-        Of the (epsilon, delta) guarantee under attack.
+    `coins`, `scores`: shape (n_draws, canaries).
+    `beta`: the bound exceeds the true epsilon with at most this probability.
+    `delta`: of the (epsilon, delta) guarantee under attack.
     """
     half = len(coins) // 2
     low, high = _limits(coins[:half], scores[:half], beta, delta)

@@ -88,17 +88,11 @@ def verify_mechanism(
 ) -> AuditResult:
     """The pair of counts and the output with the largest log ratio.
 
-    Parameters
-    ----------
-    mechanism : object with `.probabilities`, `.title` and `.epsilon`
-    pairs : iterable of (counts, counts)
-        Neighbours: the second has one count one higher.
-    claimed : float
-        Epsilon its source claims.
-    composed : float, optional
-        What our ledger charges for it; by default `claimed`. Infinity for a rule that is charged as non-private.
-    because : str
-        The reason for the verdict, one sentence.
+    `mechanism`: object with `.probabilities`, `.title` and `.epsilon`.
+    `pairs`: iterable of (counts, counts); neighbours: the second has one count one higher.
+    `claimed`: epsilon its source claims.
+    `composed`: what our ledger charges for it; by default `claimed`. Infinity for a rule that is charged as non-private.
+    `because`: the reason for the verdict, one sentence.
     """
     started = time.perf_counter()
     listed = list(pairs)

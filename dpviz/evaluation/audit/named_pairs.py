@@ -119,25 +119,13 @@ def verify_pair(
     """The output with the largest certified log ratio on two given neighbouring data sets.
 
     For a learner that grows one tree this is the best over all trees; any other learner is listed whole.
+    Raises NotEnumerable where the learner sets rows aside by coins, or its distributions cannot be listed.
 
-    Parameters
-    ----------
-    learner : str or LearnerSpec
-    first, second : EncodedDataset
-        Of one schema; one has one row more than the other. Raises DpvizError otherwise.
-    epsilon : float
-        Claimed privacy loss under add/remove one row.
-    depth : int
-        Depth of the trees.
-    title : str
-        The pair in words.
-    **params
-        The learner's own parameters.
-
-    Raises
-    ------
-    NotEnumerable
-        The learner sets rows aside by coins, or its distributions cannot be listed.
+    `first`, `second`: of one schema; one has one row more than the other. Raises DpvizError otherwise.
+    `epsilon`: claimed privacy loss under add/remove one row.
+    `depth`: depth of the trees.
+    `title`: the pair in words.
+    `**params`: the learner's own parameters.
     """
     require_neighbours(first, second)
     smaller, larger = sorted((first, second), key=lambda data: data.n_rows)

@@ -51,18 +51,11 @@ def verify_all(
 ) -> StoredRun:
     """The three facts of every plan of every registered learner.
 
-    Parameters
-    ----------
-    date : str
-        The day of the run.
-    learners : collection of str
-        Only these; by default all, and the rules inside them.
-    quick : bool
-        Smaller universes, and no attacks.
-    progress : callable (share, text), optional
-        Called with what is searched next.
-    stop : callable () -> bool, or threading.Event, optional
-        Raises Cancelled.
+    `date`: the day of the run.
+    `learners`: only these; by default all, and the rules inside them.
+    `quick`: smaller universes, and no attacks.
+    `progress`: called with what is searched next.
+    `stop`: raises Cancelled.
     """
     plans = list(_plans([get_learner(name) for name in learners] or list(registry().values())))
     facts = []

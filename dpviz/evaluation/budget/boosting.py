@@ -62,12 +62,8 @@ def individual_losses(
 ) -> IndividualLosses:
     """Train as for `result` twice, without and with the filter, and keep every row's account.
 
-    Raises
-    ------
-    DpvizError
-        For a result without individual accounts: another learner, static noise, or rows sampled per round.
-    Cancelled
-        When stopped.
+    Raises DpvizError for a result without individual accounts: another learner, static noise, or rows sampled per round;
+    Cancelled when stopped.
     """
     event = rounds_event(result)
     if event is None or not can_measure(result):

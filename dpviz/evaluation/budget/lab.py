@@ -123,15 +123,9 @@ def share_map(
 ) -> ShareMap:
     """Accuracy on the training rows at every point.
 
-    Parameters
-    ----------
-    draws : int
-        Draws per point, at least 1.
-    seed : int
-        Repeatable; the k-th draw does not depend on `draws` or `workers`.
-    progress : callable (share in (0, 1]), optional
-    stop : callable () -> bool, optional
-        Asked between draws. The draws done so far are kept; raises Cancelled when there are none.
+    `draws`: draws per point, at least 1.
+    `seed`: repeatable; the k-th draw does not depend on `draws` or `workers`.
+    `stop`: asked between draws. The draws done so far are kept; raises Cancelled when there are none.
     """
     firsts = _firsts(movable, data.schema)
     distinct = sorted(set(firsts))

@@ -38,10 +38,7 @@ def columns_of(names: Iterable[str]) -> tuple[str, ...]:
 class SweepGrid:
     """Everything to be fitted: the product of the first four, folds and repeats.
 
-    Raises
-    ------
-    ParameterError, UnknownName
-        For a grid that cannot be fitted.
+    Raises ParameterError or UnknownName for a grid that cannot be fitted.
     """
 
     learners: tuple[str, ...]

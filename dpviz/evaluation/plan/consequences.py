@@ -106,15 +106,9 @@ def consequences_steps(
 ) -> Iterator[Consequences]:
     """Accuracy and poisoning certificates along a ladder of epsilons: first at the setup's own, then everywhere more densely.
 
-    Parameters
-    ----------
-    draws : int
-        Trees per epsilon.
-    beta : float
-        All certificates together fail with at most this probability.
-    progress : callable (share in (0, 1]), optional
-    stop : callable () -> bool, optional
-        Asked between epsilons; those done so far are kept, at least one.
+    `draws`: trees per epsilon.
+    `beta`: all certificates together fail with at most this probability.
+    `stop`: asked between epsilons; those done so far are kept, at least one.
 
     Yields
     ------

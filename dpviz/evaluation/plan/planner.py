@@ -105,29 +105,19 @@ def plan_steps(
 ) -> Iterator[Answer]:
     """What is known about the least epsilon, fewest rows, or deepest tree that reaches a goal, ever more sharply.
 
-    Parameters
-    ----------
-    world : World
-        Simulated or public rows.
-    seed : int
-        Repeatable; does not depend on `workers`. A draw has the same rows and noise at every place.
-    ladder : sequence of float, optional
-        Places to choose from, by default `ladder_of(along)`.
-    confidence : float
-        Probability that every statement of the answer is right, provided that success never becomes less likely along the ladder.
-        Statements about a single place do not need this assumption.
-    workers : int
-        The first look is taken in this process where rows are few: others take longer to start.
+    Raises ParameterError, SchemaError, WrongTask or DpvizError for invalid arguments.
+
+    `world`: simulated or public rows.
+    `seed`: repeatable; does not depend on `workers`. A draw has the same rows and noise at every place.
+    `ladder`: places to choose from, by default `ladder_of(along)`.
+    `confidence`: probability that every statement of the answer is right, provided that success never becomes less likely along
+    the ladder. Statements about a single place do not need this assumption.
+    `workers`: the first look is taken in this process where rows are few: others take longer to start.
 
     Yields
     ------
     Answer
         The last one is complete unless the search was stopped.
-
-    Raises
-    ------
-    ParameterError, SchemaError, WrongTask, DpvizError
-        For invalid arguments.
     """
     places = tuple(ladder_of(along) if ladder is None else ladder)
     require_classes(world.schema, "A plan")

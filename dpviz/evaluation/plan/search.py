@@ -105,15 +105,10 @@ def answers(
 ) -> Iterator[Answer]:
     """The first place of the ladder where an outcome is at least `target` with probability `reliability`, ever more sharply.
 
-    Parameters
-    ----------
-    ladder : sequence of float
-        Ordered so that success becomes likelier, or stays as likely.
-    draw : callable (positions, count, before) -> ndarray of shape (n_positions, count)
-        `count` fresh outcomes at each of the positions, where `before` were already made.
-    progress : callable (share in (0, 1]), optional
-    stop : callable () -> bool, or threading.Event, optional
-        Asked between stages; the result so far is the last.
+    `ladder`: ordered so that success becomes likelier, or stays as likely.
+    `draw`: callable (positions, count, before) -> ndarray of shape (n_positions, count); `count` fresh outcomes at each of the
+    positions, where `before` were already made.
+    `stop`: asked between stages; the result so far is the last.
 
     Yields
     ------

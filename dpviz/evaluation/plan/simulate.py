@@ -136,26 +136,15 @@ def plant(
 ) -> Planted:
     """A world made from a schema alone.
 
-    Parameters
-    ----------
-    schema : Schema
-        With a class target.
-    n_rows : int
-        Training rows.
-    strength : float
-        0: the class is random; 1: the planted tree is always right. The class follows the tree with probability
-        1/n_classes + strength (1 - 1/n_classes).
-    depth : int
-        Levels of the planted tree, fewer where features run out.
-    marginals : mapping, optional
-        Feature name -> weights of equal-width bins or of the categories; uniform where absent.
-    seed : int
-        Chooses the planted tree.
+    Raises ParameterError or SchemaError for arguments that cannot be simulated.
 
-    Raises
-    ------
-    ParameterError, SchemaError
-        For arguments that cannot be simulated.
+    `schema`: with a class target.
+    `n_rows`: training rows.
+    `strength`: 0: the class is random; 1: the planted tree is always right. The class follows the tree with probability
+    1/n_classes + strength (1 - 1/n_classes).
+    `depth`: levels of the planted tree, fewer where features run out.
+    `marginals`: feature name -> weights of equal-width bins or of the categories; uniform where absent.
+    `seed`: chooses the planted tree.
     """
     require_classes(schema, "A simulated world")
     for name, value, low, high in (("strength", strength, 0, 1), ("depth", depth, 1, 6), ("n_rows", n_rows, 2, 10**7)):

@@ -116,21 +116,13 @@ def attack_curve(
 ) -> pd.DataFrame:
     """Measured accuracy of a learner on clean test rows under an attack on its training rows.
 
-    Parameters
-    ----------
-    attack : str
-        A name of ATTACKS.
-    name, train, test, epsilon, max_depth
-        As for `dpviz.fit`; the test rows stay clean.
-    poisoned_rows : sequence of int
-        Numbers of additions and removals.
-    runs, draws : int
-        The attack is repeated `runs` times, with `draws` draws of the learner each.
-    beta : float
-        All limits together fail with at most this probability.
-    **how
-        Seed, workers, progress, stop and the learner's own parameters, as for `draw`. After a stop the numbers of rows done so
-        far are returned.
+    `attack`: a name of ATTACKS.
+    `name`, `train`, `test`, `epsilon`, `max_depth`: as for `dpviz.fit`; the test rows stay clean.
+    `poisoned_rows`: numbers of additions and removals.
+    `runs`, `draws`: the attack is repeated `runs` times, with `draws` draws of the learner each.
+    `beta`: all limits together fail with at most this probability.
+    `**how`: seed, workers, progress, stop and the learner's own parameters, as for `draw`. After a stop the numbers of rows done
+    so far are returned.
 
     Returns
     -------

@@ -131,22 +131,14 @@ def backdoor_curve(
 ) -> pd.DataFrame:
     """Attack success against poisoned rows, measured, and what is proved about it.
 
-    Parameters
-    ----------
-    name, train, test, epsilon
-        As for `dpviz.fit`; two classes.
-    poisoned_rows : sequence of int
-        Numbers of copies added.
-    runs, draws : int
-        The attack is repeated `runs` times, with `draws` draws of the learner each.
-    bound_draws : int
-        Draws on the clean rows, for the bounds.
-    beta : float
-        The measured limits together, and the proved limit for all numbers of rows at once, fail with at most this
-        probability each.
-    seed, progress, **how
-        Also workers, stop and the learner's own parameters, as for `draw`. After a stop the numbers of rows done so far are
-        returned.
+    `name`, `train`, `test`, `epsilon`: as for `dpviz.fit`; two classes.
+    `poisoned_rows`: numbers of copies added.
+    `runs`, `draws`: the attack is repeated `runs` times, with `draws` draws of the learner each.
+    `bound_draws`: draws on the clean rows, for the bounds.
+    `beta`: the measured limits together, and the proved limit for all numbers of rows at once, fail with at most this probability
+    each.
+    `seed`, `progress`, `**how`: also workers, stop and the learner's own parameters, as for `draw`. After a stop the numbers of
+    rows done so far are returned.
 
     Returns
     -------

@@ -29,14 +29,9 @@ Distribution = tuple[np.ndarray, np.ndarray]
 def survival(below: np.ndarray, rows: int, epsilon: float) -> np.ndarray:
     """1 - T^k(u): the least probability that an event of probability 1 - u keeps.
 
-    Parameters
-    ----------
-    below : ndarray
-        Probabilities u in [0, 1].
-    rows : int
-        k, rows added or removed.
-    epsilon : float
-        Privacy loss per row, finite.
+    `below`: probabilities u in [0, 1].
+    `rows`: k, rows added or removed.
+    `epsilon`: privacy loss per row, finite.
 
     Notes
     -----
@@ -115,10 +110,7 @@ def band_distribution(draws: np.ndarray, beta: float) -> Distribution:
 def certified_rows(votes: np.ndarray) -> np.ndarray:
     """Additions and removals that cannot change each prediction of a vote in which a row reaches one voter only.
 
-    Parameters
-    ----------
-    votes : ndarray of shape (n_rows, n_classes)
-        The prediction is the class with the most votes, the lowest code among equals.
+    `votes`: shape (n_rows, n_classes); the prediction is the class with the most votes, the lowest code among equals.
 
     Returns
     -------

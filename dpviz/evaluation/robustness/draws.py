@@ -89,19 +89,11 @@ def draw(
 ) -> Draws:
     """Fit `draws` times with independent noise and score every model on every test set.
 
-    Parameters
-    ----------
-    name, train, **asked
-        As for `dpviz.fit`, without a seed or source. A learner that spends no epsilon is fitted once.
-    tests : sequence of EncodedDataset
-        At least one, none of them empty.
-    draws, seed : int
-        The k-th draw does not depend on `draws`, nor on `workers`.
-    workers : int
-        1 works in this process; more are joblib's n_jobs.
-    progress : callable (share in (0, 1]), optional
-    stop : callable () -> bool, or threading.Event, optional
-        Asked between chunks of draws. The draws done so far are returned, at least one chunk.
+    `name`, `train`, `**asked`: as for `dpviz.fit`, without a seed or source. A learner that spends no epsilon is fitted once.
+    `tests`: at least one, none of them empty.
+    `draws`, `seed`: the k-th draw does not depend on `draws`, nor on `workers`.
+    `workers`: 1 works in this process; more are joblib's n_jobs.
+    `stop`: asked between chunks of draws. The draws done so far are returned, at least one chunk.
     """
     require_classes(train.schema, "A poisoning guarantee")
     require_task(get_learner(name), train.schema)

@@ -126,25 +126,14 @@ def certify(
 ) -> PoisoningTable:
     """Certify a learner on one or more splits.
 
-    Parameters
-    ----------
-    name, epsilon, **asked
-        As for `dpviz.fit`, without a seed or source.
-    splits : sequence of (train, test)
-        Each is certified at beta / n_splits, then curves are averaged.
-    max_poisoned : float
-        Largest share of the training rows that is added or removed, in [0, 1].
-    draws : int
-        Per split. The band is useful up to a k where e^(k eps) is well below it.
-    seed, workers, progress, stop
-        As for `dpviz.evaluation.robustness.draws.draw`.
-    beta : float
-        The band may fail with this probability, in (0, 1).
+    Raises ParameterError, UnknownName, SchemaError, WrongTask or DpvizError for invalid arguments.
 
-    Raises
-    ------
-    ParameterError, UnknownName, SchemaError, WrongTask, DpvizError
-        For invalid arguments.
+    `name`, `epsilon`, `**asked`: as for `dpviz.fit`, without a seed or source.
+    `splits`: sequence of (train, test); each is certified at beta / n_splits, then curves are averaged.
+    `max_poisoned`: largest share of the training rows that is added or removed, in [0, 1].
+    `draws`: per split. The band is useful up to a k where e^(k eps) is well below it.
+    `seed`, `workers`, `progress`, `stop`: as for `dpviz.evaluation.robustness.draws.draw`.
+    `beta`: the band may fail with this probability, in (0, 1).
     """
     if not splits:
         raise ParameterError("certify", "splits", splits, "at least one (train, test) pair")

@@ -62,10 +62,7 @@ def rung(
 ) -> Rung:
     """The fit at `epsilon` and its draws, trained on `train` and tested on `test`; other arguments as for `dpviz.fit`.
 
-    Raises
-    ------
-    DpvizError
-        For private rows.
+    Raises DpvizError for private rows.
     """
     if role is DataRole.PRIVATE:
         what = "Fits that share their noise would give private rows away."

@@ -120,20 +120,12 @@ def redraws(
 ) -> Redraws:
     """Train `draws` times with independent noise.
 
-    Parameters
-    ----------
-    name, data, **asked
-        As for `dpviz.fit`, without a seed or source.
-    draws : int
-        At least 1.
-    seed : int
-        Repeatable; the k-th draw does not depend on `draws`.
-    workers : int
-        Processes, each of which takes one share of the draws.
-    progress : callable, optional
-        Called with the share that is done, in (0, 1], after each draw, or each share of them.
-    stop : callable or threading.Event, optional
-        Asked before each draw, or each share. After a stop the draws done so far are returned.
+    `name`, `data`, `**asked`: as for `dpviz.fit`, without a seed or source.
+    `draws`: at least 1.
+    `seed`: repeatable; the k-th draw does not depend on `draws`.
+    `workers`: processes, each of which takes one share of the draws.
+    `progress`: called with the share that is done, in (0, 1], after each draw, or each share of them.
+    `stop`: asked before each draw, or each share. After a stop the draws done so far are returned.
     """
     require_count("redraws", "draws", draws)
     together, fits = 1, partial(_fits, name, data, asked)

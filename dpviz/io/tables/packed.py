@@ -26,10 +26,7 @@ def packing_of(file_name: str, raw: bytes, *, by_name: bool) -> str:
 def unpacked(file_name: str, raw: bytes, packing: str, max_bytes: int) -> tuple[str, bytes]:
     """(name, bytes) of the one file inside.
 
-    Raises
-    ------
-    TableError
-        A damaged archive, one with a password, with no file or several, or more than `max_bytes` bytes inside.
+    Raises TableError for a damaged archive, one with a password, with no file or several, or more than `max_bytes` bytes inside.
     """
     inner = file_name[: -len(packing)] if file_name.lower().endswith(packing) else file_name
     if packing == ".gz":
