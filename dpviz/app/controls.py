@@ -38,19 +38,10 @@ _MOST_REMEMBERED = 50
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the sidebar says.
+    """What the sidebar says: arguments of `fit` (`settings`: epsilon, max_depth, depth), and those `params` that are no default.
 
-    Attributes
-    ----------
-    learner : str
-    settings : dict
-        Keyword arguments of `fit`: epsilon, max_depth, depth.
-    params : dict
-        The learner's own, those that differ from their default.
-    draw : int
-        Number of the draw. The seed for simulated and public rows; for private rows only a count, never a seed.
-    widgets : dict
-        Value of every widget by its key, to come back to.
+    `draw` is the seed for simulated and public rows; for private rows only a count, never a seed. `widgets` has the value of
+    every widget by its key, to come back to.
     """
 
     learner: str
@@ -67,7 +58,8 @@ def ask_settings() -> Asked:
     with st.sidebar:
         learner = _ask_learner()
         epsilon = _ask_epsilon()
-        depth = _ask_depth()
+        words = f"Levels of rules. Auto: the algorithm's public rule, which uses no rows, with at most {AUTO_CAP} levels."
+        depth = _noted("depth", st.select_slider("Depth", DEPTHS, value="auto", help=words, **linked("depth")))
         params = _ask_params(learner, depth)
         draw = _ask_draw(loaded().role)
         _reset_button(widgets)
@@ -135,11 +127,6 @@ def nearest_step(epsilon: float) -> float:
 
 def _lower_first(text: str) -> str:
     return text[:1].lower() + text[1:]
-
-
-def _ask_depth() -> str:
-    words = f"Levels of rules. Auto: the algorithm's public rule, which uses no rows, with at most {AUTO_CAP} levels."
-    return _noted("depth", st.select_slider("Depth", DEPTHS, value="auto", help=words, **linked("depth")))
 
 
 def _ask_params(learner: str, depth: str) -> dict[str, Any]:

@@ -22,23 +22,16 @@ _GROUPS = {"data": "", "code": "Code: ", "words": "", "picture": "Drawing: "}
 
 
 def offer_export(document: str, stem: str, *, key: str, label: str = "Download") -> None:
-    """The forms a `dpviz-tree/1` document can be taken away in.
+    """The forms a `dpviz-tree/1` document (released values only) can be taken away in, in files whose names begin with `stem`.
 
-    Parameters
-    ----------
-    document : str
-        The document; released values only.
-    stem : str
-        Start of the file's name.
-    key : str
-        The widgets' key, other ones where two models are offered.
-    label : str
-        What the button says before the form ("Download simulation").
+    Where two models are offered, `key` tells their widgets apart; `label` is on the button before the form
+    ("Download simulation").
     """
 
     @st.fragment
     def offer() -> None:
-        name = _ask_form(key)
+        names = list(targets())
+        name = st.selectbox("Export format", names, format_func=_title, key=f"{key}-form", persist_state="session")
         target = targets()[name]
         st.caption(target.about)
         try:
@@ -49,11 +42,6 @@ def offer_export(document: str, stem: str, *, key: str, label: str = "Download")
         _offer(done, document, stem, key, label)
 
     offer()
-
-
-def _ask_form(key: str) -> str:
-    names = list(targets())
-    return st.selectbox("Export format", names, format_func=_title, key=f"{key}-form", persist_state="session")
 
 
 def _title(name: str) -> str:

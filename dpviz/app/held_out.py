@@ -46,17 +46,9 @@ class Ranked:
 class HeldOut:
     """Measures on the held-out rows, next to always predicting the most frequent class of the others.
 
-    Attributes
-    ----------
-    measures : dict of str to float
-        Those of a sweep; NaN where the model holds no probabilities.
-    intervals : dict of str to (float, float)
-        Their 95% intervals, where there is one.
-    majority_class : str
-    confused : ndarray of shape (n_classes, n_classes)
-        Rows by class and predicted class.
-    ranked : Ranked or None
-        None for a model without probabilities.
+    `measures` are those of a sweep, NaN where the model holds no probabilities; `intervals` are 95% intervals, where there is
+    one. `confused`, of shape (n_classes, n_classes), counts rows by class and predicted class. `ranked` is None for a model
+    without probabilities.
     """
 
     measures: dict[str, float]

@@ -28,11 +28,7 @@ _POLICY_VIOLATION = 1008
 class OnlyHere:
     """ASGI middleware that lets through what is addressed to this computer or to `public`, and comes from no other page.
 
-    Parameters
-    ----------
-    app : ASGI application
-    public : str or None
-        The address that a proxy serves, such as "https://trees.example.org", or the one of a class.
+    `public` is the address that a proxy serves, such as "https://trees.example.org", or the one of a class; None for neither.
     """
 
     def __init__(self, app: ASGIApp, public: str | None) -> None:

@@ -19,7 +19,7 @@ from dpviz.commands import console
 from dpviz.commands.arguments import number, whole
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.errors import DpvizError, RefusedRelease, UnknownName
-from dpviz.figures.publish.paper_facts import Answers, answers_from, answers_template, facts_of
+from dpviz.figures.publish.paper_facts import answers_from, answers_template, facts_of
 from dpviz.figures.publish.papers import ASSESSMENT, ENTRY, FORMS, TITLES, paper
 from dpviz.figures.publish.summary import loss_text
 from dpviz.io.csv_text import csv_text
@@ -223,7 +223,7 @@ def _paper(args: Namespace, register: ReleaseRegister) -> None:
         raise DpvizError("The format is not known.", where=str(args.out), remedy=f"Give a name that ends in {', '.join(FORMS)}.")
     check_output(args.out, force=args.force, inputs=[register.path, args.answers])
     entry = _entry(register, args.release)
-    answers = _read_answers(args.answers)
+    answers = answers_from(read_document(args.answers, "The file of answers", "Write the questions first."))
     facts = facts_of(register.balance(entry.data_set), entry, released_text(Path(entry.file), entry.sha256))
     write_whole(args.out, paper(args.kind, form, facts, answers), force=args.force)
     console.done(f"Wrote {args.out}. Nothing was sent.")
@@ -234,7 +234,3 @@ def _entry(register: ReleaseRegister, number: int) -> Entry:
     if str(number) not in every:
         raise UnknownName("release", str(number), every)
     return every[str(number)]
-
-
-def _read_answers(path: Path) -> Answers:
-    return answers_from(read_document(path, "The file of answers", "Write the questions first."))

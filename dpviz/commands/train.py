@@ -85,7 +85,10 @@ def _release(args: Namespace, given: Given, request: ReleaseRequest) -> int:
     if given.table is not None:
         register.recognise(data.identity, given.table.fingerprint, given.names)
     if args.assign:
-        _warn_of_others(register, given.names, args.data_set)
+        # the same people may be in a data set with the same columns: then its cap counts
+        others = [found.name for found in register.alike(given.names) if found.name != args.data_set]
+        if others:
+            console.warn(f"{others[0]!r} has mostly the same columns. Nobody in these rows may be in it, too.")
     elif register.data_set(args.data_set) != register.data_set_of(data.identity):
         raise DpvizError(
             f"These rows are not assigned to {args.data_set!r} yet.",
@@ -115,13 +118,6 @@ def _require_rows(args: Namespace, data: Rows) -> None:
         if register.data_set(args.data_set).role is DataRole.PRIVATE:  # what is said here, somebody has learned from the rows
             register.note_exploration(data.identity, what=WARNED, learner="", settings={})
     refuse_rows(found, str(args.data))
-
-
-def _warn_of_others(register: ReleaseRegister, names: tuple[str, ...], name: str) -> None:
-    """The same people may be in a data set with the same columns: then its cap counts."""
-    others = [found.name for found in register.alike(names) if found.name != name]
-    if others:
-        console.warn(f"{others[0]!r} has mostly the same columns. Nobody in these rows may be in it, too.")
 
 
 def _report(args: Namespace, given: Given) -> None:

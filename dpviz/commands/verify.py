@@ -71,7 +71,8 @@ def _all(args: Namespace) -> int:
     if args.param or args.epsilon is not None:
         raise DpvizError("--all sets epsilon and parameters itself.", where="--all", remedy="Leave --epsilon and --param out.")
     check_output(args.out, force=args.force)
-    kept = _kept(args)
+    # where learners are named, the other entries of the file stay
+    kept = stored_run(Path(args.out)) if args.learners and args.out is not None and Path(args.out).exists() else None
     found = verify_all(
         date=datetime.now(UTC).date().isoformat(),
         learners=args.learners,
@@ -82,11 +83,6 @@ def _all(args: Namespace) -> int:
         write_whole(args.out, run_to_json(found if kept is None else kept.updated(found)), force=args.force)
     show_facts(found)
     return BROKEN if found.has_broken_ledger else 0
-
-
-def _kept(args: Namespace) -> StoredRun | None:
-    """The run whose other entries stay: that of the file, where learners are named."""
-    return stored_run(Path(args.out)) if args.learners and args.out is not None and Path(args.out).exists() else None
 
 
 def show_facts(found: StoredRun) -> None:

@@ -20,16 +20,9 @@ NO_BOUND = PrivacyLoss(math.inf)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What may be said of a result.
+    """What may be said of a result: a headline and its reason; `kind` decides icon and colour.
 
-    Attributes
-    ----------
-    kind : Kind
-        Decides icon and colour.
-    headline, because : str
-        The verdict and its reason.
-    proven : PrivacyLoss
-        What can be relied on all the same; infinite when nothing can.
+    `proven` is what can be relied on all the same; infinite when nothing can.
     """
 
     kind: Kind

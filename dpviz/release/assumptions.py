@@ -31,21 +31,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """One thing taken as public.
+    """One thing taken as public; `column` is empty where it belongs to none, `fix` where nothing needs fixing.
 
-    Attributes
-    ----------
-    kind : str
-        "range", "categories", "classes", "kind", "reading", "choice of columns", "row count" or "tuning".
-    column : str
-        Empty where it belongs to none.
-    what : str
-        What is assumed.
-    status : Status
-    fix : str
-        How to fix it; empty where nothing needs fixing.
-    blocks : bool
-        It must be fixed before anything is released.
+    `kind` is "range", "categories", "classes", "kind", "reading", "choice of columns", "row count" or "tuning". What `blocks`
+    must be fixed before anything is released.
     """
 
     kind: str
@@ -63,11 +52,8 @@ class Assumption:
 def assumptions(schema: Schema, *, explored: int | None = None) -> tuple[Assumption, ...]:
     """Every assumption of a release under `schema`, those that block it first.
 
-    Parameters
-    ----------
-    explored : int, optional
-        How many fits on the same rows were looked at before. It is private: shown here, never written to the file. None when
-        the rows are not private.
+    `explored` is how many fits on the same rows were looked at before, None when the rows are not private. It is private: shown
+    here, never written to the file.
     """
     columns = (*schema.features, schema.target)
     found = [item for column in columns for item in _of_column(column)]

@@ -29,13 +29,8 @@ _HEADLESS = "The file with the latest head is missing: nothing here tells whethe
 def findings(register: ReleaseRegister, *, heads: Iterable[str] = (), files: Iterable[Path] = ()) -> tuple[str, ...]:
     """What is wrong with a register, a sentence each; nothing where it holds all it ever held, as far as can be told.
 
-    Parameters
-    ----------
-    heads : iterable of str
-        Heads that were noted elsewhere.
-    files : iterable of Path
-        Released files elsewhere; those in the register's folder are always looked at. Other registers may have theirs in that
-        folder, but each of these must be of this one.
+    `heads` were noted elsewhere. `files` are released files elsewhere; those in the register's folder are always looked at.
+    Other registers may have theirs in that folder, but each of these must be of this one.
     """
     kept, files = beside.read_head(register.path), tuple(files)
     released = {path: seal_in(path) for path in (*sorted(register.folder.glob("*.json")), *files)}

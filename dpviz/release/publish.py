@@ -33,13 +33,7 @@ from dpviz.training.params import Settings, make_params
 class ReleaseRequest:
     """What is to be released: the arguments of `fit` other than the noise.
 
-    Attributes
-    ----------
-    learner : str
-    settings : dict
-        epsilon, delta, max_depth, depth.
-    params : dict
-        The learner's own.
+    `settings` are epsilon, delta, max_depth and depth; `params` the learner's own.
     """
 
     learner: str
@@ -68,14 +62,9 @@ class Promise:
 def promise(schema: Schema, request: ReleaseRequest, *, explored: int | None = None) -> Promise:
     """What would be promised. Uses no row.
 
-    Raises
-    ------
-    NotReleasable
-        A mechanism of the learner has no exact sampler.
-    RefusedRelease
-        The learner is not private, its claim does not hold, or a value taken as public was read from the rows.
-    UnknownName, ParameterError, WrongTask, SchemaError
-        The request itself is wrong.
+    Raises NotReleasable when a mechanism of the learner has no exact sampler; RefusedRelease when the learner is not private,
+    its claim does not hold, or a value taken as public was read from the rows; UnknownName, ParameterError, WrongTask or
+    SchemaError when the request itself is wrong.
     """
     spec = get_learner(request.learner)
     require_task(spec, schema)
@@ -148,7 +137,8 @@ def publish(
             return before
     tell = progress or _nobody
     data_set = register.data_set_of(data.identity) if assign_to is None else register.data_set(assign_to)
-    request = request.at(_fitting(register, data_set, request))
+    asked = float(request.settings["epsilon"])  # or what is left when the two differ by rounding only
+    request = request.at(asked if data_set is None else register.balance(data_set.name).fitting(asked))
     promised = promise(data.schema, request)
     require_counts(get_learner(request.learner), data, request.settings.get("test_share"))
     if data.not_row_wise:
@@ -175,12 +165,6 @@ def publish(
 
 def _nobody(share: float) -> None:
     """Progress that nobody asked for."""
-
-
-def _fitting(register: ReleaseRegister, data_set: DataSet | None, request: ReleaseRequest) -> float:
-    """The requested epsilon, or what is left when the two differ by rounding only."""
-    asked = float(request.settings["epsilon"])
-    return asked if data_set is None else register.balance(data_set.name).fitting(asked)
 
 
 def _require_same_unit(data_set: DataSet | None, data: Rows) -> None:

@@ -32,7 +32,9 @@ _EVERYWHERE = "everywhere"
 def ask(what: Known, learners: DeltaGenerator, more: DeltaGenerator) -> Search:
     """All learners at one epsilon, a click on a line chooses it; in `more`, what to search again."""
     with learners:
-        epsilon, lines = _ask_epsilon(what), st.container()
+        steps = sorted({*EPSILONS, *stored_epsilons(what)})
+        epsilon = st.select_slider(f"ε ({NEIGHBOURS})", steps, 1.0, format_func=number_text, **linked(_EPSILON))
+        lines = st.container()
     with more.expander("Search again, or with other settings", icon=":material/search:"):
         search = _ask_search(what, epsilon)
     with lines:
@@ -111,12 +113,6 @@ def _ask_learner(what: Known) -> tuple[str, dict[str, Any]]:
 def _ask_flag(learner: str, name: str, default: bool) -> bool:
     about = controls_of(get_learner(learner).Params)[name]
     return st.toggle(about.label, default, help=about.help, **linked(_flag_key(learner, name)))
-
-
-def _ask_epsilon(what: Known) -> float:
-    """Rounded steps, and every epsilon of the stored run."""
-    steps = sorted({*EPSILONS, *stored_epsilons(what)})
-    return st.select_slider(f"ε ({NEIGHBOURS})", steps, 1.0, format_func=number_text, **linked(_EPSILON))
 
 
 def stored_epsilons(what: Known) -> set[float]:

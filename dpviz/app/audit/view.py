@@ -9,14 +9,9 @@ from dpviz.app.component import component, event_in, ignore
 
 
 def audit_view(markup: str, *, key: str, on_choice: Callable[[], None] | None = None) -> None:
-    """Show a fragment. `on_choice` runs before the page when an element with a `data-key` is chosen; see `choice_in`.
+    """Show `markup`, a complete, escaped fragment of HTML or SVG, in the widget of this key.
 
-    Parameters
-    ----------
-    markup : str
-        A complete, escaped fragment of HTML or SVG.
-    key : str
-        The widget's key.
+    `on_choice` runs before the page when an element with a `data-key` is chosen: `event_in(key, "chosen")` is that key.
     """
     show = component("dpviz_audit", Path(__file__), html='<div class="dpa"></div>')
     show(key=key, data={"markup": markup}, on_chosen_change=on_choice or ignore)

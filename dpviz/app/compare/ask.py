@@ -32,18 +32,9 @@ _SECRET = "_compare_secret"
 
 @dataclass(frozen=True)
 class CompareRequest:
-    """What is asked.
+    """What is asked: the fits of `grid`, with `metric` drawn `along` an axis, which is a column of the frame.
 
-    Attributes
-    ----------
-    along : str
-        The axis: a column of the frame.
-    metric : str
-        What is drawn.
-    grid : SweepGrid
-        Everything to fit.
-    n_train : int
-        Where "all rows" stands on an axis of rows: as many as are trained on, from the public count.
+    `n_train` is where "all rows" stands on an axis of rows: as many as are trained on, from the public count.
     """
 
     along: str
@@ -70,8 +61,10 @@ def ask_request(loaded: Loaded) -> CompareRequest | None:
     along = _ask_view(with_rows=len(sizes) > 1)
     with st.sidebar:
         options = {"format_func": learner_title, **linked(f"learners{_suffix(loaded)}")}
-        chosen = st.multiselect("Algorithms", names, default=_first(names, loaded), **options)
-        axes = {EPSILON: _ask_epsilons, DEPTH: _ask_depths, ROWS: lambda: _ask_rows(sizes)}[along]()
+        wished = FIRST_OF_NUMBERS if _suffix(loaded) else FIRST_LEARNERS
+        first = [name for name in wished if name in names] or list(names[:1])
+        chosen = st.multiselect("Algorithms", names, default=first, **options)
+        axes = _ask_epsilons() if along == EPSILON else _ask_depths() if along == DEPTH else _ask_rows(sizes)
         repeats = st.select_slider("Draws per split", DRAWS, value=_usual_draws(loaded), **linked(f"draws{_suffix(loaded)}"))
         folds = st.select_slider("Splits", (1, 3, 5, 10), value=5, help=_SPLITS, **linked("splits"))
         metric = _ask_measure(loaded)
@@ -113,11 +106,6 @@ def _majority(loaded: Loaded) -> float:
     if _suffix(loaded) or loaded.role is DataRole.PRIVATE or not loaded.data.n_rows:
         return 0.0
     return float(loaded.data.class_counts().max() / loaded.data.n_rows)
-
-
-def _first(names: tuple[str, ...], loaded: Loaded) -> list[str]:
-    first = FIRST_OF_NUMBERS if _suffix(loaded) else FIRST_LEARNERS
-    return [name for name in first if name in names] or list(names[:1])
 
 
 def _ask_view(*, with_rows: bool) -> str:

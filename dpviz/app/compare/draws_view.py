@@ -24,12 +24,9 @@ _HTML = f"""
 
 
 def draws_view(rows: list[DotRow], drawn: SharedDraws, *, metric: str, key: str) -> str:
-    """Show dots, with the draws in `drawn` to step through. Paused at first; nothing here runs the page anew.
+    """Show dots, with the draws in `drawn` to step through; returns the wide drawing as SVG.
 
-    Returns
-    -------
-    str
-        The wide drawing, as SVG.
+    Paused at first; nothing here runs the page anew.
     """
     values = [value for row in rows for value in row.dots] + [value for draw in drawn.outcomes for value in draw]
     drawings = {}

@@ -17,16 +17,9 @@ _HTML = """<div role="group" aria-label="Save this chart"><button type="button" 
 
 
 def save_buttons(chart: str, rows: Rows, name: str, svg: str = "") -> None:
-    """Offer the chart of this key, and its table.
+    """Offer the chart of the key `chart` and its table, in files called `name` (without an ending).
 
-    Parameters
-    ----------
-    chart : str
-        The key of the chart.
-    name : str
-        Of the file, without its ending.
-    svg : str
-        The picture, where it is not a chart of plotly's.
+    `svg` is the picture, where it is not a chart of plotly's.
     """
     import pandas as pd
 

@@ -131,7 +131,7 @@ def _curves(
         return found
     banded = None if so_far else _ask_band(found)
     level = majority_level(frame, metric)
-    x = chosen if chosen is not None else _middle(request)
+    x = chosen if chosen is not None else request.places[len(request.places) // 2]
     words = headline(found, along=along, x=x, metric=metric, level=level)
     if so_far and not any(curve.is_sound and curve.at(x) for curve in found):
         words = "Points appear as they are computed."
@@ -153,10 +153,6 @@ def _ask_band(found: Sequence[Curve]) -> str | None:
     options = {"format_func": lambda name: learner_title(name) if name else "none", "key": "banded", "width": 260}
     start = 1 + names.index((sound or names)[0])
     return st.selectbox("Show the spread of", ("", *names), start, **options) or None
-
-
-def _middle(request: CompareRequest) -> float:
-    return request.places[len(request.places) // 2]
 
 
 def _ask_place(request: CompareRequest, places: Sequence[float]) -> float:

@@ -35,20 +35,10 @@ _LISTS: dict[str, Callable[[str], tuple[Any, ...]]] = {
 
 @dataclass(frozen=True)
 class Grid:
-    """A grid with one row per column of the table.
+    """A grid with one row per column of the table; `name` is that of the widget, `alt` is for screen readers.
 
-    Attributes
-    ----------
-    name : str
-        Of the widget.
-    fields : tuple of str
-        Fields of `ColumnDraft` that can be edited, left to right.
-    config : mapping
-        Streamlit's column configuration by field, and "name" and "source".
-    alt : str
-        What the grid is, for screen readers.
-    placeholder : str
-        Stands in empty cells.
+    `fields` of `ColumnDraft` can be edited, left to right; `config` is Streamlit's column configuration by field, and "name"
+    and "source". `placeholder` stands in empty cells.
     """
 
     name: str

@@ -35,24 +35,11 @@ class OnSample:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One lesson.
+    """One lesson. `name` is on its button and in the link; `text` names its file of texts, and its controls in the link.
 
-    Attributes
-    ----------
-    name : str
-        On its button, and in the link.
-    text : str
-        Name of its file of texts, and of its controls in the link.
-    controls : tuple of str
-        What a teacher's link can lock or hide.
-    question : callable () -> Numbers
-        Numbers of the question and its answer.
-    show : callable (desk) -> None
-        Controls and picture.
-    sample : OnSample
-        The same on a bundled sample.
-    asked : mapping
-        Control -> the value that the question is about: the picture moves there once it is answered.
+    `controls` are what a teacher's link can lock or hide; `question` gives the numbers of the question and its answer, `show`
+    draws controls and picture, `sample` is the same on a bundled sample. `asked` has the value of each control that the
+    question is about: the picture moves there once it is answered.
     """
 
     name: str
@@ -111,11 +98,7 @@ def teach(lesson: Lesson) -> None:
     _way_on(lesson)
     if not desk.locked and not desk.hidden:
         _teacher(lesson, desk)
-    _scroll_to_top(lesson)
-
-
-def _scroll_to_top(lesson: Lesson) -> None:
-    """Another lesson starts at its head, although its button is at the foot of the one before."""
+    # another lesson starts at its head, although its button is at the foot of the one before
     show = component("dpviz_lesson_top", Path(__file__).with_name("to_the_top"), html="<span hidden></span>")
     show(key="lesson-top", data={"lesson": lesson.name})
 

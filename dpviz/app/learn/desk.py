@@ -27,18 +27,10 @@ Numbers = dict[str, str]
 
 @dataclass(frozen=True)
 class Desk:
-    """One lesson on screen.
+    """One lesson on screen: the name of its file and texts, and what the link locks and hides.
 
-    Attributes
-    ----------
-    lesson : str
-        Name of its file and of its texts.
-    locked, hidden : frozenset of str
-        What the link locks and hides.
-    opened : bool
-        The question has been answered or skipped: controls may be moved.
-    shown : dict
-        Value of every control by its key, for the teacher's link.
+    `opened`: the question has been answered or skipped, so controls may be moved. `shown` has the value of every control by
+    its key, for the teacher's link.
     """
 
     lesson: str

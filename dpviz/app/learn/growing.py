@@ -9,7 +9,7 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
 from dpviz.app.tree_view import chosen_node, tree_view
-from dpviz.evaluation.learn.growing import N_ROWS, N_STEPS, GrowingTree, Grown, growing_tree, lesson_rows
+from dpviz.evaluation.learn.growing import N_ROWS, N_STEPS, GrowingTree, growing_tree, lesson_rows
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.learn import trees as figures
 from dpviz.figures.tree.svg import tree_svg
@@ -49,7 +49,9 @@ def show(desk: Desk) -> None:
     done = "" if now.waiting else "Every node is drawn."
     desk.button("Draw the next node", "steps", _draw_next, desk.key("steps"), reason=done, icon=":material/casino:")
     node = now.at(_tree(desk, now))
-    st.subheader(_place(node, now), anchor=False)
+    place = " then ".join("“yes”" if step == "L" else "“no”" for step in node.path)
+    where = f"after {place}" if place else "at the root"
+    st.subheader(f"What could be drawn {where}" if node in now.waiting else f"What was drawn {where}", anchor=False)
     desk.picture(figures.options_figure(node), figures.options_sentence(node), figures.options_rows(node))
     with st.expander(f"The {len(node.rows)} rows here", icon=":material/grid_on:"):
         st.dataframe([_row(row) for row in node.rows], hide_index=True, alt=f"The {len(node.rows)} made-up rows at this node.")
@@ -86,12 +88,6 @@ def _drawing(now: GrowingTree, selected: str) -> None:
     title = f"The tree after {len(now.nodes)} of {N_STEPS} draws"
     wide, narrow = (tree_svg(now.tree, narrow=narrow, title=title, **style) for narrow in (False, True))
     tree_view(wide, narrow, selected=selected, key=_VIEW)
-
-
-def _place(node: Grown, now: GrowingTree) -> str:
-    place = " then ".join("“yes”" if step == "L" else "“no”" for step in node.path)
-    where = f"after {place}" if place else "at the root"
-    return f"What could be drawn {where}" if node in now.waiting else f"What was drawn {where}"
 
 
 def _row(position: int) -> dict[str, str | int]:

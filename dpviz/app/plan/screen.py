@@ -53,10 +53,13 @@ def plan_screen(asked: Asked, loaded: Loaded) -> None:
         return
     setup = setup_of(asked)
     st.divider()
-    curves = _curves_task(place, setup, loaded)
+    make = partial(consequences_steps, place.world, setup, seed=SEED, workers=tasks.WORKERS)
+    key = request_key(place, setup, PlanRequest("poison"), loaded)
+    curves = in_steps(CURVES, key, make, lambda found: len(found.found) == len(planner.EPSILONS), **_kept(loaded))
     _ask_backwards(place, setup, loaded, curves)
     st.divider()
-    _begin_first_curves(curves)
+    if st.session_state.setdefault(_STARTED, curves.keys) == curves.keys:  # unasked: they touch no private row
+        begin_unasked(curves)
     _consequences(curves, asked.settings["epsilon"])
 
 
@@ -167,18 +170,6 @@ def _answer_poison(request: PlanRequest, curves: Status) -> None:
 
 
 # --- three consequences
-
-
-def _curves_task(place: Place, setup: Setup, loaded: Loaded) -> Task:
-    make = partial(consequences_steps, place.world, setup, seed=SEED, workers=tasks.WORKERS)
-    key = request_key(place, setup, PlanRequest("poison"), loaded)
-    return in_steps(CURVES, key, make, lambda found: len(found.found) == len(planner.EPSILONS), **_kept(loaded))
-
-
-def _begin_first_curves(task: Task) -> None:
-    """The first curves of a session are begun unasked, because they touch no private row."""
-    if st.session_state.setdefault(_STARTED, task.keys) == task.keys:
-        begin_unasked(task)
 
 
 def _consequences(task: Task, cursor: float) -> None:

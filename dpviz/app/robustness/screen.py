@@ -75,16 +75,11 @@ def _curves(found: Sequence[Certified], request: RobustnessRequest, view: View, 
     figure = guarantee_figure(found, up_to=view.up_to, unit=view.unit, wanted=view.wanted, attacks=attacks)
     chart(figure, text.guarantee_sentence(found, view.wanted), key="robust-curves")
     st.caption(text.marks_text(found, are_attacked=attacks is not None))
-    _verdicts(found, view)
-    table(guarantee_rows(found, view.up_to), "Every curve at eleven numbers of poisoned rows.")
-    _download(found, view, loaded)
-
-
-def _verdicts(found: Sequence[Certified], view: View) -> None:
-    """One line per curve; what is refused is struck through and says why."""
     st.markdown("\n".join(f"- {_verdict(item, view)}" for item in found))
     if any(is_noisy(item) and item.table.n_done < item.table.n_asked for item in found):
         st.caption("Some curves were stopped early: fewer draws, and less is proved.")
+    table(guarantee_rows(found, view.up_to), "Every curve at eleven numbers of poisoned rows.")
+    _download(found, view, loaded)
 
 
 def _verdict(item: Certified, view: View) -> str:

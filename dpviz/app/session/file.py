@@ -71,7 +71,8 @@ def open_session(session: Session) -> None:
     draft = _draft_of(session)
     if session.sample is not None:
         _use_sample_of(session)
-        widgets |= _shown_on_data_page(session)
+        role = session.role  # widgets of the Data page would keep what they showed before
+        widgets |= {"role": role, f"sample-{role}": session.sample, f"way-{role}": "A sample"}
     if draft is not None:
         prepare(draft)
         widgets["role"] = draft.role
@@ -81,12 +82,6 @@ def open_session(session: Session) -> None:
     if session.sample is not None:
         for request, item in curves:
             put_back(request, item, loaded())
-
-
-def _shown_on_data_page(session: Session) -> dict[str, Any]:
-    """Its widgets keep what they showed before; they are to show what is in use now."""
-    role = session.role
-    return {"role": role, f"sample-{role}": session.sample, f"way-{role}": "A sample"}
 
 
 def _use_sample_of(session: Session) -> None:

@@ -11,7 +11,6 @@ from dpviz.app.tree.effects import effects_screen
 from dpviz.app.tree.forest import one_tree
 from dpviz.app.widgets import chart, table
 from dpviz.figures.tree.boosted import (
-    Steps,
     score_name,
     scores_in_words,
     steps_figure,
@@ -46,7 +45,8 @@ def _row(model: BoostedTrees, loaded: Loaded) -> None:
     st.markdown(_predicted(model, row, place))
     steps = steps_of(model, row, _ask_score(model))
     st.markdown(plain(steps_sentence(steps)))
-    _chart(steps)
+    chart(steps_figure(steps), f"{steps.unit} after each tree. {steps_sentence(steps)}", key="boosted-steps")
+    table(steps_rows(steps), "What each tree adds, and the total after it.")
 
 
 def _predicted(model: BoostedTrees, row: EncodedDataset, place: int) -> str:
@@ -64,8 +64,3 @@ def _ask_score(model: BoostedTrees) -> int:
     if model.n_scores == 1:
         return 0
     return int(st.selectbox("Class", range(model.n_scores), format_func=model.schema.classes.__getitem__, key="boosted-class"))
-
-
-def _chart(steps: Steps) -> None:
-    chart(steps_figure(steps), f"{steps.unit} after each tree. {steps_sentence(steps)}", key="boosted-steps")
-    table(steps_rows(steps), "What each tree adds, and the total after it.")

@@ -17,16 +17,9 @@ from dpviz.table.dataset import EncodedDataset
 
 @dataclass(frozen=True)
 class Climb:
-    """What is the same at every step of a ladder.
+    """What is the same at every step of a ladder; `same` are arguments of `rung` besides the rows and the settings of a step.
 
-    Attributes
-    ----------
-    same : mapping
-        Arguments of `rung` besides the rows and the settings of a step.
-    fold : bool
-        Draw the folded tree.
-    counts_rows : bool
-        Lines may be as wide as the rows they stand for.
+    `fold` draws the folded tree; with `counts_rows`, lines may be as wide as the rows they stand for.
     """
 
     learner: str

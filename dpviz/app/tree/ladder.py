@@ -55,18 +55,14 @@ def ladder_task(along: str, asked: Asked, loaded: Loaded, *, fold: bool) -> Task
     same = {"role": loaded.role, "seed": asked.draw, **asked.params}
     climb = Climb(asked.learner, train, test, same, fold=fold, counts_rows=loaded.role.may_show_rows)
     wanted = {}
-    for value in _values(along, asked):
+    epsilons = sorted({*ladder.EPSILONS, asked.settings["epsilon"]})
+    for value in epsilons if along == "epsilon" else ladder.DEPTHS:
         changed = {"epsilon": value} if along == "epsilon" else {"max_depth": value, "depth": value}
         there = Asked(asked.learner, asked.settings | changed, asked.params, asked.draw, {})
         key = canonical_key(loaded, there, draw=asked.draw, ladder=along, fold=fold)
         wanted[key] = value, {**there.settings, "draws": fresh.draws_of(there.settings)}
     more: dict[str, Any] = {"lane": Lane.LADDER, "is_shared": True, "keep": KEPT}
     return Task(SLOTS[along], tuple(wanted), partial(_climbed, climb, wanted, TOGETHER[along]), **more)
-
-
-def _values(along: str, asked: Asked) -> list[float]:
-    """The steps; that of the tree on screen is always one of the epsilons."""
-    return sorted({*ladder.EPSILONS, asked.settings["epsilon"]}) if along == "epsilon" else list(ladder.DEPTHS)
 
 
 def _climbed(

@@ -12,7 +12,7 @@ from dpviz.app.work.session import poll
 from dpviz.evaluation.tree.redraws import Redraws
 from dpviz.figures.tree.labels import interval_in_words
 from dpviz.figures.tree.text import path_in_words
-from dpviz.models.tree import Branch, Halves, Node, NumberLeaf, Tree, format_value, leaf_in_words, rule_in_words
+from dpviz.models.tree import Branch, Node, NumberLeaf, Tree, format_value, leaf_in_words, rule_in_words
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
 from dpviz.training.exact_trace import ExactTrace
@@ -34,7 +34,10 @@ def node_card(trained: Trained, loaded: Loaded, shown: Tree, path: str, trace: E
             if isinstance(node, NumberLeaf) and node.interval is not None:
                 st.markdown(f"Mean of the rows here: **{interval_in_words(node.interval)}**, from released noisy sums.")
             if isinstance(node, Branch) and node.halves is not None:
-                st.markdown(_halves_sentence(shown.schema, node.halves))
+                side = "yes" if node.halves.low_left else "no"
+                name, median = literal(shown.schema.target.name), format_value(node.halves.median)
+                known = f"Released median: about half of the rows here have {name} ≤ **{median}**."
+                st.markdown(f"{known} “{side}” leads to the lower half.")
             if not isinstance(node, Branch) and isinstance(complete.node(path), Branch):
                 st.caption("Leaves below it predicted the same, or could not be told apart, and were merged.")
         with how:
@@ -47,12 +50,6 @@ def _title(tree: Tree, node: Node) -> str:
     if not isinstance(node, Branch):
         return f"Leaf: predicts {literal(leaf_in_words(tree.schema, node))}"
     return plain(rule_in_words(tree.schema, node.rule)) + "?"
-
-
-def _halves_sentence(schema: Schema, halves: Halves) -> str:
-    side = "yes" if halves.low_left else "no"
-    name, median = literal(schema.target.name), format_value(halves.median)
-    return f"Released median: about half of the rows here have {name} ≤ **{median}**. “{side}” leads to the lower half."
 
 
 def _rows_sentence(trace: ExactTrace, path: str, schema: Schema) -> str:

@@ -28,7 +28,6 @@ from dpviz.io.results import result_from_json
 from dpviz.learners import get_learner
 from dpviz.models.base import require_same_columns
 from dpviz.models.constant import as_tree
-from dpviz.models.tree import Tree
 from dpviz.training.contract import FitResult
 from dpviz.training.honest.folding import folded
 
@@ -96,10 +95,6 @@ def _picture(result: FitResult) -> None:
     style: dict[str, Any] = {"widths": None, "selected": chosen, "title": get_learner(result.learner).title}
     wide, narrow = (tree_svg(shown, narrow=narrow, **style) for narrow in (False, True))
     tree_view(wide, narrow, selected=chosen, key=_VIEW)
-    _text_twin(shown)
-
-
-def _text_twin(shown: Tree) -> None:
     with st.expander("The same tree as text", icon=":material/notes:"):
         st.markdown("\n".join(f"{number}. {plain(line.text)}" for number, line in enumerate(rule_list(shown), start=1)))
 

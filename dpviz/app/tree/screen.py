@@ -72,7 +72,9 @@ def tree_screen(trained: Trained, loaded: Loaded) -> None:
         pair_words(pinned, trained, (before, now), loaded)
     _legend(trained, loaded, drawn, may_show_rows=trace is not None)
     node_card(trained, loaded, shown, path, trace)
-    _text_twin(shown)
+    with on_demand("The same tree as text", icon=":material/notes:") as box:
+        if box.open:
+            st.markdown("\n".join(f"{number}. {plain(line.text)}" for number, line in enumerate(rule_list(shown), start=1)))
 
 
 def _ask_view() -> str:
@@ -162,10 +164,3 @@ def nearest_kept(node_id: str, ids: Mapping[str, str]) -> str:
 
 def _title(trained: Trained, shown: Tree) -> str:
     return f"{get_learner(trained.result.learner).title}, depth {shown.depth}, {counted(shown.n_leaves, 'leaf', 'leaves')}"
-
-
-def _text_twin(shown: Tree) -> None:
-    """Rules one by one."""
-    with on_demand("The same tree as text", icon=":material/notes:") as box:
-        if box.open:
-            st.markdown("\n".join(f"{number}. {plain(line.text)}" for number, line in enumerate(rule_list(shown), start=1)))

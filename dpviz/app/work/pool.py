@@ -36,14 +36,9 @@ THREADS = {Lane.TREE: 4, Lane.SHORT: 2, Lane.LADDER: 1, Lane.BULK: 1}
 
 
 class Job:
-    """Work that waits, runs or is done.
+    """Work that waits, runs or is done; `share` in [0, 1] is how much is done.
 
-    Attributes
-    ----------
-    share : float
-        How much is done, in [0, 1].
-    error : DpvizError or None
-        What the work raised, Unforeseen for what it should never raise; Cancelled when it was stopped before it was done.
+    `error` is what the work raised, Unforeseen for what it should never raise; Cancelled when it was stopped before it was done.
     """
 
     def __init__(self, work: Work, patience: float = math.inf) -> None:

@@ -31,22 +31,10 @@ class Shown:
 
 @dataclass(frozen=True)
 class Status:
-    """Where a task stands.
+    """Where a task stands: an answer per part, None where there is none yet, and the `job` that waits or runs.
 
-    Attributes
-    ----------
-    answers : tuple of Answer or None
-        One per part.
-    shown : Shown or None
-        The task's own answers, else the last ones about the same.
-    is_current : bool
-        What is shown answers this task, if only in part.
-    job : Job or None
-        Work on it waits or runs.
-    was_stopped : bool
-        Work on it ended before it was done.
-    failure : DpvizError or None
-        Why the work as a whole failed.
+    `shown` are the task's own answers, else the last ones about the same; `is_current`: they answer this task, if only in part.
+    `was_stopped`: work on it ended before it was done. `failure` is why the work as a whole failed.
     """
 
     answers: Answers

@@ -62,16 +62,10 @@ def common_spread(maps: Sequence[ShareMap]) -> float:
 
 
 def triangle_svg(found: ShareMap, *, current: Shares | None, spread: float = LEAST_SPREAD, narrow: bool = False) -> str:
-    """Cells with their accuracy; the automatic choice is a diamond where it lies, the shares in use have a ring.
+    """Cells of a map of three parts with their accuracy; the automatic choice is a diamond where it lies.
 
-    Parameters
-    ----------
-    found : ShareMap
-        With three parts.
-    current : shares or None
-        Shares in use when they were set by hand.
-    spread : float
-        From `common_spread`: the lightest shade is this much accuracy below the best point.
+    `current`, the shares in use when they were set by hand, have a ring. The lightest shade is `spread` below the best point;
+    see `common_spread`.
     """
     frame, words = Frame(NARROW if narrow else WIDE), escape(map_sentence(found), quote=True)
     chosen = None if current is None else found.nearest(current)

@@ -75,26 +75,15 @@ def compare_figure(
     chosen: float | None = None,
     banded: str | None = None,
 ) -> Figure:
-    """Lines, and the band of one of them.
+    """Lines `along` epsilon, max_depth or n_rows, and the band of the learner `banded`.
 
-    Parameters
-    ----------
-    along : str
-        epsilon, max_depth or n_rows.
-    level : float or None
-        What guessing reaches: a dotted line.
-    composed : bool
-        Along epsilon: use the composed one for the x position.
-    chosen : float or None
-        Mark this place.
-    banded : str or None
-        The learner whose band is drawn.
+    `level` is what guessing reaches, a dotted line; `chosen` marks a place. With `composed`, epsilon is the composed one.
     """
     ends, styles, dashes = _ends(curves, composed), _styles(curves), cycle(LEVEL_DASHES)
     figure = chart(460, hovermode="closest", legend=LEGEND_ABOVE, **_axes(along, metric, composed, ends))
     for curve in curves:
         style = styles[curve.learner]
-        if _is_level(curve, along):
+        if along == "epsilon" and len(curve.points) == 1 and math.isinf(curve.points[0].x):  # without privacy
             _add_level(figure, style.name, curve.points[0].median, metric, ends, next(dashes))
         else:
             _add_line(figure, curve, style, along, metric, composed, has_band=curve.learner == banded)
@@ -114,11 +103,6 @@ def is_cut(curves: Sequence[Curve], metric: str) -> bool:
 
 def _styles(curves: Sequence[Curve]) -> dict[str, LineStyle]:
     return line_styles({curve.learner: curve.verdict for curve in curves})
-
-
-def _is_level(curve: Curve, along: str) -> bool:
-    """A learner without privacy has one place at every epsilon."""
-    return along == "epsilon" and len(curve.points) == 1 and math.isinf(curve.points[0].x)
 
 
 def _ends(curves: Sequence[Curve], composed: bool) -> tuple[float, float]:

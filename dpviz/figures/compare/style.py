@@ -43,14 +43,12 @@ def line_styles(verdicts: Mapping[str, str]) -> dict[str, LineStyle]:
             colours = SERIES[place:] + SERIES[:place]
             colour = next((free for free in colours if free not in taken), colours[0])
             taken.add(colour)
-        styles[name] = _style(name, verdicts[name], colour)
+        title, symbol = get_learner(name).title, symbol_of(name)
+        words = _WORDS[verdicts[name]]
+        styles[name] = LineStyle(
+            title + words, title, colour, f"{symbol}-open" if words else symbol, "dash" if words else "solid"
+        )
     return styles
-
-
-def _style(learner: str, verdict: str, colour: str) -> LineStyle:
-    title, symbol = get_learner(learner).title, symbol_of(learner)
-    words = _WORDS[verdict]
-    return LineStyle(title + words, title, colour, f"{symbol}-open" if words else symbol, "dash" if words else "solid")
 
 
 def symbol_of(learner: str) -> str:

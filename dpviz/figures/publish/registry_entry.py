@@ -32,8 +32,10 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 def registry_entry(facts: Facts, answers: Answers) -> dict[str, Any]:
     """The entry, valid against the schema. Raises DpvizError naming the answers that are missing."""
     require_answered(answers)
+    notes = f"Released file: SHA-256 {facts.sha256}. Entry of the curator's release register: {facts.head}."
+    sources = {"sources": answers.sources} if answers.sources.strip() else {}
     entry = {
-        "url_slug": _slug(f"{answers.name} {answers.curators} {facts.published[:4]}"),
+        "url_slug": re.sub(r"[^a-z0-9]+", "-", f"{answers.name} {answers.curators} {facts.published[:4]}".lower()).strip("-"),
         "status": "Draft",
         "tier": 3,
         "deployment": {
@@ -43,7 +45,7 @@ def registry_entry(facts: Facts, answers: Answers) -> dict[str, Any]:
             "deployment_model": _model(facts, answers),
             "accounting": _accounting(facts),
             "implementation": _implementation(facts, answers),
-            "administrative": _administrative(facts, answers),
+            "administrative": {**sources, "notes": notes, "registry_authors": _names(answers.authors)},
         },
     }
     problems = list(faults(entry, schema()))
@@ -123,18 +125,8 @@ def _implementation(facts: Facts, answers: Answers) -> dict[str, Any]:
     }
 
 
-def _administrative(facts: Facts, answers: Answers) -> dict[str, Any]:
-    notes = f"Released file: SHA-256 {facts.sha256}. Entry of the curator's release register: {facts.head}."
-    sources = {"sources": answers.sources} if answers.sources.strip() else {}
-    return {**sources, "notes": notes, "registry_authors": _names(answers.authors)}
-
-
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(";") if name.strip()]
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 # --- the schema

@@ -19,7 +19,7 @@ def summary(result: FitResult) -> list[tuple[str, str]]:
         ("Claim", _claim(result)),
         ("Noise", _noise(result)),
         *_shape(result),
-        *_tested(result),
+        *([] if result.test_report is None else [("Test", accuracy_sentence(result.test_report))]),
         ("Disclosures", str(len(result.disclosures))),
     ]
 
@@ -62,10 +62,6 @@ def _noise(result: FitResult) -> str:
     if result.noise == "release":
         return f"exact samplers, no seed. {result.not_released_because or 'A release.'}"
     return f"simulation with seed {result.seed}, not a release: whoever knows the seed can undo the noise"
-
-
-def _tested(result: FitResult) -> list[tuple[str, str]]:
-    return [] if result.test_report is None else [("Test", accuracy_sentence(result.test_report))]
 
 
 def _shape(result: FitResult) -> list[tuple[str, str]]:

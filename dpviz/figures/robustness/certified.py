@@ -20,16 +20,7 @@ Kind = Literal["proved", "votes", "refused", "silent"]
 
 @dataclass(frozen=True)
 class Certified:
-    """One learner at one epsilon with its curves.
-
-    Attributes
-    ----------
-    epsilon : float or None
-        None where the learner spends none.
-    verdict : str
-        Of its privacy claim.
-    table : PoisoningTable
-    """
+    """One learner at one epsilon (None where it spends none) with its curves, and the verdict on its privacy claim."""
 
     epsilon: float | None
     verdict: str

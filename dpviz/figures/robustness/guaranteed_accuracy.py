@@ -32,16 +32,9 @@ _ATTACK_SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 def guarantee_figure(
     found: Sequence[Certified], *, up_to: float, unit: Unit, wanted: float | None = None, attacks: pd.DataFrame | None = None
 ) -> Figure:
-    """Guaranteed accuracy from 0 to `up_to` (a share of the training rows) poisoned rows.
+    """Guaranteed accuracy from 0 to `up_to` (a share of the training rows) poisoned rows, counted as `unit` says.
 
-    Parameters
-    ----------
-    unit : str
-        What the horizontal axis counts: rows, or their share.
-    wanted : float or None
-        The accuracy to stay above; None for that of the majority class.
-    attacks : DataFrame or None
-        From `attack_curve`, one or more of them.
+    `wanted` is the accuracy to stay above, None for that of the majority class; `attacks` come from `attack_curve`, one or more.
     """
     bottom, top = _range(found, wanted, attacks)
     up = {"title": "mean accuracy, at least", "tickformat": ".0%", "range": [bottom, top], "zeroline": False}

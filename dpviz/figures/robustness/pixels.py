@@ -17,16 +17,9 @@ FRAME = ORANGE
 
 
 def picture_svg(pixels: np.ndarray, *, title: str, framed: Collection[int] = ()) -> str:
-    """A picture.
+    """A picture of shape (side, side), from 0 (paper) to 1 (ink), with a frame around the pixels numbered `framed`, row by row.
 
-    Parameters
-    ----------
-    pixels : ndarray of shape (side, side)
-        From 0 (paper) to 1 (ink).
-    title : str
-        For those who do not see it; escaped here.
-    framed : collection of int
-        Numbers of pixels, row by row, to draw a frame around.
+    `title` is for those who do not see it; escaped here.
     """
     side = pixels.shape[0]
     size = side * SIDE

@@ -35,10 +35,7 @@ class Gap:
 def widest_gap(frame: pd.DataFrame, column: str) -> Gap | None:
     """The place where the default learner's `column` (more is worse) exceeds another private learner's most; None below `LEAST`.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns learner, epsilon, poisoned_rows, n_draws, `column`, and its limits `column`_low and `column`_high.
+    `frame` has the columns learner, epsilon, poisoned_rows, n_draws, `column`, and its limits `column`_low and `column`_high.
     """
     private = frame[[get_learner(str(name)).spends_epsilon for name in frame.learner]]
     places = ["epsilon", "poisoned_rows"]

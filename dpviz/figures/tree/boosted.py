@@ -17,18 +17,9 @@ from dpviz.table.schema import NumericTarget, Schema
 
 @dataclass(frozen=True)
 class Steps:
-    """One score of one row.
+    """One score of one row: what each tree adds to it, and the number of that tree from 1.
 
-    Attributes
-    ----------
-    unit : str
-        What the score is: "rent", "log-odds of yes", "score of red".
-    start : float
-        Before the first tree.
-    trees : tuple of int
-        Numbers of the trees that add to it, from 1.
-    added : tuple of float
-        What each of them adds.
+    `unit` says what the score is ("rent", "log-odds of yes", "score of red"), `start` what it is before the first tree.
     """
 
     unit: str

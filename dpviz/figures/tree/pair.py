@@ -22,16 +22,9 @@ SIDE_WIDTH, BETWEEN, HEAD = 460.0, 16.0, 26.0
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two trees.
+    """One of the two trees, as it is shown; `name` stands above the drawing ("Pinned: ε = 0.1").
 
-    Attributes
-    ----------
-    name : str
-        What it is called above the drawing: "Pinned: ε = 0.1".
-    tree : Tree
-        As it is shown, folded or complete.
-    style : dict
-        Arguments of `tree_svg`: widths, bars, came_back, n_draws, fold.
+    `style` are arguments of `tree_svg`: widths, bars, came_back, n_draws, fold.
     """
 
     name: str

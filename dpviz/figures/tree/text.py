@@ -32,18 +32,10 @@ SIDES = {"L": "yes", "R": "no"}
 
 @dataclass(frozen=True, slots=True)
 class RuleLine:
-    """One leaf as a rule.
+    """One leaf as a rule: the steps from the root ("LLR"), and the class or number it predicts.
 
-    Attributes
-    ----------
-    path : str
-        Steps from the root ("LLR").
-    conditions : tuple of str
-        One per feature on the way, in the order they are first asked; empty when the tree is a single leaf.
-    label : str
-        The class or number it predicts.
-    possible : bool
-        False when the conditions exclude each other: a private tree may ask so, and no row gets there.
+    `conditions` has one per feature on the way, in the order they are first asked; none when the tree is a single leaf.
+    `possible` is False when they exclude each other: a private tree may ask so, and no row gets there.
     """
 
     path: str

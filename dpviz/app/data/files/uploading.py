@@ -15,7 +15,7 @@ from dpviz.app.data.prepared import Prepared
 from dpviz.app.state import require_not_private
 from dpviz.app.work.pool import Lane
 from dpviz.app.work.session import Status, begin_unasked, forget
-from dpviz.app.work.tasks import Task, in_one
+from dpviz.app.work.tasks import in_one
 from dpviz.app.work.watch import watch
 from dpviz.errors import DpvizError, TableError
 from dpviz.io.csv_lines import DELIMITERS
@@ -109,7 +109,8 @@ def _go_on(work: Prepared, file: _Given, reading: dict[str, Any] | None) -> None
 
 
 def _read(work: Prepared, file: _Given, reading: dict[str, Any]) -> None:
-    task = _task(file, reading)
+    read = partial(file.read, **reading)
+    task = in_one("reading", ("reading", file.file_id, repr(sorted(reading.items()))), read, lane=Lane.SHORT, patience=_PATIENCE)
     st.session_state[_BEGUN] = (file.file_id, reading)
     status = begin_unasked(task, _SECONDS)
     if status.job is not None:
@@ -122,11 +123,6 @@ def _read(work: Prepared, file: _Given, reading: dict[str, Any]) -> None:
     if _code(work.problem) not in _ASKS:
         st.session_state["upload-count"] += 1
     st.rerun()
-
-
-def _task(file: _Given, reading: dict[str, Any]) -> Task:
-    read = partial(file.read, **reading)
-    return in_one("reading", ("reading", file.file_id, repr(sorted(reading.items()))), read, lane=Lane.SHORT, patience=_PATIENCE)
 
 
 def _take(work: Prepared, name: str, status: Status) -> None:

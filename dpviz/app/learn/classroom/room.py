@@ -18,16 +18,9 @@ MOST_CLASSES, MOST_GUESSES = 20, 500
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """One class.
+    """One class: `name` is in its link, `teacher` in the address of the teacher's screen only, each 32 hexadecimal digits.
 
-    Attributes
-    ----------
-    name : str
-        32 hexadecimal digits; in the link of the class.
-    teacher : str
-        Likewise; in the address of the teacher's screen only.
-    counts : dict
-        Question -> how often each of its options was guessed.
+    `counts` says for each question how often each of its options was guessed.
     """
 
     name: str
@@ -36,13 +29,7 @@ class Room:
 
 
 class Rooms:
-    """All classes of one server.
-
-    Parameters
-    ----------
-    questions : mapping
-        Question -> number of its options. Nothing else is taken.
-    """
+    """All classes of one server, which are asked these `questions`: name -> number of its options. Nothing else is taken."""
 
     def __init__(self, questions: Mapping[str, int]) -> None:
         self._questions = dict(questions)
