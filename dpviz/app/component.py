@@ -1,7 +1,5 @@
 """Views of our own: HTML with a style and a script, which are files beside the module that shows the view."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ All settings are keyed widgets bound to the URL, so a link holds them and a page
 leaves the URL. Nothing here touches rows. A learner's widgets come from its `Control`s; no learner is named.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import partial

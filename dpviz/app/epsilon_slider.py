@@ -4,8 +4,6 @@ Epsilon itself is in one place, the box in the sidebar. A second Streamlit widge
 poll, also the one it had before the box changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

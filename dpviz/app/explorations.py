@@ -3,8 +3,6 @@
 Before, pages show rows simulated from the schema. What was explored is covered by no guarantee, and noted apart from releases.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Taking a model away: choose a form, see it, and download it once it has predicted every golden row as the model does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

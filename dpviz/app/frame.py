@@ -5,8 +5,6 @@ server who follows a link to a page would get the page without app.py around it.
 file uses a private one, and does without where Streamlit no longer has it (`tests/pages/test_frame.py` notices).
 """
 
-from __future__ import annotations
-
 from base64 import b64encode
 from pathlib import Path
 from typing import Any

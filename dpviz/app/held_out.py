@@ -3,8 +3,6 @@
 Exact figures are for rows anyone may see, never for private ones; the private test result is part of every release.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Streamlit reads almost every text as Markdown, and column names come from strang
 a sentence that may hold one (an error's, for example) through `plain`.
 """
 
-from __future__ import annotations
-
 import re
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Longer texts of the pages: Markdown files in `texts/`, one section per `## ` heading, with `{names}` for numbers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache

@@ -5,8 +5,6 @@ of a page. Here a request is refused before Streamlit sees it, unless it names t
 given, and comes from no other page.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import tomllib

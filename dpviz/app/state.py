@@ -4,8 +4,6 @@ Everything else on screen follows from the data in use and from the settings in 
 never a value from a table or the name of a file.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import streamlit as st

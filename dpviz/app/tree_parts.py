@@ -1,7 +1,5 @@
 """Parts of the pages about one tree: the verdict, what is growing, disclosures, export."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpviz.accounting.claim import Disclosure, why_uncovered

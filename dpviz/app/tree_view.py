@@ -1,7 +1,5 @@
 """The tree drawing as a widget: zoom, pan, choose a node by mouse, finger or keyboard. Its behaviour is in `tree_view.js`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path

@@ -5,8 +5,6 @@ hashed by Streamlit (it samples large tables). Noise: simulated and public rows 
 rows get exact noise where every mechanism has an exact sampler, else a seed from the operating system that stays in the session.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import dataclass

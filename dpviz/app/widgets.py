@@ -1,7 +1,5 @@
 """Widgets that every page uses in the same way: charts and tables with words for screen readers, inputs kept in the link."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The command line: one file per command, named here so that help loads none of them."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 from importlib import import_module
 from typing import Protocol, cast

@@ -8,8 +8,6 @@ may it listen on the network, so that a class can take part: `dpviz app --lesson
 computer. Then open "The hour" there.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace

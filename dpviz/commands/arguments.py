@@ -1,7 +1,5 @@
 """Arguments that several commands share, and how their values are read."""
 
-from __future__ import annotations
-
 import re
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterable

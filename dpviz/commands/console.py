@@ -4,8 +4,6 @@ A command prints when its work is done, so that bad input leaves exactly one lin
 Texts from files are printed on one line and without control characters, so that a column name cannot control the terminal.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 

@@ -6,8 +6,6 @@ no epsilon covers them, so do not publish them. Rows that the model was trained 
 With ENGINE://PLACE?table=NAME the engine counts how many rows of each class reach each leaf of a tree, and no row leaves it.
 """
 
-from __future__ import annotations
-
 import math
 from argparse import ArgumentParser, Namespace
 

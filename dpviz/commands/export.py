@@ -5,8 +5,6 @@ DuckDB, ONNX in onnxruntime, Python in a bare interpreter). Golden rows lie on t
 category, missing cells and unknown ones.
 """
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 

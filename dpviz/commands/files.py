@@ -1,7 +1,5 @@
 """Files that commands write: completely or not at all, and never over another file by accident."""
 
-from __future__ import annotations
-
 import os
 import time
 from argparse import ArgumentParser

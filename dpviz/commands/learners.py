@@ -7,8 +7,6 @@ ATTACKED (lower bounds on epsilon). RELEASE says whether its trees can be releas
 With a name: its source, and where it differs from it.
 """
 
-from __future__ import annotations
-
 import math
 from argparse import ArgumentParser, Namespace
 

@@ -6,8 +6,6 @@ add/remove one row; a changed row counts as two. The numbers are computed from t
 owner and must not be released.
 """
 
-from __future__ import annotations
-
 import math
 from argparse import ArgumentParser, Namespace
 

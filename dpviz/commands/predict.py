@@ -8,8 +8,6 @@ With ENGINE://PLACE?table=NAME&order=KEY the rows are read from a database in th
 the output. The model's columns and KEY leave the database for that; `dpviz export --to duckdb` writes SQL that answers inside.
 """
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

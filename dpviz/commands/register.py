@@ -7,8 +7,6 @@ sets its cap; `cap` changes a cap. `check` finds a register that was changed, tr
 booked by `dpviz train --data-set NAME` or on the Publish page. Every epsilon is for adding or removing one row.
 """
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ Everything in it is read from the data and marked so. Replace each value with wh
 from "read_from_data".
 """
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 
 from dpviz.commands import console

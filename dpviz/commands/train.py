@@ -5,8 +5,6 @@ repeatable, for what-ifs, and it protects nobody. --data-set NAME books the rele
 of that data set, and its epsilon is spent for good (see `dpviz register`). Every epsilon is for adding or removing one row.
 """
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import Any

@@ -9,8 +9,6 @@ With --all, every learner, or the ones named, at three epsilons; `--out FILE --f
 Exit code 1 when a ledger is violated, a bug in dpviz; 2 when the question cannot be answered.
 """
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from datetime import UTC, datetime

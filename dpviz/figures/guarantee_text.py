@@ -3,8 +3,6 @@
 One home for these sentences, so that every page says the same thing and none shows an unsound claim like a sound one.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal

@@ -6,8 +6,6 @@ is never the only cue: every class has a letter too. The steps go from low to hi
 they keep their order without any hue. Marks in charts keep one colour on both grounds and reach 3:1 on each.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 
 FONT = '"Source Sans", "Source Sans 3", system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'

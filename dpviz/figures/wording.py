@@ -3,8 +3,6 @@
 Numbers have one form on screen and in files: "84.8%", "12,000 rows", "0.1 to 1", "84.8% (83.9% to 85.6%)".
 """
 
-from __future__ import annotations
-
 
 def counted(number: int, noun: str, plural: str = "") -> str:
     """As in "1 row", "12,000 rows"."""

@@ -4,8 +4,6 @@ A value read from the rows blocks a release: no epsilon covers it. A declared va
 looking at results on the same rows are not covered either; whoever releases is told.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum

@@ -4,8 +4,6 @@ A fingerprint in the register is a keyed digest, so whoever has the register alo
 head tells an old copy of the register from the present one. Both are readable by their owner only.
 """
 
-from __future__ import annotations
-
 import hmac
 import os
 from contextlib import suppress

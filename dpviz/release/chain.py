@@ -6,8 +6,6 @@ head says nothing about the entries before it. The chain needs no key: whoever h
 against the other.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sqlite3

@@ -5,8 +5,6 @@ head beside the register, by released files, and by heads somebody noted). Nothi
 head *and* every released file were put back together: then only a head noted elsewhere tells.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@ Fingerprints are left out: whoever knows all rows but one could check a guess at
 of files, and warnings that follow from the rows.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from pathlib import Path

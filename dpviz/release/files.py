@@ -1,7 +1,5 @@
 """Released files: written under another name in the same folder, synced, renamed, and recognised by their hash."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

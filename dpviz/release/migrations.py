@@ -1,7 +1,5 @@
 """The tables of the register's file, as the scripts that bring every version of it up to date."""
 
-from __future__ import annotations
-
 from dpviz.release import chain
 
 _FIRST = """

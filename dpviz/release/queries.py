@@ -1,7 +1,5 @@
 """The register in SQL: what is read comes back as records. Each function works inside the transaction its caller has opened."""
 
-from __future__ import annotations
-
 import sqlite3
 from dataclasses import astuple, fields
 from datetime import UTC, datetime

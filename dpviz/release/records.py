@@ -5,8 +5,6 @@ those of disjoint rows do not. A person with several rows loses more: group priv
 delta, its remark on approximate differential privacy.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -31,20 +29,11 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """Rows under a name their owner chose. The cap holds for all of them, whichever file they come in.
+    """Rows under a name their owner chose. The caps hold for all of them, whichever file they come in.
 
-    Attributes
-    ----------
-    name : str
-    role : DataRole
-    unit : str
-        Whom the guarantee protects, in the owner's words, such as "one patient".
-    rows_per_unit : int
-        The most rows such a unit has. The cap and every guarantee are for one row.
-    epsilon_cap, delta_cap : float
-        The most that all releases together may cost one row.
-    declared : str
-        When, ISO 8601 in UTC.
+    `unit` is whom the guarantee protects, in the owner's words, such as "one patient", and `rows_per_unit` the most rows such
+    a unit has. The caps, the most that all releases together may cost, and every guarantee are for one row. `declared` says
+    when, ISO 8601 in UTC.
     """
 
     name: str
@@ -70,24 +59,12 @@ class CapChange:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One release, from the moment its cost is spent.
+    """One release, from the moment its cost is spent; `number` counts all releases of the register.
 
-    Attributes
-    ----------
-    number : int
-        Counts all releases of the register.
-    token : str
-        Identifies the request: the same request is never released twice.
-    started, finished : str
-        ISO 8601 in UTC; `finished` is empty until it is released.
-    learner, settings : str, dict
-        The arguments of `fit`.
-    loss : PrivacyLoss
-        What it cost, add/remove one row.
-    disclosures : tuple of dict
-        What was taken as public or learned outside the ledger: kind, what, source.
-    file, sha256 : str
-        Absolute path and hash of the file; the hash is empty until the file is written.
+    `token` identifies the request: the same request is never released twice. Times are ISO 8601 in UTC; `finished` is empty until
+    it is released. `learner` and `settings` are arguments of `fit`, `loss` what it cost, add/remove one row. `disclosures` is
+    what was taken as public or learned outside the ledger: kind, what, source. `file` is an absolute path, `sha256` its hash,
+    empty until it is written.
     """
 
     number: int

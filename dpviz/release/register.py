@@ -5,8 +5,6 @@ place. Whatever happens in between, what was spent stays spent, and no file is i
 entry of a chain (`dpviz.release.chain`); `dpviz.release.checking` says what it finds.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sqlite3
@@ -29,12 +27,9 @@ _TOKEN = re.compile("[0-9A-Za-z]{1,64}")
 
 
 class ReleaseRegister:
-    """One register file; see `dpviz.release.store` for what its methods raise when the file cannot be used.
+    """One register file, by default what DPVIZ_REGISTER says, else `~/.local/share/dpviz/releases.db`.
 
-    Parameters
-    ----------
-    path : str or Path, optional
-        By default what DPVIZ_REGISTER says, else `~/.local/share/dpviz/releases.db`.
+    See `dpviz.release.store` for what its methods raise when the file cannot be used.
     """
 
     def __init__(self, path: str | Path | None = None) -> None:
@@ -168,13 +163,8 @@ class ReleaseRegister:
         """Spend `loss`, for good, before a row is touched.
 
         `assign_to` assigns the rows as `assign` does, in the same step: whatever is refused here leaves them unassigned.
-
-        Raises
-        ------
-        RefusedRelease
-            The rows are not assigned to a data set, or this token was used before.
-        OverCap
-            It would exceed the cap; says what is left.
+        Raises RefusedRelease when the rows are not assigned to a data set, or this token was used before; OverCap, which says
+        what is left, when it would exceed the cap.
         """
         if not _TOKEN.fullmatch(token):  # it names a file
             raise ParameterError("a release", "token", token, "1 to 64 letters and digits")

@@ -1,7 +1,5 @@
 """What the owner must hear before epsilon is spent on few of the rows; private, for it follows from the rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from dpviz.release.records import Exploration

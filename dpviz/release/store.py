@@ -5,8 +5,6 @@ fingerprints of private rows; only its owner may read it. Beside it stand the ke
 written on a register whose kept head is missing or not in its chain is refused: it is an old copy, or another register.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import sqlite3

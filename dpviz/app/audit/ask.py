@@ -1,7 +1,5 @@
 """What the Audit page asks: which learner of the table, with which settings, at which epsilon, and where to search again."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any
@@ -12,8 +10,9 @@ from streamlit.delta_generator import DeltaGenerator
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.audit import results
 from dpviz.app.audit.results import PLACES, Known, Search
-from dpviz.app.audit.view import audit_view, choice_in
+from dpviz.app.audit.view import audit_view
 from dpviz.app.audit.why import has_own_text
+from dpviz.app.component import event_in
 from dpviz.app.controls import EPSILONS
 from dpviz.app.parts import error
 from dpviz.app.widgets import learner_title, linked
@@ -55,7 +54,7 @@ def _show_lines(what: Known, search: Search) -> None:
 
 def _choose(what: Known) -> None:
     """Put the chosen line's learner, flags and epsilon into the widgets below."""
-    key = choice_in(_TABLE)
+    key = event_in(_TABLE, "chosen")
     if key is None:
         return
     learner, params = results.subject_of(key)

@@ -1,7 +1,5 @@
 """Smooth or global? On Audit: one leaf of a random forest under three rules, at an epsilon of one's choice."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS

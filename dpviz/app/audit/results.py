@@ -3,8 +3,6 @@
 A *subject* is a learner with those of its parameters that differ from the default; its key is one canonical JSON text.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What the Audit page shows: the lead, the three facts about the chosen learner, its worst pair, and what it all means."""
 
-from __future__ import annotations
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 

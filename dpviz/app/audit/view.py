@@ -1,11 +1,9 @@
 """The audit's HTML (`dpviz.figures.audit.html`) and drawings in the dashboard's colours; says which line was chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
-from dpviz.app.component import component, event_in, ignore
+from dpviz.app.component import component, ignore
 
 
 def audit_view(markup: str, *, key: str, on_choice: Callable[[], None] | None = None) -> None:
@@ -15,8 +13,3 @@ def audit_view(markup: str, *, key: str, on_choice: Callable[[], None] | None = 
     """
     show = component("dpviz_audit", Path(__file__), html='<div class="dpa"></div>')
     show(key=key, data={"markup": markup}, on_chosen_change=on_choice or ignore)
-
-
-def choice_in(key: str) -> str | None:
-    """The `data-key` that was chosen just now in the view of this key; None on every other run."""
-    return event_in(key, "chosen")

@@ -1,7 +1,5 @@
 """Why a claim fails: a text looked up by the claim's source and by what was found, filled with the numbers on screen."""
 
-from __future__ import annotations
-
 import math
 
 import streamlit as st

@@ -1,14 +1,13 @@
 """The budget lab on its page: the share map, beside it one of few or of many rows, and what one step more of a share buys."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.budget.picture_view import choice_in, picture_view
+from dpviz.app.budget.picture_view import picture_view
+from dpviz.app.component import event_in
 from dpviz.app.controls import Asked
 from dpviz.app.parts import error, plain
 from dpviz.app.state import Loaded, encoded_sample
@@ -161,7 +160,7 @@ def _map(found: ShareMap, current: Shares | None, title: str, key: str, spread: 
 
 
 def _use_cell(found: ShareMap, key: str) -> None:
-    chosen = choice_in(key)
+    chosen = event_in(key, "chosen")
     if chosen is not None:
         use_shares(found.movable, found.points[int(chosen)])
 

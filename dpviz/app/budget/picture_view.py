@@ -1,11 +1,9 @@
 """A drawing with cells to choose by mouse, finger or keyboard. Its behaviour is in `picture_view.js`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
-from dpviz.app.component import component, event_in
+from dpviz.app.component import component
 from dpviz.figures.budget.share_map import STYLE
 
 
@@ -16,8 +14,3 @@ def picture_view(wide: str, narrow: str, *, key: str, on_choice: Callable[[], No
     """
     show = component("dpviz_picture", Path(__file__), html='<div class="picture"></div>', css=STYLE)
     show(key=key, data={"wide": wide, "narrow": narrow}, on_chosen_change=on_choice)
-
-
-def choice_in(key: str) -> str | None:
-    """The data-key that was chosen just now in the picture of this key; None on every other run."""
-    return event_in(key, "chosen")

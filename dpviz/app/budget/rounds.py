@@ -1,7 +1,5 @@
 """On Budget, for boosted models: epsilon over rounds, and the losses of single rows against what all are promised."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

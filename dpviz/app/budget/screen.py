@@ -1,7 +1,5 @@
 """The Budget page's figure with its sentence, its alt text and a table that says the same; and where its settings come from."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpviz.app.parts import plain

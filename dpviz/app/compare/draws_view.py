@@ -1,7 +1,5 @@
 """Dots with a mark that goes from draw to draw: one step, or play and pause. Its behaviour is in `draws_view.js`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from dpviz.app.component import CALM, STEPPER, component

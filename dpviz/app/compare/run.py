@@ -4,8 +4,6 @@ Fits run in worker processes at lower priority, so that the server goes on answe
 should wait, are computed here while the worker processes start.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Hashable, Iterator, Sequence

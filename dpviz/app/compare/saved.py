@@ -1,7 +1,5 @@
 """Curves of the Compare page for a session file, and back from one."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import asdict

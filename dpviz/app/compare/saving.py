@@ -1,7 +1,5 @@
 """Buttons that save a chart as PNG, SVG or CSV. The pictures are taken in the browser; see `saving.js`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

@@ -4,8 +4,6 @@ Of private rows only their owner may look, and says so first. What is changed af
 read from the data until it is put back, and a release refuses it. What the Publish page says about the rows is such a look too.
 """
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpviz.app import parts

@@ -1,7 +1,5 @@
 """Which table: first whose rows, then a sample, a file, a table on the server, or a public data set by name."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpviz.app import parts

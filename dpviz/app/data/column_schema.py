@@ -1,7 +1,5 @@
 """Between a column of a draft and a column of a schema, or of a codebook."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dpviz.app.data.column_draft import CATEGORY_FIELDS, CLASS_FIELDS, MIDDLE, NUMERIC_FIELDS, OTHER, ColumnDraft, Use

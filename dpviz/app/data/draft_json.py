@@ -1,7 +1,5 @@
 """A draft as JSON, format "dpviz-draft/1": names of columns and what was declared of them, finished or not. Never a row."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass
 from typing import Any

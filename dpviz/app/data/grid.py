@@ -5,8 +5,6 @@ values it started from, for as long as its rows stay the same; edits are laid ov
 follow the draft.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

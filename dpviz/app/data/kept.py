@@ -4,8 +4,6 @@ It lies beside the release register, for its owner alone, under a random key tha
 not know the address finds no draft. Of private rows nothing is kept before their owner has said that the names are names.
 """
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpviz.app import parts

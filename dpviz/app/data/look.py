@@ -1,7 +1,5 @@
 """A look at rows that anyone may see: the cells of every column, the balance of the classes, the share of missing cells."""
 
-from __future__ import annotations
-
 from weakref import ref
 
 import streamlit as st

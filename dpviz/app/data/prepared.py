@@ -1,7 +1,5 @@
 """The table being prepared on the Data page, beside the data in use."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """What encoding did to the rows, column by column, on screen."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpviz.app import parts

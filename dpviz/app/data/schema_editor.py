@@ -4,8 +4,6 @@ Values that were read from the data wear that badge; giving a value oneself take
 filled in from the data.
 """
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpviz.app import parts

@@ -1,7 +1,5 @@
 """A schema as a file: put a saved one in place of the draft, save the draft."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

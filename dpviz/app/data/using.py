@@ -1,7 +1,5 @@
 """From a finished draft to the data in use: the line on top, the button, and what encoding did to the rows."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpviz.app import parts

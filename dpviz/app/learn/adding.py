@@ -1,7 +1,5 @@
 """Lesson: losses add up, and features of one row are not different rows."""
 
-from __future__ import annotations
-
 import math
 
 import streamlit as st

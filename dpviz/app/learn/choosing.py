@@ -1,7 +1,5 @@
 """Lesson: choosing with permute-and-flip, beside the exponential mechanism."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS

@@ -1,7 +1,5 @@
 """The six lessons in their order: which one is open, what the link locks, how far the person is, and the teacher's link."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -4,8 +4,6 @@
 the link says. Names are those of a lesson's own controls, and question, answer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

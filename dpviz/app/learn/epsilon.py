@@ -1,7 +1,5 @@
 """The page about good epsilons: an epsilon as guesses, published ones beside it, and the questions of an auditor."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS

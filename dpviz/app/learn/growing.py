@@ -1,7 +1,5 @@
 """Lesson: growing a private tree, one draw per node, on thirty visible rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

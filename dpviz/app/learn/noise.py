@@ -1,7 +1,5 @@
 """Lesson: noise on a count, and the person's own two neighbouring tables."""
 
-from __future__ import annotations
-
 import math
 
 import streamlit as st

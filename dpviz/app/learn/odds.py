@@ -1,7 +1,5 @@
 """Lesson: what epsilon means."""
 
-from __future__ import annotations
-
 import math
 
 from dpviz.accounting.guarantee import NEIGHBOURS

@@ -1,7 +1,5 @@
 """Lesson: poisoned rows, and why a random learner resists."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS

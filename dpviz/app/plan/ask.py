@@ -1,7 +1,5 @@
 """What the Plan page is asked: in which world, what is wanted, what is looked for. Private rows are never touched here."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The Plan page's parts: the answer to a question asked backwards, its check, and three consequences on one cursor."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """The Register page: what was released of which rows, under which caps; for eyes that may not see the rows."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpviz.app.parts import error, literal, plain, role_badge

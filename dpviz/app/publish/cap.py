@@ -1,7 +1,5 @@
 """Another cap for a data set: raising it takes a reason, a name and the number once more, and all three stay in its history."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS

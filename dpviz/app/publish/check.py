@@ -1,7 +1,5 @@
 """The leak linter of the Publish page: everything a release takes as public, with its badge and the fix."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

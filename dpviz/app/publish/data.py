@@ -1,7 +1,5 @@
 """The Publish page asks which data set the rows in use belong to, and under which cap they are released."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 import streamlit as st

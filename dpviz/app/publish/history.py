@@ -1,7 +1,5 @@
 """The history on the Publish page: releases with interrupted ones, explorations apart, files to take away."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Papers about a release on the Register page: the answers only people can give, and the files made with them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

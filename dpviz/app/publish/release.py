@@ -4,8 +4,6 @@ A click makes a token; the register releases a token once. Reruns, double clicks
 twice, and the work goes on when the page is left.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

@@ -1,7 +1,5 @@
 """What the Robustness page asks: which learners, at which epsilons, how many draws; and how the curves are drawn."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The backdoor demo: what the trigger looks like, and how often it works after a few poisoned pictures. On bundled digits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One epsilon, three answers: how private, how accurate, how robust. A slider moves the cursor through all three."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The session as a file: what of it is saved, and how a saved one comes back."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The session as a file on the Data page: save it, open one, and take the models of an opened one away again."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpviz.app import parts

@@ -1,7 +1,5 @@
 """A boosted model on its page: what each feature does, one tree at a time, what each tree adds to one row."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """Steps of a ladder, fitted and drawn where Streamlit is not: worker processes import this."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

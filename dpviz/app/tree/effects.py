@@ -1,7 +1,5 @@
 """What each feature does to the answer of a model of many trees, from the model alone."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpviz.app.widgets import chart

@@ -1,7 +1,5 @@
 """A model of many trees on its page: what each feature does, one tree at a time, how the trees vote on one row."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Fresh draws of the tree on screen, in the background. Not for private rows: every draw would spend epsilon again."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Drag and watch: the tree on screen at some 25 epsilons and at every depth, drawn in the background for the view."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -1,7 +1,5 @@
 """How the model does on held-out rows: one line above its picture, every measure below."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

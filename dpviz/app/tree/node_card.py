@@ -1,7 +1,5 @@
 """The card of one node: its rule and path in words, what was released there, how often it comes back under fresh noise."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpviz.app.parts import literal, plain

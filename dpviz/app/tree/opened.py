@@ -1,7 +1,5 @@
 """A model from a file on the Tree page: looked at, asked about one person, compared. Nothing is trained, no row is needed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

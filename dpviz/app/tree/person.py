@@ -4,8 +4,6 @@ What is typed stays in this session: it is in no link, no file and no register. 
 costs no epsilon.
 """
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpviz.app.parts import plain

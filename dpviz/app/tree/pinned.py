@@ -4,8 +4,6 @@ The address holds both, as far as they can be drawn again: a tree of private row
 Nothing is trained, read or drawn again because a tree is pinned, swapped or unpinned.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Fresh draws on the Tree page: what would have come out had the noise been other noise."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpviz.app.held_out import rows_of_the_tree

@@ -1,7 +1,5 @@
 """One tree per fresh draw, to step through or play. Its behaviour is in `redraws_view.js`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from dpviz.app.component import CALM, STEPPER, component

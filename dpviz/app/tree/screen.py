@@ -1,7 +1,5 @@
 """The tree on its page: the picture with its two choices, the chosen node, and the same tree as text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

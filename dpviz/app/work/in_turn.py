@@ -6,8 +6,6 @@ run has ended: on a busy server the page then stays without its tree, and withou
 public switch for that; without the private names used here this changes nothing (`tests/app/work/test_in_turn.py` notices).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

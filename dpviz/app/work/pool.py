@@ -3,8 +3,6 @@
 No result is kept here: work puts what it finds where whoever submitted it will look. Nothing here knows Streamlit.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Callable, Mapping

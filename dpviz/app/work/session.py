@@ -3,8 +3,6 @@
 Some tasks share their answers: a class that opens one link computes once. Those are about simulated or public rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from time import monotonic

@@ -4,8 +4,6 @@ Every part has a key of its own: a tree is a task of one part, a chart has a par
 are kept by key, so tasks that share parts compute them once. Keys hold fingerprints and settings, never rows.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ What is said of work stands in a container that is there without any, too: Strea
 more or less stands above it, which would close an open list under the user's hand.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 
@@ -31,16 +29,9 @@ wait_in_turn()
 def watch(task: Task, words: str, *, unit: str = "", draw: Callable[[Status], None] | None = None, may_stop: bool = True) -> None:
     """Progress and Cancel while there is work on a task. The page is drawn again whenever a part is done, and at the end.
 
-    Parameters
-    ----------
-    words : str
-        What is being done.
-    unit : str
-        What the parts are called, where they are counted instead of a percentage.
-    draw : callable (Status) -> None, optional
-        Draws the answers so far below the progress at every poll; the page is then drawn again at the end only.
-    may_stop : bool
-        False: no Cancel.
+    `words` say what is being done, `unit` what the parts are called, where they are counted instead of a percentage. `draw`
+    draws the answers so far below the progress at every poll; the page is then drawn again at the end only. No Cancel without
+    `may_stop`.
     """
     before, place = poll(task), st.container()
     if before.job is None:

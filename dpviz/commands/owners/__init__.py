@@ -4,8 +4,6 @@
 the regular rounds. dpviz/owners/several-owners.md explains both. Every epsilon is for adding or removing one row.
 """
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 
 from dpviz.commands.owners import stream, train

@@ -6,8 +6,6 @@ end. Every training is a simulation, computed from exact rows: for their owner o
 dpviz/owners/several-owners.md. Every epsilon is for adding or removing one row.
 """
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 
 from dpviz.accounting.guarantee import NEIGHBOURS

@@ -8,8 +8,6 @@ lies: dpviz/owners/several-owners.md.
 Without --seed this is a release, which no register counts. Every epsilon is for adding or removing one row of any owner.
 """
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 

@@ -5,8 +5,6 @@ the claim, a bar ends at the composed bound, and dots are lower bounds. A sign b
 its number.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape

@@ -1,7 +1,5 @@
 """Where learners differ from their sources, as tables and as a page; all of it stands in the learners' own files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from dpviz.training.contract import LearnerSpec

@@ -3,8 +3,6 @@
 Complete, escaped fragments. Classes start with `dpa-`; their style sheet is the dashboard's (`dpviz/app/audit/view.css`).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

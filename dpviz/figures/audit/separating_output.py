@@ -4,8 +4,6 @@ Everything is read from the `AuditResult` itself, so that a result of any univer
 called "a=1" of column "a" is shown as "1".
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

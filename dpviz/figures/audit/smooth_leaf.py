@@ -1,7 +1,5 @@
 """Smooth or global? Two charts over the gap of one leaf: how likely its label flips, and what one row more reveals."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

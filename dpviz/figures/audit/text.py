@@ -3,8 +3,6 @@
 Pure functions of `AuditResult`s. A verdict is always an icon, a word and a tone together; a number is rounded for eyes only.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable
@@ -56,24 +54,12 @@ ATTACKED = SEARCHED | {
 
 @dataclass(frozen=True, slots=True)
 class AuditLine:
-    """One line of the table of learners: a plan, and the three facts about it.
+    """One line of the table of learners: a plan, and the three facts about it. A click on the line reports `key`.
 
-    Attributes
-    ----------
-    key : str
-        What a click on the line reports.
-    title, setting : str
-        The learner, and the settings that are not its default, in words ("" for none).
-    verdict : str
-        *Proved*: a key of `BADGES`.
-    claimed, composed : float or None
-        Epsilon of the paper and of the steps; None where nothing is stored.
-    found : AuditResult or None
-        *Searched*: the worst; None where outputs could not be listed.
-    attacked : AuditedBound or None
-        *Attacked*.
-    note : str
-        When the search is not from the stored run: "searched now".
+    `setting` are the settings that are not its default, in words. *Proved*: `verdict`, a key of `BADGES`; `claimed` and
+    `composed` are the epsilons of the paper and of the steps, None where nothing is stored. *Searched*: `found`, the worst;
+    None where outputs could not be listed. *Attacked*: `attacked`. `note` says when the search is not from the stored run:
+    "searched now".
     """
 
     key: str

@@ -3,8 +3,6 @@
 Too much is hatched as well as coloured.
 """
 
-from __future__ import annotations
-
 import math
 
 from dpviz.evaluation.audit.findings import AuditResult

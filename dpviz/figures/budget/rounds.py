@@ -1,7 +1,5 @@
 """The budget of boosting in two charts: what the first rounds cost, and how much of it single rows use."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpviz.accounting.guarantee import NEIGHBOURS

@@ -4,8 +4,6 @@ The triangle is SVG in the dashboard's colours, one cell per point, to be chosen
 number, so colour is not the only cue. Source of the picture: Vos et al. 2023 (arXiv 2305.15394), Figure 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape

@@ -4,8 +4,6 @@ Every bar begins where the one above ends, so the last one is what the steps com
 differ by colour *and* hatching; what is infinite is an open, hatched bar with ∞ and words.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What one step more of each share buys: a figure, a sentence and a table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dpviz.accounting.guarantee import NEIGHBOURS

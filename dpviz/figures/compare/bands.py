@@ -5,8 +5,6 @@ median: what one tree may turn out to be, not how well its mean is known (Hofman
 are read as ranges of outcomes).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from itertools import cycle

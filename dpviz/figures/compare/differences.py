@@ -1,7 +1,5 @@
 """One learner against the others on the same splits: the spread of the difference, and who beats whom."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from dpviz.evaluation.compare.comparison import METRICS, Difference

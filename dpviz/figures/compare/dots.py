@@ -4,8 +4,6 @@ Dots of one size are counted more reliably than bands are read (Kay, Kola, Hullm
 with an empty mark per learner, which the widget moves from draw to draw.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Measures in words and digits: shares as percent, errors of numbers in the target's units, the others to three digits."""
 
-from __future__ import annotations
-
 from dpviz.models.tree import format_value
 
 _PERCENT = ("accuracy", "balanced_accuracy")

@@ -4,8 +4,6 @@ Colour is never the only cue: each learner has a marker of its own, and a claim 
 words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

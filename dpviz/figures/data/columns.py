@@ -1,7 +1,5 @@
 """The cells of one column as bars, in words and as a table; all columns as one table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from html import escape
 from typing import Any

@@ -1,7 +1,5 @@
 """What others published with, as dots on an axis of epsilon: one line of dots per unit of privacy, which are not alike."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import median
 

@@ -1,7 +1,5 @@
 """Charts of the lessons on mechanisms: a hundred guesses, two noisy counts, two ways to choose."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

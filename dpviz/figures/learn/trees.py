@@ -1,7 +1,5 @@
 """Charts of the lessons on trees: losses that add up, what a node can become, and what poisoned rows can do."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dpviz.accounting.guarantee import NEIGHBOURS

@@ -1,7 +1,5 @@
 """Three consequences of one epsilon on one axis: accuracy, right guesses about one person, poisoned rows; in words too."""
 
-from __future__ import annotations
-
 import math
 
 from dpviz.accounting.guarantee import NEIGHBOURS

@@ -3,8 +3,6 @@
 Everything here is about simulations of a plan, never a statement about released rows.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from statistics import median_high

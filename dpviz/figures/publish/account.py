@@ -1,7 +1,5 @@
 """The register for people who read it without the rows: caps and their history, releases, what was spent over time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

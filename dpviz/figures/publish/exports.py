@@ -4,8 +4,6 @@ A drawing rounds numbers and cuts long names, so an SVG carries the tree as data
 drawn node says with that data, and by predicting from it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache

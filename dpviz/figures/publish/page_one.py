@@ -1,7 +1,5 @@
 """Page one of the report, for people who decide: the finding, the tree, how sure it is, what may be concluded, who signs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Nothing else of the register or of the file reaches a paper: no exploration, no count, no fingerprint of rows, no path.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, fields
 from typing import Any
@@ -66,30 +64,11 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Everything of a release that a paper is filled from.
+    """Everything of a release that a paper is filled from; `learner` is its name in the registry of learners.
 
-    Attributes
-    ----------
-    schema : Schema
-    learner : str
-        Its name in the registry of learners.
-    loss, together : PrivacyLoss
-        What this release cost one row, and all releases of the data set together.
-    n_releases : int
-    cap : PrivacyLoss
-    unit, rows_per_unit : str, int
-        Whom it protects, and how many rows they have at most.
-    rows_are_bounded : bool
-        The rows of each person were bound by dpviz, not by the owner's word.
-    claim : Claim
-    mechanisms : tuple of str
-    versions : dict
-    report : TestReport or None
-        The private test result.
-    published : str
-        ISO date.
-    number, sha256, head : int, str, str
-        Of the released file and its entry in the register.
+    `loss` is what this release cost one row, `together` what all releases of the data set did. `unit` is whom it protects, with
+    `rows_per_unit` rows at most; `rows_are_bounded` when dpviz bound them, not the owner's word. `report` is the private test
+    result, `published` an ISO date; `number`, `sha256` and `head` are of the released file and its entry in the register.
     """
 
     schema: Schema

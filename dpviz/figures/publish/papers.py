@@ -1,7 +1,5 @@
 """Papers about one release as files: the registry entry and the self-assessment, as YAML, JSON or a page that prints."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from typing import Any

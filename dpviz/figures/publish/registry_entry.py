@@ -3,8 +3,6 @@
 The structure is that of the registry's own schema (OpenDP, MIT; the licence stands in the file beside this one).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What releases cost together: a bar against the cap, and what is promised about one person and about poison under the sum."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

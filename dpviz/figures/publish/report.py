@@ -4,8 +4,6 @@ The page is self-contained: no script runs, nothing is fetched, everything from 
 `dpviz-tree/1` document lies inside as data, so that the page can be checked against the model and read back.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

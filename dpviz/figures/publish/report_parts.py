@@ -1,7 +1,5 @@
 """Parts of the report: what is and is not promised, the budget, the curve of odds, what was taken as public."""
 
-from __future__ import annotations
-
 import base64
 import math
 from collections.abc import Iterable, Iterator, Sequence

@@ -4,8 +4,6 @@ NIST certifies nothing, and neither does this. Source of the topics: NIST SP 800
 Differential Privacy Guarantees".
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """A trained model in a few lines of text: what is guaranteed, what its source claims, what was disclosed."""
 
-from __future__ import annotations
-
 from dpviz.accounting.claim import why_uncovered
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.figures.publish.test_result import accuracy_sentence

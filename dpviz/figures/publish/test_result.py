@@ -1,7 +1,5 @@
 """The private test result in words with numbers, each with its interval."""
 
-from __future__ import annotations
-
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.evaluation.measures import RARE
 from dpviz.figures.guarantee_text import epsilon_text

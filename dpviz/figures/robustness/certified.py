@@ -1,7 +1,5 @@
 """One curve of a robustness figure: a learner at an epsilon with its bounds, and how it must be drawn."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence

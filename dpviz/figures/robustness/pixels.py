@@ -1,7 +1,5 @@
 """Small pictures as inline SVG, one square per pixel, with some pixels framed: what a backdoor's trigger looks like."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from html import escape
 

@@ -1,7 +1,5 @@
 """What the robustness curves say in words: a headline, one verdict per curve, and the sentence a screen reader gets."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dpviz.accounting.guarantee import NEIGHBOURS

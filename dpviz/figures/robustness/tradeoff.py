@@ -1,7 +1,5 @@
 """What one epsilon means for privacy, accuracy and robustness: three panels over one axis."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss

@@ -1,7 +1,5 @@
 """Which trees of a model ask about a feature: to find them among many."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dpviz.figures.tree.labels import visible

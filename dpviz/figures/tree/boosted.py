@@ -1,7 +1,5 @@
 """How a boosted model comes to its prediction for one row: what each tree adds, and the total after each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

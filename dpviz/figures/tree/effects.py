@@ -1,7 +1,5 @@
 """What each feature does to a model's answer, as a chart of one feature and as lines of a table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dpviz.figures.charts import Figure, Rows, chart, line

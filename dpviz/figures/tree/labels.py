@@ -4,8 +4,6 @@ Names come from unchecked files. `visible` removes what could reorder, hide or b
 works on what a reader sees as one character (a base and its marks stay together).
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator
 

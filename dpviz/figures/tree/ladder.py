@@ -1,7 +1,5 @@
 """One step of a ladder of epsilons or depths: the tree, wide and narrow, and a strip with the test measure of all draws."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -6,8 +6,6 @@ tree of depth 8 is then a few columns of readable rows instead of 256 leaves sid
 root, which fits a telephone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Epsilon per level, as a strip in the margin of a tree's picture: each level's label stands beside its row of cards."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 

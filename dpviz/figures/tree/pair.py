@@ -1,7 +1,5 @@
 """Two trees side by side, or one above the other: the same place at the same height, what differs in colour and in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """One person and a model: which leaf the person reaches, and the answer in one sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

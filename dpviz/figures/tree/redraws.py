@@ -1,7 +1,5 @@
 """Fresh draws in words and a picture: which rule is at the root, how many draws agree, which features are used at which depth."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

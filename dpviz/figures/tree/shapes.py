@@ -1,7 +1,5 @@
 """Rectangles and texts of a drawing, escaped."""
 
-from __future__ import annotations
-
 from xml.sax.saxutils import escape
 
 

@@ -1,7 +1,5 @@
 """Sizes, in pixels, of what stands in a card of a tree."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 

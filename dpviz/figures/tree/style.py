@@ -4,8 +4,6 @@ Each colour is written twice: first as the light theme's plain value, for viewer
 property that follows the dashboard or, in a file of its own, the reader's light or dark preference.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 from dpviz.figures.theme import DARK, DIFFERENCES, FONT, LIGHT, N_COLOURS, css_variables, step_variables, text_on

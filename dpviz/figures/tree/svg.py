@@ -4,8 +4,6 @@ The drawing is complete XML on its own, fetches nothing, and carries its meaning
 `treeitem`s, each labelled in words. Every text that came from data passes `visible` and is escaped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property

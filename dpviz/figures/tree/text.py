@@ -3,8 +3,6 @@
 Names are made `visible` as in the drawing, but not escaped: whoever puts the text into Markdown or HTML does that.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ DPVIZ_TABLES names them, one folder or address a line, in the environment or at 
 there, such as PGPASSWORD, is found by the engines' drivers. The browser only chooses among what is listed.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from typing import Any

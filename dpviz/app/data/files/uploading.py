@@ -1,7 +1,5 @@
 """A file, from the browser or the server, to a table: read off the page, and asked about where its owner can answer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

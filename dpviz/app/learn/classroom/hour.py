@@ -1,7 +1,5 @@
 """The teacher's page: start a class, its link and QR code, the plan of the hour, the exercise sheet, and the summary."""
 
-from __future__ import annotations
-
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The view for a projector: large type, and nothing around the page."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpviz.app.widgets import linked

@@ -3,8 +3,6 @@
 A class has two unguessable names: one for the class, which lets a guess in, and one for its teacher, which shows the counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Lock

@@ -1,7 +1,5 @@
 """The lessons in a class: a pupil's guess is counted, and the teacher's screen shows the counts as they come in."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpviz.app import parts

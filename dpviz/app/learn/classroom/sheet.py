@@ -1,7 +1,5 @@
 """What is on paper: the plan of the hour, and an exercise sheet as one HTML file with nothing to fetch."""
 
-from __future__ import annotations
-
 import re
 from html import escape
 
