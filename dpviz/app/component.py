@@ -34,6 +34,11 @@ def _text(module: Path, suffix: str) -> str:
     return file.read_text(encoding="utf-8") if file.exists() else ""
 
 
+def markup(module: Path, **values: str) -> str:
+    """The `.html` file beside a module, with `{names}` filled in."""
+    return module.with_suffix(".html").read_text(encoding="utf-8").format_map(values)
+
+
 def event_in(key: str, name: str) -> str | None:
     """What the view of this key has just reported as `name`; None on every other run."""
     state = st.session_state.get(key)

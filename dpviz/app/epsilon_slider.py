@@ -10,16 +10,10 @@ from pathlib import Path
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.component import component, event_in
+from dpviz.app.component import component, event_in, markup
 from dpviz.figures.guarantee_text import number_text
 
-_HTML = f"""
-<div class="choice">
-  <div class="head"><label for="epsilon">ε ({NEIGHBOURS})</label><output for="epsilon"></output></div>
-  <input id="epsilon" type="range" min="0" step="1">
-  <div class="ends" aria-hidden="true"><span>← more private</span><span>more accurate →</span></div>
-</div>
-"""
+_HTML = markup(Path(__file__), neighbours=NEIGHBOURS)
 
 
 def epsilon_slider(epsilon: float, steps: Sequence[float], at: int, *, key: str, on_epsilon: Callable[[], None]) -> None:

@@ -5,36 +5,9 @@ from functools import partial
 from pathlib import Path
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.component import component, event_in, ignore
+from dpviz.app.component import component, event_in, ignore, markup
 
-_HTML = f"""
-<div class="view">
-  <div class="ladder" hidden>
-    <div class="rails">
-      <label>Drag ε <span>({NEIGHBOURS})</span>
-        <input type="range" min="0" step="1" data-along="epsilon" aria-label="ε ({NEIGHBOURS})"></label>
-      <label hidden>or depth <input type="range" min="0" step="1" data-along="depth" aria-label="Depth"></label>
-    </div>
-    <div class="strip"></div>
-    <p class="said"></p>
-  </div>
-  <div class="field">
-    <div class="stage" id="stage"></div>
-    <div class="map" hidden tabindex="0" role="scrollbar" aria-label="Overview of the tree" aria-controls="stage"
-      aria-orientation="vertical" aria-valuemin="0" aria-valuemax="100" aria-valuenow="0"><div class="seen"></div></div>
-  </div>
-  <div class="below">
-    <p class="hint" id="hint">Choose a node for its details. <span class="keys">Drag to move. Arrow keys go from node to node,
-      Enter chooses; in a deep tree, − closes a branch and + opens it.</span></p>
-    <div class="zoom" role="group" aria-label="Zoom of the tree">
-      <button type="button" data-zoom="out" aria-label="Zoom out">−</button>
-      <output aria-label="Zoom level">100%</output>
-      <button type="button" data-zoom="in" aria-label="Zoom in">+</button>
-      <button type="button" data-zoom="fit" aria-label="Fit the tree to the view">Fit</button>
-    </div>
-  </div>
-</div>
-"""
+_HTML = markup(Path(__file__), neighbours=NEIGHBOURS)
 
 
 def tree_view(

@@ -209,7 +209,7 @@ MUTANTS = (
     ),
     Mutant(
         "what was spent can be changed",
-        "dpviz/release/migrations.py",
+        "dpviz/release/register_1.sql",
         "BEFORE UPDATE OF number, token, data_set, epsilon, delta ON release",
         "BEFORE UPDATE OF number, token ON release",
         (
@@ -219,7 +219,7 @@ MUTANTS = (
     ),
     Mutant(
         "fingerprints are kept without a key",
-        "dpviz/release/migrations.py",
+        "dpviz/release/register_2.sql",
         "UPDATE fingerprint SET fingerprint = keyed(fingerprint);",
         "",
         ("tests/release/test_store.py::test_no_fingerprint_without_its_key_stays_in_a_register_of_the_first_version",),
@@ -261,7 +261,7 @@ MUTANTS = (
     ),
     Mutant(
         "a release can be deleted",
-        "dpviz/release/migrations.py",
+        "dpviz/release/register_1.sql",
         "BEGIN SELECT RAISE (ABORT, 'a release is never undone'); END;\nCREATE TRIGGER fingerprint_stays",
         "BEGIN SELECT 1; END;\nCREATE TRIGGER fingerprint_stays",
         (

@@ -2,23 +2,12 @@
 
 from pathlib import Path
 
-from dpviz.app.component import CALM, STEPPER, component
+from dpviz.app.component import CALM, STEPPER, component, markup
 from dpviz.evaluation.compare.comparison import SharedDraws
 from dpviz.figures.compare.dots import NARROW, STYLE, WIDE, DotRow, dots_svg, scale_of
 from dpviz.figures.compare.measure_text import measure_text
 
-_HTML = f"""
-<div class="draws">
-  <div class="stage"></div>
-  <div class="bar" role="group" aria-label="Draw by draw">
-    <button type="button" data-do="step">Step</button>
-    <button type="button" data-do="play" aria-pressed="false">Play</button>
-    <button type="button" data-do="clear" disabled>Clear</button>
-    <output class="said"></output>
-  </div>
-  {CALM}
-</div>
-"""
+_HTML = markup(Path(__file__), calm=CALM)
 
 
 def draws_view(rows: list[DotRow], drawn: SharedDraws, *, metric: str, key: str) -> str:

@@ -1,7 +1,5 @@
 """Between a column of a draft and a column of a schema, or of a codebook."""
 
-from typing import Any
-
 from dpviz.app.data.column_draft import CATEGORY_FIELDS, CLASS_FIELDS, MIDDLE, NUMERIC_FIELDS, OTHER, ColumnDraft, Use
 from dpviz.io.codebook_lines import Entry
 from dpviz.table.dates import DateFeature
@@ -11,13 +9,7 @@ from dpviz.table.written_numbers import number_in
 
 def of_entry(entry: Entry) -> ColumnDraft:
     """What a line of a codebook says, complete or not."""
-    uses = {
-        "number": Use.NUMBER,
-        "whole": Use.NUMBER,
-        "date": Use.NUMBER,
-        "categories": Use.CATEGORIES,
-        "leave out": Use.LEFT_OUT,
-    }
+    uses = dict.fromkeys(("number", "whole", "date"), Use.NUMBER) | {"categories": Use.CATEGORIES, "leave out": Use.LEFT_OUT}
     is_date = entry.kind == "date"
     return ColumnDraft(
         entry.name,
@@ -37,58 +29,19 @@ def of_entry(entry: Entry) -> ColumnDraft:
     )
 
 
-def of_feature(feature: Feature) -> ColumnDraft:
-    """The draft of a feature."""
-    if isinstance(feature, NumericFeature):
-        return ColumnDraft(
-            feature.name,
-            Use.NUMBER,
-            feature.low,
-            feature.high,
-            feature.unit,
-            feature.whole,
-            feature.missing_as,
-            missing_codes=feature.missing_codes,
-            **_date_rule(feature),
-            read=_marks(feature, NUMERIC_FIELDS),
-        )
-    return ColumnDraft(
-        feature.name,
-        Use.CATEGORIES,
-        categories=feature.categories,
-        groups=feature.groups,
-        missing_as=feature.missing_as,
-        unknown_as=feature.unknown_as,
-        missing_codes=feature.missing_codes,
-        read=_marks(feature, CATEGORY_FIELDS),
-    )
-
-
-def of_target(target: Target) -> ColumnDraft:
-    """The draft of a target."""
-    if isinstance(target, NumericTarget):
-        return ColumnDraft(
-            target.name,
-            Use.NUMBER,
-            target.low,
-            target.high,
-            missing_codes=target.missing_codes,
-            read=_marks(target, NUMERIC_FIELDS),
-        )
-    read = _marks(target, CLASS_FIELDS)
-    return ColumnDraft(target.name, Use.CATEGORIES, categories=target.classes, groups=target.groups, read=read)
-
-
-def _marks(column: Feature | Target, fields: dict[str, str]) -> frozenset[str]:
-    return frozenset(ours for ours, theirs in fields.items() if theirs in column.read_from_data)
+def of_column(column: Feature | Target) -> ColumnDraft:
+    """The draft of a feature or a target."""
+    if isinstance(column, NumericFeature | NumericTarget):
+        use, fields = Use.NUMBER, NUMERIC_FIELDS
+    else:
+        use, fields = Use.CATEGORIES, CLASS_FIELDS if isinstance(column, ClassTarget) else CATEGORY_FIELDS
+    known = {ours: getattr(column, theirs) for ours, theirs in fields.items() if ours != "kind" and hasattr(column, theirs)}
+    read = frozenset(ours for ours, theirs in fields.items() if theirs in column.read_from_data)
+    return ColumnDraft(column.name, use, **known, read=read)
 
 
 def _read(column: ColumnDraft, fields: dict[str, str]) -> tuple[str, ...]:
     return tuple(theirs for ours, theirs in fields.items() if ours in column.read)
-
-
-def _date_rule(feature: NumericFeature) -> dict[str, Any]:
-    return {field: getattr(feature, field) for field in ("part", "order", "since")} if isinstance(feature, DateFeature) else {}
 
 
 def feature_of(column: ColumnDraft) -> Feature:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from dpviz.app.data.column_draft import ColumnDraft, Use
-from dpviz.app.data.column_schema import feature_of, of_entry, of_feature, of_target, target_of
+from dpviz.app.data.column_schema import feature_of, of_column, of_entry, target_of
 from dpviz.errors import SchemaError
 from dpviz.io.codebook_lines import Entry
 from dpviz.table.schema import Schema
@@ -60,8 +60,7 @@ class SchemaDraft:
 
         Raises SchemaError when it names a column that is not in `names`.
         """
-        known = {feature.name: of_feature(feature) for feature in schema.features}
-        known[schema.target.name] = of_target(schema.target)
+        known = {column.name: of_column(column) for column in (*schema.features, schema.target)}
         _require_columns(filter(None, (*known, person)), names)
         columns = tuple(known.get(name, ColumnDraft(name, Use.LEFT_OUT)) for name in names)
         is_read = "n_public" in schema.read_from_data

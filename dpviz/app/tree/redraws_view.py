@@ -2,20 +2,9 @@
 
 from pathlib import Path
 
-from dpviz.app.component import CALM, STEPPER, component
+from dpviz.app.component import CALM, STEPPER, component, markup
 
-_HTML = f"""
-<div class="redraws">
-  <div class="bar" role="group" aria-label="Draw by draw">
-    <button type="button" data-do="back">Back</button>
-    <button type="button" data-do="step">Step</button>
-    <button type="button" data-do="play" aria-pressed="false">Play</button>
-  </div>
-  <output class="said"></output>
-  <div class="stage" role="img"></div>
-  {CALM}
-</div>
-"""
+_HTML = markup(Path(__file__), calm=CALM)
 
 
 def redraws_view(drawings: list[str], said: list[str], *, key: str) -> None:
