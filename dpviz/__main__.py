@@ -1,7 +1,5 @@
 """`dpviz COMMAND`, or `python -m dpviz COMMAND`: runs the command and turns bad input into one line and exit code 2."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

@@ -4,8 +4,6 @@ Each says what is wrong, where, and what to do about it, both as a sentence and 
 line and a test read the same thing. Imports nothing of dpviz.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any

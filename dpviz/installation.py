@@ -1,7 +1,5 @@
 """What is installed: the files that come with dpviz, and the optional packages of its extras."""
 
-from __future__ import annotations
-
 import os
 from importlib.util import find_spec
 from pathlib import Path

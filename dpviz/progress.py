@@ -1,7 +1,5 @@
 """How long computations say how far they are, and how they are stopped."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from threading import Event
 from typing import TypeVar

@@ -4,8 +4,6 @@ All other code takes an `rng` or a seed, which makes it repeatable; `tests/test_
 release comes from OpenDP's samplers instead (`dpviz/privacy/source.py`).
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 

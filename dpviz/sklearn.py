@@ -7,8 +7,6 @@ Where all of it is given, `fit` leaves out a row with a missing number, an undec
 the other rows are. Otherwise it refuses such rows, as scikit-learn does.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What a paper says, what is known about it, and what a result reveals outside its ledger."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

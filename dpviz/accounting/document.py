@@ -1,7 +1,5 @@
 """A ledger as entries of a JSON document, and back: what a file says was done is composed again, not believed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields

@@ -7,8 +7,6 @@ Source: sequential and parallel composition, McSherry 2009, Theorems 3 and 4 (Pr
 Dwork & Roth 2014, Theorem 3.16.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from dataclasses import dataclass

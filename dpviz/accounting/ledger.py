@@ -1,7 +1,5 @@
 """What was spent: the event a learner returned, and what it proves."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property

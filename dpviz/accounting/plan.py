@@ -1,7 +1,5 @@
 """What may be spent: a learner's budget before it sees a row, computed from public values alone."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

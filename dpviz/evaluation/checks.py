@@ -1,7 +1,5 @@
 """What many evaluations require of their arguments."""
 
-from __future__ import annotations
-
 from numbers import Integral
 
 from dpviz.errors import NeedsClasses, ParameterError

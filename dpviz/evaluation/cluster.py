@@ -8,8 +8,6 @@ Rows travel to the cluster's workers: they must be as trustworthy as this comput
 cluster is set up for it.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice

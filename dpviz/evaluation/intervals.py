@@ -1,7 +1,5 @@
 """Confidence intervals of probabilities and means."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

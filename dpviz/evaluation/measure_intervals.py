@@ -6,8 +6,6 @@ are the placement values of DeLong, DeLong & Clarke-Pearson 1988. Only which row
 under fresh noise may lie outside.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpviz.evaluation.intervals import NORMAL_95, wilson

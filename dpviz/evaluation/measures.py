@@ -5,8 +5,6 @@ are scikit-learn's. Throughout, `target` and `predicted` are class codes of shap
 shape (n_rows, n_classes). Where rows come counted, each entry stands for `times` rows (shape (n_rows,), at least 1).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 Worker processes run at low priority and leave Ctrl-C to the process that started them.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import shutil

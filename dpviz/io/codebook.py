@@ -3,8 +3,6 @@
 A codebook is written by people from public knowledge, not read from the rows, so everything in it counts as declared.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """Lines of a codebook, read from CSV, Excel or JSON: what each says about a column, complete or not."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

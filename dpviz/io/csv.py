@@ -10,8 +10,6 @@ too-many-columns, no-header, header-numbers, one-column, blank-name, duplicate-n
 declared domain, speak of the file or its header. No message quotes a cell.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice

@@ -5,8 +5,6 @@ that. Names in our tables come from untrusted files, so such a text gets an apos
 Source: OWASP, "CSV Injection".
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -4,8 +4,6 @@ A folder of its owner's alone (0700) with files of its owner's alone (0600). A f
 that is killed leaves the one before.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import stat

@@ -4,8 +4,6 @@ The limits follow from the memory of the machine, or of the control group that t
 can be said before anything is read, and belong to the declared domain of a table.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rows to be predicted, from a file: teaches `dpviz.table.new_rows.table_of` to read files."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from pathlib import Path

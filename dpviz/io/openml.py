@@ -3,8 +3,6 @@
 scikit-learn fetches them. Nothing is kept on disk. With the environment variable DPVIZ_OFFLINE=1 nothing is fetched at all.
 """
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

@@ -3,8 +3,6 @@
 What becomes of a cell depends on its text alone; what becomes of a record on that record and the number of columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial

@@ -1,7 +1,5 @@
 """A result read back from its JSON document: not only the model, but everything that is said about it."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ The simulated ones come with dpviz in `data/`; their schemas were declared befor
 the data and marked so.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from dpviz.errors import UnknownName

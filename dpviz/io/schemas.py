@@ -1,7 +1,5 @@
 """Schema files: the JSON of `dpviz.table.schema_json` on disk."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from dpviz.io.limits import LARGEST_SCHEMA

@@ -3,8 +3,6 @@
 How a line is read depends on that line and on the first one alone. Nothing here knows about cells.
 """
 
-from __future__ import annotations
-
 import codecs
 import gzip
 import io

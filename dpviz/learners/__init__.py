@@ -1,7 +1,5 @@
 """The registry: a file in `ours`, `published` or `references` that defines LEARNER is a learner. Adding one is one new file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module

@@ -1,7 +1,5 @@
 """An additive model: one score per feature, looked up by its value, all added up. Two classes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What every model shares: the interface, and the check that rows fit it."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import fields
 from typing import Any, Protocol, runtime_checkable

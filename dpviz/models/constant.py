@@ -1,7 +1,5 @@
 """A model that predicts one class for every row."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ Names instead of codes, an explicit operator at every branch, an explicit direct
 Released values only: no exact counts, no seed of a release. Readers ignore unknown keys and refuse unknown versions.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import platform

@@ -6,8 +6,6 @@ have in common (tall people weigh more) is not in them.
 Source: Friedman 2001, section 8.2, with a declared background instead of the training rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Many trees that vote."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

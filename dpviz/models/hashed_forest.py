@@ -6,8 +6,6 @@ of any other leaf is a function of a secret key and the leaf. Whoever sees the l
 of this kind predicts and is not published.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A linear model: a weighted sum of the features, each scaled to 0 .. 1 by its declaration."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a model says about rows as they come: one answer per input row, in order, in the words of the schema."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -17,13 +15,9 @@ def answers(model: Model, rows: Any) -> np.ndarray:
     Raises SchemaError where a feature of the model is not among the columns; TableError or ParameterError where what was given is
     no table.
 
-    `rows`: DataFrame, RawTable, or the path or bytes of a file; of a file, every line after the header that is not blank is a row.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Names of classes (object), or numbers in the target's units (float64). None, or not-a-number, where there is no
-        answer: the schema drops such a row, or the line is no record of the table.
+    `rows`: DataFrame, RawTable, or the path or bytes of a file, of which every line after the header that is not blank is a row.
+    Returns an array of shape (n_rows,): names of classes (object), or numbers in the target's units (float64). None, or
+    not-a-number, where there is no answer: the schema drops such a row, or the line is no record of the table.
     """
     data, usable = encode_new(table_of(rows, model.schema.feature_names), model.schema)
     found = model.predict(data)

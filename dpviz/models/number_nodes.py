@@ -1,7 +1,5 @@
 """What a tree of numbers holds in the JSON document: leaves with an interval, branches with a released median."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dpviz.models.tree import Halves, NumberLeaf

@@ -5,8 +5,6 @@ to the second. `3?`: one child per category, in declared order. `=1`: a leaf of 
 per class. `=0.25` in boosted trees: a leaf that adds 0.25. The children of the first split come first.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

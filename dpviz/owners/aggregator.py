@@ -1,7 +1,5 @@
 """Whoever adds up what the owners send: it sees masked messages, learns totals, and goes on without owners who have left."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

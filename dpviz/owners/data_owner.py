@@ -10,8 +10,6 @@ could reveal the sums.
 Source: Kirschte et al. 2023, Algorithm 9 (which averages leaf values; sums are shared here).
 """
 
-from __future__ import annotations
-
 import base64
 import io
 import json

@@ -20,8 +20,6 @@ crosses a network, and keys are not signed. `several-owners.md`, beside this fil
 Source: Kirschte et al. 2023, Algorithm 9; Bonawitz et al. 2017.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt

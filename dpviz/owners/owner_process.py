@@ -3,8 +3,6 @@
 One line of JSON goes each way. An owner whose process ends has left; nothing waits for it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

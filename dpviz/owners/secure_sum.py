@@ -12,8 +12,6 @@ truth cannot be.
 Source: Bonawitz et al. 2017, "Practical secure aggregation for privacy-preserving machine learning", section 4.0.1; RFC 3526.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha3_256, shake_256
 from typing import Any

@@ -10,8 +10,6 @@ a way with; `several-owners.md`, beside this file, explains it.
 Source: Kirschte et al. 2023, section VIII-E and Figure 7 (*stop* and *filter*; how they cut the stream is not said).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any

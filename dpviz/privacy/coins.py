@@ -8,8 +8,6 @@ in.
 Source: parallel composition, McSherry 2009, Theorem 4, given the coins; a mixture over equal coins keeps every ratio.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """OpenDP's exact samplers as plain functions. Imported only for a release, because opendp is slow to load."""
 
-from __future__ import annotations
-
 import opendp.prelude as dp
 
 dp.enable_features("contrib")

@@ -3,8 +3,6 @@
 What they cost is what they are told to spend, taken on trust: a learner that uses one cannot claim that its guarantee holds.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -6,8 +6,6 @@ still: fine enough that noise on it follows a rounded Gaussian to within `accoun
 Source: Canonne, Kamath & Steinke 2020, "The discrete Gaussian for differential privacy".
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

@@ -3,8 +3,6 @@
 Source: Ghosh, Roughgarden & Sundararajan 2009. PrivaTree's Equation (4) prints epsilon as the base where exp(-epsilon) is meant.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

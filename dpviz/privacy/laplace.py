@@ -5,8 +5,6 @@ For published learners that use it; for counts the geometric mechanism is better
 Source: Dwork, McSherry, Nissim & Smith 2006.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -15,8 +15,6 @@ c^2/(n^2 Lambda^2)). Its n Lambda is `penalty` here, a public number; the true n
 Source: Chaudhuri, Monteleoni & Sarwate 2011, Algorithm 2 and Theorem 9; the constants for add/remove are derived above.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

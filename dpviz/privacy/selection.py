@@ -7,8 +7,6 @@ Source: McKenna & Sheldon 2020 (permute-and-flip; the same as adding one-sided e
 Talwar 2007 (exponential mechanism; the same as adding Gumbel noise).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar

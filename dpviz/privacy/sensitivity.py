@@ -1,7 +1,5 @@
 """How much one row can change a mechanism's input."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

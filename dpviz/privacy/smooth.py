@@ -8,8 +8,6 @@ Permute-and-flip on the counts is simpler, sound, and about as accurate.
 Source: Fletcher & Islam 2017, Theorem 1, and Xin et al. 2019; the criticism is in the addendum of August 2021 to the former.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -4,8 +4,6 @@ A mechanism knows its output distribution; a source decides how one value is dra
 distribution (a statistical test checks it), but only the output of `ExactNoise` may be released.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 

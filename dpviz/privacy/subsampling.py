@@ -1,7 +1,5 @@
 """Which rows take part in a round: each with a public probability, independently. Who took part stays secret."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

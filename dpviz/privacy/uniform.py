@@ -4,8 +4,6 @@ They cost nothing. They still go through the noise source, so that a seed repeat
 discrete ones (while there are few).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import reduce

@@ -1,7 +1,5 @@
 """Columns of arrays to encoded rows, each row by itself; NaN stands for a cell that is no number or is not declared."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 A cell becomes a number by its text and this rule alone; what is no date of the calendar is a number that cannot be read.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Sequence

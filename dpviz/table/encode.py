@@ -5,8 +5,6 @@ Numbers are encoded cell by cell (`_Cells`); of categories each distinct text is
 the owner; they never raise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace

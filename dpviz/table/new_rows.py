@@ -1,7 +1,5 @@
 """Rows to be predicted: a DataFrame, a table, or whatever a reader registers with `table_of`; their target is not needed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any

@@ -6,8 +6,6 @@ what is kept, all of them that person's: whatever is epsilon private for one row
 with a delta (most epsilon, most e^((most - 1) epsilon) delta) private. Source: group privacy, Dwork & Roth 2014, Theorem 2.2.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpviz.errors import ParameterError, SchemaError

@@ -3,8 +3,6 @@
 Every such value is marked as read from the data. None of it is private; declaring the values replaces the marks.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Literal

@@ -1,7 +1,5 @@
 """What kind of rows these are; it decides what a screen may show."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 

@@ -5,8 +5,6 @@ Readers ignore keys they do not know and refuse versions they do not know. What 
 `SchemaError`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any

@@ -1,7 +1,5 @@
 """Columns of a schema know of each value whether it was declared or read from the data."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from enum import StrEnum
 from typing import Any, ClassVar

@@ -6,8 +6,6 @@ keys. What the values mean is for the caller to check. Every problem is a `Docum
 `features[2].low`, and quotes at most a short piece of the document.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Numbers as people type and paste them: 220,5 and 1.000,5 mean what they say; what may mean two numbers is refused."""
 
-from __future__ import annotations
-
 import math
 import re
 

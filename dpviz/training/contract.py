@@ -4,8 +4,6 @@ A learner is one file in `dpviz/learners/` that ends in `LEARNER = LearnerSpec(.
 documentation table and the contract tests all come from that one value.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Where a learner differs from its source, as its own file declares it. Pages, screens and the command line show these."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -3,8 +3,6 @@
 Publishing any of it voids the guarantee.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Nodes and events are returned together, so the ledger has the shape of the tree:
 children hold disjoint rows, therefore Parallel; all steps at one node touch the same rows, therefore Sequential.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

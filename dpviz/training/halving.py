@@ -10,8 +10,6 @@ cut. One row more changes 2 b - n by 1 up or down: sensitivity 1, not monotone.
 Source: this project; the median by ranks, McSherry & Talwar 2007.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

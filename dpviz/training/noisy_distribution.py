@@ -4,8 +4,6 @@ Histograms of different features have independent noise, so the distribution of 
 by enumerating its four noisy counts. The least impurity wins (the first feature among equals). Used by verification.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import lru_cache
 

@@ -6,8 +6,6 @@ them once; the events here do not.
 Source: Vos et al. 2023, Algorithm 1, lines 6 to 17.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

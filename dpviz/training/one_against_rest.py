@@ -3,8 +3,6 @@
 Source: Guan et al. 2020; Xin et al. 2019; both as described and measured by Vos et al. 2023.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpviz.table.candidates import CandidateGrid, FeatureCandidates

@@ -1,7 +1,5 @@
 """Parameters of learners as data: each field carries label, help and range; checks, messages and widgets all come from it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field, fields
 from numbers import Real

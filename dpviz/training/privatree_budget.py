@@ -3,8 +3,6 @@
 Source: Vos et al. 2023 (arXiv 2305.15394), section IV-D and Corollary 1.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache

@@ -3,8 +3,6 @@
 The shape of such a tree shows exact counts, which no ledger covers: the rule is a disclosure, and its event is non-private.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpviz.accounting.claim import Disclosure

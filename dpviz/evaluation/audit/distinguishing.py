@@ -6,8 +6,6 @@ probabilities gets half of beta.
 Source: Clopper & Pearson 1934; Jagielski, Ullman & Oprea 2020 for epsilon >= ln((P(event) - delta) / P'(event)).
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Hashable, Sequence

@@ -5,8 +5,6 @@ only on the rows that reach it (checked: prepared on these rows alone, the learn
 what each level does with each small data set. Any other learner is listed whole: one level whose outcomes are models.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A learner's own code runs again and again; each run follows one path of outcomes
 Probabilities come from the mechanisms' own `.probabilities`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar

@@ -9,8 +9,6 @@ on rows of their own, so all of them together are one run on all their canaries.
 Source: Steinke, Nasr & Jagielski 2023, "Privacy auditing with one (1) training run", Algorithm 1 and Theorem 2.1.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

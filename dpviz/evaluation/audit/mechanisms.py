@@ -5,8 +5,6 @@ that outputs a noisy number has unbounded output; it is read through a stated po
 whose distribution is exact (`.pmf` and `.tail`), so that the ratio is a valid lower bound.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterable, Iterator

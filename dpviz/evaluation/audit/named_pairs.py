@@ -4,8 +4,6 @@ A pair is searched node by node along the path of the added row, so the number o
 holds the same rows in both data sets and gets its likeliest subtree.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

@@ -12,8 +12,6 @@ the middle, a row's sums are a whole row in one of two cells per leaf; the windo
 Source: this project.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

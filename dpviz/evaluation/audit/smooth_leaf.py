@@ -6,8 +6,6 @@ sensitivity, and permute-and-flip on the counts. Probabilities are kept as logar
 Source: Fletcher & Islam 2017, Theorem 1 and its addendum of August 2021; the ratio of neighbours is this project's.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal

@@ -4,8 +4,6 @@ A data set is a multiset, written as how often each kind of row occurs. Data set
 the rows that reach a node are found by arithmetic.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement, product

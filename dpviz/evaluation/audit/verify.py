@@ -8,8 +8,6 @@ lower bound: ln p_D(o) - ln(p_D'(o) + cut). Chosen pairs are in `named_pairs.py`
 Source: this project.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Every learner, every flag, three epsilons: the run behind everything that is said about claims."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Collection, Iterator

@@ -7,8 +7,6 @@ individual filter spends what is left on further rounds.
 Source: Kirschte et al. 2023, Figure 3; Feldman & Zrnic 2021.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -5,8 +5,6 @@ same seed at every point, so that differences are less noisy than the points the
 rows: for simulated and public rows only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The measures of a fitted model on held-out rows, as a sweep tabulates them. Of exact rows, so private if they are."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

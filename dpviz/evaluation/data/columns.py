@@ -1,7 +1,5 @@
 """How the cells of each column are distributed. Exact counts, so of rows that anyone may see only."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise

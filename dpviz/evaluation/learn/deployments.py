@@ -3,8 +3,6 @@
 `data/reference/dp_deployments.csv`, MIT License, copyright 2025 OpenDP. No entry has been approved by the registry's reviewers.
 """
 
-from __future__ import annotations
-
 import csv
 from dataclasses import dataclass
 from functools import cache

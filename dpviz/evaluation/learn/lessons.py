@@ -3,8 +3,6 @@
 Every distribution is a mechanism's or a learner's own (`.pmf`, `.probabilities`, its enumerated step). `growing.py` draws.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, fields
 from functools import cached_property

@@ -9,8 +9,6 @@ Source of the second: Lee & Clifton 2011, "How much is enough?", its bound at th
 two agree.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

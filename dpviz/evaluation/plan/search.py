@@ -7,8 +7,6 @@ fail together with probability at most 1 - confidence (union bound), so it does 
 share draws.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal

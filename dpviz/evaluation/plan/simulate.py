@@ -4,8 +4,6 @@ Either public rows, split and resampled; or rows simulated from a schema alone, 
 tree. The second reads no row at all, so it can be used before private rows are touched.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -9,8 +9,6 @@ and 3).
 An upper bound on something bad, such as the success of a backdoor, is 1 minus the lower bound on its absence.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 Every draw spends epsilon again: for simulated and public rows only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

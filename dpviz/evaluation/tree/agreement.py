@@ -3,8 +3,6 @@
 Computed from exact rows, so for simulated and public rows only.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Many fits that share their noise cancel it, so this is for simulated and public rows only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any

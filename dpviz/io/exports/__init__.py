@@ -3,8 +3,6 @@
 Adding one touches nothing else. Pictures are in `dpviz/figures/publish/exports.py`, which lists all targets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module

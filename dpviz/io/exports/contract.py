@@ -4,8 +4,6 @@ A target is a value in the TARGETS of a file in `dpviz/io/exports/`. The command
 come from that one value.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

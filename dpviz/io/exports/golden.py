@@ -4,8 +4,6 @@ prediction of the model itself. An export is offered only when it predicts all o
 For every split of the model there are rows that reach it (where any can) and then differ in the cell it tests.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A node's words say which side a missing or unknown cell takes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The JSON document `dpviz-tree/1` itself, checked by reading it back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dpviz.io.exports.conditions import Row

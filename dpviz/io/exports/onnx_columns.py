@@ -1,7 +1,5 @@
 """Columns of a table as inputs of an ONNX graph: one each, put side by side as numbers."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

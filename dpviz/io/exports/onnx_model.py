@@ -4,8 +4,6 @@ Trees are one `TreeEnsemble` of `ai.onnx.ml` 5 in double precision, so that thre
 of categories are its set membership. A text becomes its place in the schema's list by a `LabelEncoder`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from functools import partial

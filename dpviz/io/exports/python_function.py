@@ -1,7 +1,5 @@
 """A Python function that imports nothing. Checked in a bare interpreter: no packages, no site, no environment."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import math

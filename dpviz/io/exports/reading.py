@@ -1,7 +1,5 @@
 """Models read as functions of raw cells: trees, forests, packed forests, boosted trees, sums of one term per feature."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 As plain text and as Markdown; both are checked by reading them back.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Names from untrusted files in exported texts: spelled so that they stay on one line and cannot be taken for anything else."""
 
-from __future__ import annotations
-
 import json
 import keyword
 import re

@@ -3,8 +3,6 @@
 Columns are always written with the table's alias before them: SQLite takes a lone "name" that is no column for a text.
 """
 
-from __future__ import annotations
-
 import math
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Names, texts and cells in SQL, for SQLite and for DuckDB."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

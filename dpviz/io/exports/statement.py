@@ -1,7 +1,5 @@
 """What a `dpviz-tree/1` document states about privacy, read with typed errors: exports carry it along."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Annotated, Any

@@ -3,8 +3,6 @@
 The header decides the names, the delimiter and the encoding, as in `read_csv`; the pieces are read as files without a header.
 """
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from collections.abc import Callable, Iterator

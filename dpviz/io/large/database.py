@@ -3,8 +3,6 @@
 The file is opened for reading alone, and DuckDB may open no other: it can neither write next to it nor reach another place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path

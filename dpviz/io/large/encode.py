@@ -1,7 +1,5 @@
 """`encode_large`: a table that is larger than memory, read in pieces and encoded once, row by row, into temporary files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path

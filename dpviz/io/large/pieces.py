@@ -3,8 +3,6 @@
 Folders are read file by file, in the order of their names: files of one kind with the same columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which reader a large source needs, by its ending: a file of this size is not opened to find out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

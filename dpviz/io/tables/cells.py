@@ -7,8 +7,6 @@ A text depends on its value and on the type that the file declares for the whole
 - true and false are these words; what is empty, null or not a number is missing.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -5,8 +5,6 @@ and counted. What a formula last computed is its value; an error such as #N/A is
 value.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import warnings

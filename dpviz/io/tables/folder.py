@@ -1,7 +1,5 @@
 """Tables directly in a folder that somebody allowed to be read: links are followed, and may not lead out of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What is inside a .gz, .zst or .zip file, unpacked up to a limit."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 

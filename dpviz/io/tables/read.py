@@ -1,7 +1,5 @@
 """`read_table`: a table from any file that people have."""
 
-from __future__ import annotations
-
 import io
 import struct
 import zipfile

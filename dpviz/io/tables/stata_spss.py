@@ -5,8 +5,6 @@ missing. Dates are numbers with a format of the whole column; the number is turn
 does not exist must not end the reading. Texts are read byte by byte and decoded here for the same reason.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import io
 from collections.abc import Iterator, Mapping, Sequence

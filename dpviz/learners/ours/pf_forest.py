@@ -11,8 +11,6 @@ depth is therefore limited to what can be published. Discloses nothing.
 Source: Fletcher & Islam 2017 and its addendum of August 2021.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -15,8 +15,6 @@ rule), 8 (weight of one label for everyone), those of `counted_share` and the sh
 data.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

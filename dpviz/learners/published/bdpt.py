@@ -9,8 +9,6 @@ sensitivity is no bound, as in PrivaTree (corrected).
 Source: Guan, Sun, Shi, Wu & Du 2020, Computers & Security 96; as measured by Vos et al. 2023.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpviz.accounting.claim import Disclosure

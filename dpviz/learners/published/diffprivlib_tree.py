@@ -7,8 +7,6 @@ weakness is accuracy: a single random tree rarely asks the right question.
 Source: Holohan, Braghin, Mac Aonghusa & Levacher 2019 (arXiv 1907.02444), release 0.6.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpviz.accounting.events import Event

@@ -7,8 +7,6 @@ by the public row count (or by a noisy one that costs half of epsilon), it is th
 Source: Ghosh, Roughgarden & Sundararajan 2009 (the noise); Kirschte et al. 2023 (DPMean, its baseline).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -9,8 +9,6 @@ a leaf, which discloses exact counts.
 Source: Xin, Yang, Wang & Huang 2019, ICASSP; as measured by Vos et al. 2023.
 """
 
-from __future__ import annotations
-
 from dpviz.accounting.events import Sequential
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share

@@ -8,8 +8,6 @@ Only the noisy count decides whether to go on, so nothing is disclosed.
 Source: Friedman & Schuster 2010, KDD, "Data mining with differential privacy" (Max operator); depth 5 as in Fletcher & Islam.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

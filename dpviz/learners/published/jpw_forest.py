@@ -7,8 +7,6 @@ is the public row count. Discloses nothing.
 Source: Jagannathan, Pillaipakkamnatt & Wright 2012, Transactions on Data Privacy 5; as compared by Fletcher & Islam 2017.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

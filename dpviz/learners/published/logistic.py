@@ -12,8 +12,6 @@ The default penalty was chosen on public benchmark data.
 Source: Chaudhuri, Monteleoni & Sarwate 2011, "Differentially private empirical risk minimization", Algorithm 2.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ One row more raises one count by one, so counts have sensitivity 1 and are monot
 Source: McKenna & Sheldon 2020 (permute-and-flip on counts).
 """
 
-from __future__ import annotations
-
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.constant import Constant
 from dpviz.privacy.selection import PermuteAndFlip

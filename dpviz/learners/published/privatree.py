@@ -11,8 +11,6 @@ choosing it at every level and then the other class. On other features no counte
 Source: Vos, Vos, Li, Erkin & Verwer 2023 (arXiv 2305.15394), Algorithm 1.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

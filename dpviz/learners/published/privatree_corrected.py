@@ -12,8 +12,6 @@ sets the largest loss found is 4.8, 1.6, .9 and .3: at larger budgets the claim 
 Source: the appendix added to Vos et al. 2023 and the authors' code after December 2023.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

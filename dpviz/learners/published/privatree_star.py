@@ -5,8 +5,6 @@ Discloses the exact quantiles of every numeric feature, and exact counts through
 Source: Vos et al. 2023 (arXiv 2305.15394), the column PrivaTree* of Tables II, VI and VII.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpviz.accounting.claim import Disclosure

@@ -16,8 +16,6 @@ Source: Rana, Gupta & Venkatesh 2015, ICDM, "Differentially private random fores
 & Islam 2017.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -8,8 +8,6 @@ features, and trees of the full published depth, whose tens of millions of leave
 Source: Fletcher & Islam 2017, Expert Systems with Applications 78.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from dpviz.accounting.claim import Claim

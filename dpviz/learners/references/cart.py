@@ -5,8 +5,6 @@ Categories are split as prefixes of their declared order (the integer coding of 
 Source: Breiman et al. 1984, through scikit-learn's DecisionTreeClassifier.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpviz.accounting.events import NonPrivate

@@ -6,8 +6,6 @@ the declared range. Categories are split as prefixes of their declared order.
 Source: Breiman et al. 1984, through scikit-learn's DecisionTreeRegressor.
 """
 
-from __future__ import annotations
-
 from dpviz.accounting.events import NonPrivate
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.models.packed_forest import values_of

@@ -9,8 +9,6 @@ The key need not be secret: the certificate holds against an attacker who knows 
 Source: Levine & Feizi 2021 (deep partition aggregation), with decision trees as in PrivaTree, Section VI-B.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b

@@ -7,8 +7,6 @@ one score per class if there are more. Categories are split as prefixes of their
 Source: Friedman 2001; Ke et al. 2017 (LightGBM), through scikit-learn's HistGradientBoosting.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

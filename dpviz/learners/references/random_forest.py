@@ -6,8 +6,6 @@ with privacy. Categories are split as prefixes of their declared order.
 Source: Breiman 2001, through scikit-learn's RandomForestClassifier.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -6,8 +6,6 @@ value; a number at a uniform point of what the path has left of its declared ran
 Source: Fletcher & Islam 2017, Algorithm 2 and Theorem 2.
 """
 
-from __future__ import annotations
-
 from itertools import accumulate
 from math import comb
 

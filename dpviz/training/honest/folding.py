@@ -8,8 +8,6 @@ Post-processing: costs nothing.
 Source: this project.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

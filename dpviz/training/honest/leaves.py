@@ -12,8 +12,6 @@ target sums take the place of counts (`numbers.py`, `number_report.py`).
 Source: this project; honest trees without privacy, Athey & Imbens 2016.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpviz.accounting.events import Event, Parallel

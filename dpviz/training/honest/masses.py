@@ -6,8 +6,6 @@ polynomial of degree d is a weighted sum of the cells (Bernstein 1912). So rows,
 Shares are whole units, the largest takes what rounding leaves: sums are exact integers, for exact noise.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -9,8 +9,6 @@ holds every t with W^2 <= z^2 Var W, a quadratic inequality (Fieller 1954), and 
 bilinear in the counts of the two classes, W = sum_ij pos_i neg_j (psi_ij - t), treated alike.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

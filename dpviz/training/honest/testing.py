@@ -5,8 +5,6 @@ the band of its probability where the model of two classes has one. A row is in 
 the test are not trained on, so the whole costs the larger of the two (`dpviz/privacy/coins.py`).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

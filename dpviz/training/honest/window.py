@@ -8,8 +8,6 @@ row lowers every utility by 1 to 160: sensitivity 160, monotone.
 Source: this project.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
