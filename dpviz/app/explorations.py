@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app.parts import error
+from dpviz.app.prose import prose
 from dpviz.app.state import Loaded, loaded
 from dpviz.errors import DpvizError
 from dpviz.evaluation.plan.simulate import stand_in
@@ -43,11 +44,7 @@ def rows_to_explore() -> Loaded:
 
 
 def _ask(now: Loaded) -> None:
-    words = (
-        "**These are not your rows: they are simulated from the schema, and describe nobody.** Settings chosen here are covered "
-        "by the guarantee. Results of the private rows themselves are not: trees and curves of them have not been released, and "
-        "every look is counted in the register."
-    )
+    words = prose("private", "simulated")
     st.info(words, icon=":material/science:")
     st.button("Explore the private rows instead", icon=":material/lock_open:", on_click=_agree, args=(now.data.identity,))
 
@@ -57,10 +54,7 @@ def _agree(identity: str) -> None:
 
 
 def _say_private() -> None:
-    words = (
-        "**You look at the private rows. No guarantee covers what you see: keep it to yourself.** Curves have no noise of their "
-        "own, and every look is counted in the register."
-    )
+    words = prose("private", "looking")
     st.warning(words, icon=":material/lock:")
     st.button("Back to simulated rows", icon=":material/science:", on_click=st.session_state.pop, args=(AGREED, None))
 

@@ -24,6 +24,14 @@ def on_demand(label: str, *, icon: str, opened: bool = False, key: str = "") -> 
     return st.expander(label, opened, icon=icon, key=key or f"open {label}", on_change="rerun")
 
 
+def once_of(model: Any, key: str, make: Callable[[Any], Any]) -> Any:
+    """What `make` finds of the model on screen, worked out once and kept in the session under `key`."""
+    kept = st.session_state.get(key)
+    if kept is None or kept[0] is not model:
+        kept = st.session_state[key] = (model, make(model))
+    return kept[1]
+
+
 def table(rows: Any, words: str) -> None:
     """The numbers of a chart, folded away."""
     with st.expander("As a table", icon=":material/table_rows:"):

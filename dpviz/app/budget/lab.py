@@ -10,6 +10,7 @@ from dpviz.app.budget.picture_view import picture_view
 from dpviz.app.component import event_in
 from dpviz.app.controls import Asked
 from dpviz.app.parts import error, plain
+from dpviz.app.prose import prose
 from dpviz.app.state import Loaded, encoded_sample
 from dpviz.app.trees import canonical_key
 from dpviz.app.widgets import chart, table
@@ -34,17 +35,13 @@ GAIN_DRAWS = 200
 MAP, GAINS = "lab", "lab-gains"
 _PICTURE = "lab-map"
 _NONE = "nothing"
-_CLOSED = (
-    "**The lab is closed for private rows.** It counts accuracy on the training rows themselves, over thousands of trees: no ε "
-    "covers that. Use a sample or a public table of the same kind, or the Plan page, which can do with the schema alone."
-)
 
 
 def lab(asked: Asked, loaded: Loaded) -> None:
     """The second half of the Budget page."""
     st.header("Budget lab: where should ε go?", anchor=False)
     if loaded.role is DataRole.PRIVATE:
-        st.info(_CLOSED, icon=":material/lock:")
+        st.info(prose("budget", "closed"), icon=":material/lock:")
         return
     try:
         movable = MovableShares.of(asked.learner, loaded.schema, asked.settings, asked.params)

@@ -5,6 +5,7 @@ from functools import partial
 import streamlit as st
 
 from dpviz.app.held_out import rows_of_the_tree
+from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.trees import Trained
 from dpviz.app.widgets import chart, table
@@ -36,10 +37,7 @@ def rounds_screen(trained: Trained, loaded: Loaded) -> None:
 
 def _own_losses(trained: Trained, loaded: Loaded) -> None:
     st.header("What single rows use of it", anchor=False)
-    st.markdown(
-        "Every row is promised as if its gradient were the largest in every round. Most are smaller. Computed from exact "
-        "gradients, so it is no guarantee and not to be published about private rows."
-    )
+    st.markdown(prose("budget", "own losses"))
     key = f"{loaded.data.fingerprint} {trained.asked}"
     task = in_one(SLOT, key, partial(boosting.individual_losses, trained.result, rows_of_the_tree(loaded)))
     status = poll(task)

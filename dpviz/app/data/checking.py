@@ -12,16 +12,13 @@ from dpviz.app.data.prepared import Prepared, prepared
 from dpviz.app.data.report import show_report
 from dpviz.app.data.using import why_not_encoded
 from dpviz.app.explorations import keep_unnoted, note
+from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
 from dpviz.release.rows_used import LOOK, WARNED, doubts
 from dpviz.table.encode import encode
 from dpviz.table.schema import Schema
 
-_CONSEQUENCE = (
-    "Exact counts, for your eyes only: no ε covers them. Whatever you change afterwards counts as read from the data, and a "
-    "release refuses it. Better: check rows that you will not release from, such as those of last year."
-)
 _TOLD = "_told-how-rows-fit"
 
 
@@ -45,7 +42,7 @@ def ask_check(work: Prepared) -> None:
 
 
 def _consents(work: Prepared) -> bool:
-    st.caption(_CONSEQUENCE)
+    st.caption(prose("data", "check"))
     return st.checkbox("I may see these rows, and know what follows", key=f"check-{work.revision}")
 
 

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dpviz.app import parts
+from dpviz.app.prose import prose
 from dpviz.table.dataset import EncodingReport
 
 #: Fields of EncodingReport with counts by column: (what happened, of what).
@@ -16,10 +17,6 @@ _COUNTED = {
     "missing_mapped": ("Missing value replaced", "cells"),
 }
 #: What the schema can say, so that a text nobody declared keeps its row.
-_HOW_TO_KEEP = (
-    "To keep rows with a text such as “<5” or “k.A.” in a column of numbers, list it among the column's missing codes and give "
-    "a value for missing cells. To keep rows with an unknown category, add it, or name the category for unknown texts."
-)
 
 
 def show_report(report: EncodingReport) -> None:
@@ -42,7 +39,7 @@ def show_report(report: EncodingReport) -> None:
     else:
         st.caption("No cell was changed.")
     if report.dropped_unknown:
-        st.caption(_HOW_TO_KEEP)
+        st.caption(prose("data", "how to keep rows"))
     if report.ignored_columns:
         st.caption(f"Columns left out: {parts.names_text(list(report.ignored_columns), most=20)}.")
 

@@ -13,6 +13,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.controls import Asked
 from dpviz.app.parts import error, needs_classes, plain
 from dpviz.app.plan.ask import Place, PlanRequest, ask_request, ask_world, request_key, setup_of
+from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import chart, linked, table
 from dpviz.app.work import tasks
@@ -137,10 +138,7 @@ def _answer(search: _Search, answer: Answer, key: str) -> None:
 
 def _picture(search: _Search, answer: Answer, words: str) -> None:
     chart(drawn.search_figure(answer, search.along), words, key="plan-answer")
-    st.caption(
-        "Each mark is a value that was tried: the share of its trees that reached the goal. Bars: limits of that share; a first "
-        "look has none."
-    )
+    st.caption(prose("plan", "marks"))
     table(drawn.search_rows(answer, search.along), words)
 
 
@@ -204,14 +202,8 @@ def _ask_attack() -> int:
     """The attack model: a fair guess, or one of n people."""
     titles = {"fair": "In or out, even odds", "one-of-n": "Which of n people"}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        options = {"format_func": titles.__getitem__, "default": "fair", "required": True, "help": _ATTACKS, **linked("attack")}
+        models = prose("plan", "attacks")
+        options = {"format_func": titles.__getitem__, "default": "fair", "required": True, "help": models, **linked("attack")}
         if st.segmented_control("The attacker guesses", tuple(titles), **options) == "fair":
             return FAIR
         return int(st.number_input("n, people who may be the one", 2, 100_000_000, 1_000, **linked("candidates")))
-
-
-_ATTACKS = (
-    "Even odds: was this person's row used at all? One of n (Lee & Clifton 2011): the attacker knows every row, and that "
-    "one of n people was left out, but not which. The same ε looks harmless under the second when n is large; the factor on the "
-    "odds is the same."
-)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.parts import error, literal, names_text, role_badge
+from dpviz.app.prose import prose
 from dpviz.app.publish.cap import DELTA, DELTA_HELP, ask_cap
 from dpviz.app.state import Loaded, protect
 from dpviz.errors import DpvizError
@@ -76,10 +77,7 @@ def _ask_which(book: ReleaseRegister, loaded: Loaded) -> None:
     """An unseen table: it belongs to a data set there is, or to a new one. Nothing is guessed; what is alike is shown first."""
     alike = [found.name for found in book.alike(loaded.table.names)]
     names = [*alike, *(found.name for found in book.data_sets() if found.name not in alike)]
-    st.markdown(
-        "These rows are new here. A cap belongs to people, not to a file: the same rows in another order, with a row more or "
-        "under another schema belong to the data set they were always in."
-    )
+    st.markdown(prose("private", "new rows"))
     kind = _NEW
     if names:
         options = [_OLD, _NEW]

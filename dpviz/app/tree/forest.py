@@ -9,6 +9,7 @@ from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
 from dpviz.app.tree.effects import effects_screen
 from dpviz.app.tree_view import tree_view
+from dpviz.app.widgets import once_of
 from dpviz.figures.tree.asked import asked_by, asked_in_words
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import rule_list
@@ -17,7 +18,6 @@ from dpviz.models.tree import Tree
 
 #: A tree with more leaves is told in words only.
 MOST_DRAWN = 256
-_ASKED = "_asked_by"
 
 
 def forest_screen(model: Any, loaded: Loaded) -> None:
@@ -51,7 +51,7 @@ def one_tree(model: Any, say: Callable[[int], str]) -> None:
 
 def _ask_tree(model: Any, trees: Sequence[Tree]) -> int:
     """The number of a tree: any, or one of those that ask about a feature."""
-    asked = _asked_by(model, trees)
+    asked = once_of(model, "_asked_by", lambda _: asked_by(trees))
     words = {
         f"All {len(trees):,} trees": None,
         **{asked_in_words(model.schema, place, len(numbers), len(trees)): place for place, numbers in asked.items()},
@@ -61,14 +61,6 @@ def _ask_tree(model: Any, trees: Sequence[Tree]) -> int:
     if feature is None:
         return int(st.number_input(f"Tree, of {len(trees):,}", 1, len(trees), key="member", bind="query-params"))
     return int(st.selectbox("Open", asked[feature], format_func="Tree {}".format, key="asking-member"))
-
-
-def _asked_by(model: Any, trees: Sequence[Tree]) -> dict[int, tuple[int, ...]]:
-    """Looked through once per model on screen."""
-    kept = st.session_state.get(_ASKED)
-    if kept is None or kept[0] is not model:
-        kept = st.session_state[_ASKED] = (model, asked_by(trees))
-    return dict(kept[1])
 
 
 def _vote(model: Any, loaded: Loaded) -> None:

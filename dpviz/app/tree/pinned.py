@@ -17,6 +17,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.controls import DEPTHS, Asked, asked_for
 from dpviz.app.held_out import HeldOut, HeldOutNumber, parts_of, rows_of_the_tree
 from dpviz.app.parts import error, plain
+from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.tree.fresh import SLOT as DRAWN
 from dpviz.app.tree.fresh import is_drawn_again, redraws_task
@@ -41,12 +42,6 @@ from dpviz.training.params import make_params
 _KEY, _PROBLEM, _URL = "_pinned", "_pinned_problem", "pinned"
 #: Seconds that the page waits for a pinned tree, or its draws, that is not there yet.
 _SHORT = 0.25
-
-
-_KINDS = (
-    "Changed: the same feature with another threshold or categories. Different: another question or answer; what stands below "
-    "is about other rows."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +205,7 @@ def pair_words(pinned: Trained, trained: Trained, sides: tuple[Side, Side], load
     st.table(delta_rows(pinned, trained, sides))
     private = "A link cannot bring back a tree of private rows: it would be another look."
     held = private if loaded.role is DataRole.PRIVATE else "The address of this page holds both trees."
-    st.caption(f"{_KINDS} {held}")
+    st.caption(f"{prose('tree', 'kinds of difference')} {held}")
     with st.expander("Both trees as text", icon=":material/notes:"):
         st.dataframe(
             pair_rows(*sides), hide_index=True, alt="Every place of both trees: what stands there, and whether it is the same."

@@ -10,6 +10,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app import frame
 from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.parts import error, plain
+from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.tree.boosted import boosted_screen
 from dpviz.app.tree.forest import forest_screen
@@ -78,10 +79,7 @@ def tree_screen(trained: Trained, loaded: Loaded) -> None:
 def _ask_view() -> str:
     """Folded or complete; folded unless the URL says otherwise."""
     words = {FOLDED: "Folded", COMPLETE: "Complete"}
-    note = (
-        "Folded leaves out questions whose two sides predict the same, or that released counts cannot tell apart. It is free. "
-        "In a tree that predicts classes, “noise” replaces a question that is never found again in trees with fresh noise."
-    )
+    note = prose("tree", "folded")
     more = {"help": note, "key": "tree", "bind": "query-params"}
     return st.segmented_control("Tree", tuple(words), format_func=words.__getitem__, default=FOLDED, required=True, **more)
 

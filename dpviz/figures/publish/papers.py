@@ -45,17 +45,14 @@ def _entry_html(facts: Facts, answers: Answers) -> str:
     lead = "A draft for the public Differential Privacy Deployments Registry. Nothing was sent; whoever publishes sends it."
     parts = [f"<h1>{text(answers.name)}</h1><p class=lead>{text(lead)}</p>"]
     for name, fields in entry["deployment"].items():
-        parts.append(f"<h2>{text(_title(name))}</h2>{table_html(_field_rows(fields), '', 'fields')}")
+        rows = [{"field": field.replace("_", " "), "value": _said(value)} for field, value in fields.items()]
+        parts.append(f"<h2>{text(_title(name))}</h2>{table_html(rows, '', 'fields')}")
     return page_html(f"{TITLES[ENTRY]}: {answers.name}", "\n".join(parts))
 
 
 def _title(name: str) -> str:
     words = name.replace("_", " ")
     return f"DP{words[2:]}" if words.startswith("dp ") else words.capitalize()
-
-
-def _field_rows(fields: dict[str, Any]) -> list[dict[str, str]]:
-    return [{"field": name.replace("_", " "), "value": _said(value)} for name, value in fields.items()]
 
 
 def _said(value: Any) -> str:

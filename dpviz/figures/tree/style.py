@@ -5,27 +5,11 @@ property that follows the dashboard or, in a file of its own, the reader's light
 """
 
 from functools import cache
+from pathlib import Path
 
 from dpviz.figures.theme import DARK, DIFFERENCES, FONT, LIGHT, N_COLOURS, css_variables, step_variables, text_on
 
-_LAYOUT = f"""
-.dp-tree text{{font-family:{FONT};font-family:var(--st-font,{FONT});direction:ltr;unicode-bidi:embed;white-space:pre}}
-.dp-tree .name{{font-size:13px;font-weight:600}}
-.dp-tree .rule{{font-size:13px;font-weight:400}}
-.dp-tree .side,.dp-tree .mark{{font-size:11.5px}}
-.dp-tree .letter{{font-size:11.5px;font-weight:700;text-anchor:middle}}
-.dp-tree .mark{{text-anchor:end}}
-.dp-tree .end{{text-anchor:end}}
-.dp-tree .edge{{fill:none;stroke-linecap:butt;stroke-linejoin:round}}
-.dp-tree .node{{cursor:pointer;outline:none}}
-.dp-tree .box{{stroke-width:1.25px}}
-.dp-tree .leaf .box{{fill-opacity:.13;stroke-width:1.5px}}
-.dp-tree .faint .box,.dp-tree .noise .box{{stroke-dasharray:3 3}}
-.dp-tree .noise .box{{fill-opacity:.4}}
-.dp-tree .band{{fill-opacity:.4}}
-.dp-tree .ring{{fill:none;stroke:none;stroke-width:2.5px}}
-.dp-tree .node[aria-selected="true"] .box{{stroke-width:2.75px}}
-"""
+_LAYOUT = Path(__file__).with_suffix(".css").read_text(encoding="utf-8").replace("FONT", FONT)
 
 
 @cache

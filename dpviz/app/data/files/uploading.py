@@ -10,6 +10,7 @@ import streamlit as st
 from dpviz.app import parts
 from dpviz.app.data.files.on_server import tables_on_server
 from dpviz.app.data.prepared import Prepared
+from dpviz.app.prose import prose
 from dpviz.app.state import require_not_private
 from dpviz.app.work.pool import Lane
 from dpviz.app.work.session import Status, begin_unasked, forget
@@ -34,10 +35,6 @@ _SECONDS = 1.0
 _PATIENCE = 10.0
 _WHEN_READ = (
     "The file is read once, when you choose it. It stays in this app's memory on this machine; nothing is sent or stored."
-)
-_FROM_SERVER = (
-    "The table is read once, when you choose it, and stays in this app's memory. "
-    "Whoever runs the server decides which tables are offered."
 )
 _PRIVATE_READ = "From private rows only the column names are shown, and nothing is filled in."
 
@@ -75,7 +72,7 @@ def ask_on_server(work: Prepared) -> None:
     reading = _ask_reading(work.role) if any(table.has_header_line for table in offered.values()) else {}
     count = st.session_state.setdefault("upload-count", 0)
     chosen = st.selectbox("Table on the server", offered, index=None, key=f"server-{count}", placeholder="Choose a table")
-    st.caption(f"{_FROM_SERVER} {_PRIVATE_READ} {in_words()}")
+    st.caption(f"{prose('data', 'from the server')} {_PRIVATE_READ} {in_words()}")
     table = offered.get(chosen) if chosen else None
     if table is not None:
         _go_on(work, _Given(f"{count} {chosen}", table.name, table.has_header_line, table.read), reading)
