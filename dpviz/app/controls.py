@@ -78,7 +78,6 @@ def _settings(epsilon: float, depth: str) -> dict[str, Any]:
 
 
 def _widgets_of(key: str, about: Control, depth: str, value: Any) -> dict[str, Any]:
-    """The widgets that say `value` of one parameter."""
     if about.kind not in ("classes", "shares"):
         return {key: value}
     if value is None:

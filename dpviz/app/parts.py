@@ -107,7 +107,6 @@ def _rows_text(loaded: Loaded) -> str:
 
 
 def _persons_text(loaded: Loaded) -> str:
-    """What a guarantee for a row means for a person."""
     most = loaded.data.rows_per_person
     if most is None:
         return ""

@@ -89,7 +89,6 @@ def _from_environment() -> dict[str, Any]:
 
 
 def _typed(text: str) -> Any:
-    """A number, true or false, or the text itself."""
     try:
         return tomllib.loads(f"value = {text.lower() if text.lower() in ('true', 'false') else text}")["value"]
     except tomllib.TOMLDecodeError:

@@ -66,7 +66,6 @@ def _in_engine(args: Namespace, model: Model) -> int:
 
 
 def _evaluate(args: Namespace, model: Model, data: EncodedDataset, n_read: int) -> int:
-    """Measure and print."""
     _start(args, n_read, data.n_rows)
     if isinstance(model.schema.target, NumericTarget):
         _show_metrics(model, data.n_rows, metrics(model, data, data), metric_intervals(model, data))

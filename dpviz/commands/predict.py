@@ -89,7 +89,6 @@ def _texts(model: Model, pieces: Iterable[_Piece], counts: list[int]) -> Iterato
 
 
 def _answers(model: Model, table: RawTable) -> tuple[list[str], list[list[object]]]:
-    """Header and lines of the output."""
     found = answers(model, table)
     if isinstance(model.schema.target, NumericTarget):
         return ["value"], [[None if np.isnan(value) else value] for value in found.tolist()]

@@ -154,7 +154,6 @@ def _show(register: ReleaseRegister) -> None:
 
 
 def _show_caps(changes: Sequence[CapChange]) -> None:
-    """The history of a cap that was changed."""
     if len(changes) > 1:
         lines = [(it.at, loss_text(PrivacyLoss(it.epsilon_cap, it.delta_cap)), it.made_by, it.reason) for it in changes]
         console.show_table(("SINCE", "CAP", "SET BY", "REASON"), lines)

@@ -58,7 +58,6 @@ def run(args: Namespace) -> int:
 
 
 def _train(args: Namespace, given: Given, spec: LearnerSpec, asked: dict[str, Any], params: dict[str, Any]) -> int:
-    """Train, write and report."""
     result = fit(spec.name, given.rows, seed=args.seed, **asked, **params)
     console.doing("Writing")
     write_whole(args.out, result.to_json() + "\n", force=args.force)

@@ -84,5 +84,4 @@ def _of_exploration(item: Exploration) -> dict[str, Any]:
 
 
 def _flat(value: Any) -> Any:
-    """Nested values as JSON text."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True) if isinstance(value, (dict, list)) else value

@@ -66,7 +66,6 @@ def _choose(what: Known) -> None:
 
 
 def _flags(learner: str) -> dict[str, bool]:
-    """The learner's flags with their defaults."""
     spec = get_learner(learner)
     default = spec.Params()
     return {name: getattr(default, name) for name, about in controls_of(spec.Params).items() if about.kind == "flag"}
@@ -90,7 +89,6 @@ def _first_learner(what: Known) -> int:
 
 
 def _ask_search(what: Known, epsilon: float) -> Search:
-    """Learner, its flags and universe, and the button that searches again."""
     left, right = st.columns(2, gap="large")
     with left:
         learner, params = _ask_learner(what)
@@ -125,7 +123,6 @@ def chosen_epsilon() -> float:
 
 
 def _ask_place() -> int | None:
-    """One of the default universes and pairs, or all of them."""
     options = (*map(str, range(1, len(PLACES) + 1)), _EVERYWHERE)
     chosen = st.select_slider("Universe to search", options, _EVERYWHERE, **linked(_PLACE))
     place = None if chosen == _EVERYWHERE else int(chosen) - 1

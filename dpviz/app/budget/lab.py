@@ -163,7 +163,6 @@ def _use_cell(found: ShareMap, key: str) -> None:
 
 
 def _ask_point(found: ShareMap, key: str) -> None:
-    """Choose a point of a line, and use it."""
     places, title = map_figures.line_places(found.movable)
     words = {place: f"{place:g}" for place in places}
     start = places[found.best]
@@ -185,7 +184,6 @@ def use_shares(movable: MovableShares, shares: Shares) -> None:
 
 
 def _gains(movable: MovableShares, loaded: Loaded, current: Shares | None) -> None:
-    """What one step more of each share buys, from the shares in use."""
     st.subheader("What one step more buys", anchor=False)
     start = tuple(current) if current else movable.automatic
     task = in_one(GAINS, f"{_key(movable, loaded)} {start}", partial(_gains_of, movable, loaded.data, start))

@@ -156,7 +156,6 @@ def _ask_band(found: Sequence[Curve]) -> str | None:
 
 
 def _ask_place(request: CompareRequest, places: Sequence[float]) -> float:
-    """The place of the axis that is shown in detail below."""
     if len(places) == 1:
         return places[0]
     words = {EPSILON: f"In detail at ε ({NEIGHBOURS})", DEPTH: "In detail at this many levels"}
@@ -176,7 +175,6 @@ def _say_off_axis(found: Sequence[Curve], request: CompareRequest, loaded: Loade
 
 
 def _doubts(found: Sequence[Curve], request: CompareRequest, loaded: Loaded) -> None:
-    """Why a learner is drawn dashed."""
     doubtful = [curve for curve in found if curve.verdict in ("unproven", "violated")]
     if doubtful:
         with st.expander(f":material/gpp_bad: Claims that do not hold ({len(doubtful)})"):

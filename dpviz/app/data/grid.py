@@ -35,8 +35,8 @@ _LISTS: dict[str, Callable[[str], tuple[Any, ...]]] = {
 class Grid:
     """A grid with one row per column of the table; `name` is that of the widget, `alt` is for screen readers.
 
-    `fields` of `ColumnDraft` can be edited, left to right; `config` is Streamlit's column configuration by field, and "name"
-    and "source". `placeholder` stands in empty cells.
+    `fields` of `ColumnDraft` can be edited, left to right; `config` is Streamlit's column configuration by field;
+    `placeholder` stands in empty cells.
     """
 
     name: str
@@ -82,7 +82,7 @@ class Grid:
             num_rows="fixed",
             hide_index=True,
             disabled=["name", "source"],
-            column_config=dict(self.config),
+            column_config={"name": _NAME, **self.config, "source": _SOURCE},
             height=round(38 + 35 * min(len(table), _MOST_ROWS)),
             placeholder=self.placeholder,
             alt=self.alt,
@@ -145,18 +145,15 @@ def _cleaned(field: str, value: Any) -> Any:
 
 # --- the grids of the Data page
 
-_SOURCE = st.column_config.TextColumn("Source", help="Declared by you, or read from the data: then no epsilon covers it.")
-_NAME = st.column_config.TextColumn("Column", pinned=True, width="medium")
+_text, _choice = st.column_config.TextColumn, st.column_config.SelectboxColumn
+_SOURCE = _text("Source", help="Declared by you, or read from the data: then no epsilon covers it.")
+_NAME = _text("Column", pinned=True, width="medium")
 KINDS = Grid(
     "kinds",
     ("use", "missing_codes"),
     {
-        "name": _NAME,
-        "use": st.column_config.SelectboxColumn(
-            "Use as", options=[use.value for use in Use], help="Number, categories, or not at all."
-        ),
-        "missing_codes": st.column_config.TextColumn("Missing codes", help="Cells that count as missing, such as: 999; k.A.; -"),
-        "source": _SOURCE,
+        "use": _choice("Use as", options=[use.value for use in Use], help="Number, categories, or not at all."),
+        "missing_codes": _text("Missing codes", help="Cells that count as missing, such as: 999; k.A.; -"),
     },
     alt="One row per column of the table: its name, what to use it as, and where that comes from.",
     placeholder="choose",
@@ -166,22 +163,18 @@ CATEGORIES = Grid(
     "categories",
     ("categories", "groups", "missing_as", "unknown_as"),
     {
-        "name": _NAME,
-        "categories": st.column_config.TextColumn("Categories", width="medium", help=_LIST_HELP),
-        "groups": st.column_config.TextColumn(
-            "Count as", width="medium", help="Other texts and the category each counts as: M = m; male = m; W = f."
-        ),
-        "missing_as": st.column_config.TextColumn(
+        "categories": _text("Categories", width="medium", help=_LIST_HELP),
+        "groups": _text("Count as", width="medium", help="Other texts and the category each counts as: M = m; male = m; W = f."),
+        "missing_as": _text(
             "If missing",
             width="small",
             help="The category of a missing cell, added to the list if need be; empty: the row is dropped.",
         ),
-        "unknown_as": st.column_config.TextColumn(
+        "unknown_as": _text(
             "If unknown",
             width="small",
             help="The category of every other text, added to the list as well; empty: the row is dropped.",
         ),
-        "source": _SOURCE,
     },
     alt="One row per categorical feature: name, categories, texts that count as one, missing and unknown cells, source.",
     placeholder="drops the row",
@@ -190,21 +183,19 @@ NUMBERS = Grid(
     "numbers",
     ("low", "high", "unit", "whole", "missing_number", "part", "order"),
     {
-        "name": _NAME,
-        "low": st.column_config.TextColumn("Low", width="small", help="Smaller values count as this one. Write 220.5 or 220,5."),
-        "high": st.column_config.TextColumn("High", width="small", help="Greater values count as this one."),
-        "unit": st.column_config.TextColumn("Unit", max_chars=20, help="For people only, such as EUR or years."),
+        "low": _text("Low", width="small", help="Smaller values count as this one. Write 220.5 or 220,5."),
+        "high": _text("High", width="small", help="Greater values count as this one."),
+        "unit": _text("Unit", max_chars=20, help="For people only, such as EUR or years."),
         "whole": st.column_config.CheckboxColumn("Whole", help="Only whole numbers; others are rounded."),
-        "missing_number": st.column_config.TextColumn(
+        "missing_number": _text(
             "If missing", help="Stands for a missing value: a number, or the middle of the range; empty: the row is dropped."
         ),
-        "part": st.column_config.SelectboxColumn(
+        "part": _choice(
             "Date as", options=list(PARTS), help="Of a date: its year, month, weekday (1 is Monday), or days since 1970-01-01."
         ),
-        "order": st.column_config.SelectboxColumn(
+        "order": _choice(
             "Written", options=list(ORDERS), help="Of a date: ymd 2024-03-01, dmy 01.03.2024, mdy 3/1/2024; empty: ymd."
         ),
-        "source": _SOURCE,
     },
     alt="One row per numeric feature: name, range, unit, whole numbers, value for missing cells, date rule, source.",
 )

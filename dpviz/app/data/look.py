@@ -50,7 +50,6 @@ def _show_all(looks: tuple[ColumnLook, ...]) -> None:
 
 
 def _show_one(looks: tuple[ColumnLook, ...], work: Prepared) -> None:
-    """One column in full; at first the one to predict."""
     names = [look.name for look in looks]
     target = work.draft.target if work.draft is not None else None
     first = names.index(target) if target in names else len(names) - 1

@@ -60,7 +60,6 @@ def _another_seed(key: str) -> None:
 
 
 def _draw_next(key: str) -> None:
-    """Draw a node, and look at it."""
     st.session_state[key] += 1
     st.session_state.pop(_CHOSEN, None)
 
@@ -89,7 +88,6 @@ def _drawing(now: GrowingTree, selected: str) -> None:
 
 
 def _row(position: int) -> dict[str, str | int]:
-    """A made-up row in words."""
     data = lesson_rows()
     cells: dict[str, str | int] = {"row": position + 1}
     for feature, column in zip(data.schema.features, data.columns, strict=True):

@@ -63,7 +63,6 @@ def plan_screen(asked: Asked, loaded: Loaded) -> None:
 
 
 def _guess(place: Place) -> float:
-    """What guessing the most frequent class reaches."""
     if isinstance(place.world, Planted):
         return place.world.most_frequent
     counts = np.asarray(place.world.draw(seed=0)[0].class_counts())
@@ -199,7 +198,6 @@ def _three(found: Consequences, cursor: float, candidates: int) -> None:
 
 
 def _ask_attack() -> int:
-    """The attack model: a fair guess, or one of n people."""
     titles = {"fair": "In or out, even odds", "one-of-n": "Which of n people"}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         models = prose("plan", "attacks")

@@ -108,8 +108,6 @@ def ladders_now(
 
 
 def _beside_pinned(along: str, keys: tuple[Hashable, ...], shown: tuple[Step, ...], key: str, pinned: Side) -> Task:
-    """The steps drawn again, with the pinned tree beside each."""
-
     def make(*, progress: Progress, stop: Stop) -> tuple[Step, ...]:
         return tuple(beside_pinned(one, _WHAT[along], pinned) for one in steps(shown, progress, stop))
 

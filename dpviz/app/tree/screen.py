@@ -85,7 +85,6 @@ def _ask_view() -> str:
 
 
 def _legend(trained: Trained, loaded: Loaded, drawn: Redraws | None, *, may_show_rows: bool) -> None:
-    """What ink and width of the picture mean, below it."""
     said = ["The wider a line, the more rows."] if may_show_rows else []
     if trained.result.plan.set_aside(LEAF_COUNTS) is not None:
         said.append("Bars: the probability of a leaf's label, with a 95% interval.")
@@ -144,7 +143,6 @@ def _drawing(trained: Trained, now: Side, pinned: tuple[str, Side] | None, chose
 
 
 def _chosen(shown: Tree) -> tuple[str, str]:
-    """Id and path of the chosen node."""
     ids = {placed.id: placed.path for placed in shown.nodes()}
     st.session_state[SELECTED] = chosen_node(VIEW) or st.session_state.get(SELECTED, "root")
     chosen = nearest_kept(st.session_state[SELECTED], ids)

@@ -77,7 +77,6 @@ def _values(node: Body) -> tuple[str, ...]:
 
 
 def _two(values: Iterable[str]) -> tuple[str, ...]:
-    """Sorted, and at least two."""
     names = sorted(values)
     return tuple(names if len(names) > 1 else [*names, _OTHER, f"{_OTHER} 2"][:2])
 

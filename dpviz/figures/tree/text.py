@@ -86,7 +86,6 @@ def node_in_words(tree: Tree, path: str) -> str:
 
 
 def _questions(tree: Tree, path: str) -> Iterator[tuple[Rule, str]]:
-    """The rules on the way and the step taken at each."""
     for depth, step in enumerate(path):
         node = tree.node(path[:depth])
         assert isinstance(node, Branch)
