@@ -68,7 +68,7 @@ def asked_for(learner: str, epsilon: float, depth: str, params: dict[str, Any], 
     """What the sidebar says once its widgets are set to this, for rows whose draws are numbered; `params` as in Asked."""
     widgets = {_learner_key(): learner, "epsilon": epsilon, "depth": depth, "draw": draw}
     for name, about in controls_of(get_learner(learner).Params).items():
-        widgets |= _widgets_of(f"{learner}.{name}", about, depth, params.get(name, _default(learner, name)))
+        widgets |= widgets_of(f"{learner}.{name}", about, depth, params.get(name, _default(learner, name)))
     return Asked(learner, _settings(epsilon, depth), params, draw, widgets)
 
 
@@ -77,7 +77,8 @@ def _settings(epsilon: float, depth: str) -> dict[str, Any]:
     return {"epsilon": epsilon, "max_depth": cap, "depth": "auto" if depth == "auto" else cap}
 
 
-def _widgets_of(key: str, about: Control, depth: str, value: Any) -> dict[str, Any]:
+def widgets_of(key: str, about: Control, depth: str, value: Any) -> dict[str, Any]:
+    """The widgets that say `value` of one parameter."""
     if about.kind not in ("classes", "shares"):
         return {key: value}
     if value is None:

@@ -37,23 +37,17 @@ def _ask_upload(work: Prepared) -> None:
     count = st.session_state.setdefault("schema-count", 0)
     options = {"type": _TYPES, "max_upload_size": _MOST_MEGABYTES, "help": _CODES}
     file = st.file_uploader(_FILE, key=f"schema-{count}", **options)
-    if file is not None:
+    if file is not None and work.draft is not None:
         st.session_state["schema-count"] += 1
-        st.session_state["schema-problem"] = _put_in(work, file)
+        st.session_state["schema-problem"] = None
+        try:
+            work.replace_draft(_draft_of(work.draft, file))
+        except DpvizError as refused:
+            st.session_state["schema-problem"] = refused
         st.rerun()
     problem = st.session_state.get("schema-problem")
     if problem is not None:
         parts.error(problem, kept="The schema below is as it was.")
-
-
-def _put_in(work: Prepared, file: Any) -> DpvizError | None:
-    if work.draft is None:
-        return None
-    try:
-        work.replace_draft(_draft_of(work.draft, file))
-    except DpvizError as problem:
-        return problem
-    return None
 
 
 def _draft_of(draft: SchemaDraft, file: Any) -> SchemaDraft:

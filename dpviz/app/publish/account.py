@@ -74,12 +74,9 @@ def _downloads(book: ReleaseRegister, found: list[Account], problems: tuple[str,
     def as_page() -> str:
         return account_html(found, findings=problems, head=head, until=now())
 
-    def as_csv() -> str:
-        return csv_text(COLUMNS, register_lines(book))
-
     with st.container(horizontal=True, vertical_alignment="center"):
         download("Account (HTML, for printing)", as_page, "register.html", "text/html")
-        download("Register (CSV)", as_csv, "releases.csv")
+        download("Register (CSV)", lambda: csv_text(COLUMNS, register_lines(book)), "releases.csv")
         download("Register (JSON)", lambda: register_json(book), "releases.json", "application/json")
     st.caption("No row, no count and no fingerprint of rows is in them.")
 

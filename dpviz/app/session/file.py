@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app.compare.saved import kept_curves, put_back, request_of
-from dpviz.app.controls import DEPTHS
+from dpviz.app.controls import DEPTHS, widgets_of
 from dpviz.app.data.draft import SchemaDraft
 from dpviz.app.data.draft_json import draft_from_dict, draft_to_dict
 from dpviz.app.data.kept import document_of
@@ -131,17 +131,6 @@ def _widgets(session: Session) -> dict[str, Any]:
     if asked.draw is not None and session.role is not DataRole.PRIVATE:
         widgets["draw"] = asked.draw
     for name, value in asked.params.items():
-        widgets |= _param(asked.learner, name, value)
+        about = controls_of(get_learner(asked.learner).Params)[name]
+        widgets |= widgets_of(f"{asked.learner}.{name}", about, depth, about.settled(value))
     return widgets
-
-
-def _param(learner: str, name: str, value: Any) -> dict[str, Any]:
-    about = controls_of(get_learner(learner).Params)[name]
-    key = f"{learner}.{name}"
-    if about.kind not in ("shares", "classes"):
-        return {key: about.settled(value)}
-    if value is None:
-        return {}
-    named = "class {}" if about.kind == "classes" else "depth {}"
-    parts = about.parts or tuple(named.format(place) for place in range(about.kind == "classes", len(value) + 1))
-    return {f"{key}.by-hand": True, **{f"{key}.{part}": float(share) for part, share in zip(parts, value, strict=False)}}

@@ -40,19 +40,16 @@ def _ask_upload() -> None:
 
 def _open(key: str) -> None:
     file = st.session_state.get(key)
-    if file is not None:
-        st.session_state[_COUNT] += 1
-        problem = st.session_state[_PROBLEM] = _opened(file.getvalue())
-        if problem is None:
-            st.toast("Session opened.", icon=":material/check:")
-
-
-def _opened(document: bytes) -> DpvizError | None:
+    if file is None:
+        return
+    st.session_state[_COUNT] += 1
+    st.session_state[_PROBLEM] = None
     try:
-        open_session(session_from_json(document))
+        open_session(session_from_json(file.getvalue()))
     except DpvizError as problem:
-        return problem
-    return None
+        st.session_state[_PROBLEM] = problem
+    else:
+        st.toast("Session opened.", icon=":material/check:")
 
 
 def _offer_models() -> None:

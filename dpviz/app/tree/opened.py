@@ -120,12 +120,11 @@ def _compared(result: FitResult, loaded: Loaded) -> None:
 def measured_rows(result: FitResult, beside: Trained | None, train: Any, test: Any) -> list[dict[str, str]]:
     """One line per measure: the model of the file, and the tree of the settings as it is on screen."""
     found = metrics(result.model, train, test)
-    other = {} if beside is None else metrics(beside.result.model, train, test)
-    lines = [{"measure": capital(METRICS[name]), "from the file": _text(found, name)} for name in METRICS if name in found]
+    names = [name for name in METRICS if name in found]
+    lines = [{"measure": capital(METRICS[name]), "from the file": _text(found, name)} for name in names]
     if beside is None:
         return lines
-    title = get_learner(beside.result.learner).title
-    names = [name for name in METRICS if name in found]
+    other, title = metrics(beside.result.model, train, test), get_learner(beside.result.learner).title
     return [line | {f"{title}, now": _text(other, name)} for line, name in zip(lines, names, strict=True)]
 
 

@@ -15,7 +15,7 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.controls import DEPTHS, Asked, asked_for
-from dpviz.app.held_out import HeldOut, HeldOutNumber, parts_of, rows_of_the_tree
+from dpviz.app.held_out import HeldOut, parts_of, rows_of_the_tree
 from dpviz.app.parts import error, plain
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
@@ -230,7 +230,7 @@ def delta_rows(pinned: Trained, trained: Trained, sides: tuple[Side, Side]) -> l
     epsilons = [one.asked.settings["epsilon"] for one in both]
     rows = [_row(f"ε ({NEIGHBOURS})", epsilons, number_text, lambda gap: f"{'+' * (gap > 0)}{number_text(gap)}")]
     rows.append(_row("Leaves on screen", [side.drawn.n_leaves for side in sides], str, lambda gap: f"{'+' * (gap > 0)}{gap}"))
-    first, second = (_measures(one) for one in both)
+    first, second = (one.held_out.measures if one.held_out is not None else {} for one in both)
     for name in METRICS:
         values = [first.get(name, math.nan), second.get(name, math.nan)]
         if not any(map(math.isnan, values)):
@@ -245,10 +245,3 @@ def _row(name: str, values: list[Any], text: Callable[[Any], str], gap: Callable
 def _gap(name: str, gap: float) -> str:
     unit = gap_unit(name)
     return f"{gap:+.3f}" if name not in ("accuracy", "balanced_accuracy", "rmse", "mae") else f"{gap_text(gap, name)} {unit}"
-
-
-def _measures(trained: Trained) -> dict[str, float]:
-    found = trained.held_out
-    if isinstance(found, HeldOutNumber):
-        return {"r2": found.r2, "rmse": found.rmse, "mae": found.mae}
-    return found.measures if found is not None else {}
