@@ -37,7 +37,7 @@ from benchmarks.load import memory_page
 from benchmarks.load import page as load_page
 from benchmarks.mutants import page as mutants_page
 from benchmarks.outofcore import page as outofcore_page
-from benchmarks.page import made_today, show_page, tables_page
+from benchmarks.page import made_by, show_page, tables_page
 from benchmarks.poisoning import backdoor as bench_backdoor
 from benchmarks.poisoning import measure as bench_poisoning
 from benchmarks.poisoning.run import run_poisoning
@@ -144,7 +144,7 @@ def _tables(args: Namespace) -> int:
         cells += bench_tables.measure(data_name, data, names, published, repeats=args.repeats, workers=args.workers)
         able = dict.fromkeys(cell.learner for cell in cells if cell.data == data_name)
         seconds |= {(data_name, name): bench_tables.seconds_per_fit(name, data) for name in able}
-    page = tables_page(cells, seconds, corrected_parts(cells, published), repeats=args.repeats, made=f"{made_today()}.")
+    page = tables_page(cells, seconds, corrected_parts(cells, published), repeats=args.repeats, made=made_by(args.workers))
     return show_page(page, args.out)
 
 

@@ -6,7 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from time import process_time
+
+from joblib.externals.loky import get_reusable_executor
 
 from benchmarks.tables import DEPTH, EPSILONS, FOLDS, Cell, lead, without_repeats
 from dpviz.accounting.guarantee import NEIGHBOURS
@@ -163,9 +166,15 @@ def made_today() -> str:
     return f"Made on {date.today():%Y-%m-%d} with dpviz {VERSION}"
 
 
-def made_alone() -> str:
-    """The same as a sentence, with the processor time of this process: for what starts no others."""
-    return f"{made_today()}, in {process_time() / 60:.0f} processor minutes of one process."
+def made_by(workers: int = 1) -> str:
+    """The same as a sentence, with the processor time of this process and its `workers`, which are ended for that."""
+    spent, processes = process_time(), "one process"
+    if workers != 1:
+        # an operating system tells the time of a child only after its end
+        get_reusable_executor().shutdown()
+        ended = getrusage(RUSAGE_CHILDREN)
+        spent, processes = spent + ended.ru_utime + ended.ru_stime, f"{workers} processes"
+    return f"{made_today()}, in {spent / 60:.0f} processor minutes of {processes}."
 
 
 def markdown_table(head: Sequence[str], rows: Table) -> str:

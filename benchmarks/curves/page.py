@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.boosting.measure import DELTA
 from benchmarks.curves.measure import FOREST_TREES, MAX_DEPTH, NO_NOISE, Point, points
-from benchmarks.page import made_alone, markdown_table, show_page
+from benchmarks.page import made_by, markdown_table, show_page
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
 from dpviz.commands.files import write_whole
@@ -78,7 +78,7 @@ def run_curves(args: Namespace) -> int:
         if args.out is not None:
             table = pd.DataFrame(map(asdict, found)).to_csv(index=False, float_format="%.6g")
             write_whole(args.out.with_suffix(".csv"), table, force=True)
-    page = curves_page(found, args.runs, made=made_alone())
+    page = curves_page(found, args.runs, made=made_by())
     return show_page(page, args.out)
 
 

@@ -20,7 +20,7 @@ from benchmarks.forests.measure import (
     table_6,
 )
 from benchmarks.forests.ranks import ranks_part
-from benchmarks.page import made_alone, markdown_table, show_page
+from benchmarks.page import made_by, markdown_table, show_page
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
 from dpviz.evaluation.audit.planned import typical
@@ -52,7 +52,7 @@ def run_forests(args: Namespace) -> int:
     for name, data in forest_data(args.data, args.only):
         console.doing(f"Measuring on {name}")
         found.append(measure(name, data, folds=args.folds, draws=args.draws))
-    page = forests_page(found, folds=args.folds, draws=args.draws, made=made_alone())
+    page = forests_page(found, folds=args.folds, draws=args.draws, made=made_by())
     return show_page(page, args.out)
 
 

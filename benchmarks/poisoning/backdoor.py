@@ -17,7 +17,7 @@ from unittest.mock import patch
 import numpy as np
 
 from benchmarks.data import manifest
-from benchmarks.page import made_alone, show_page
+from benchmarks.page import made_by, show_page
 from benchmarks.poisoning.backdoor_page import ATTACKS, EPSILON, FEW_ATTACKS, Attacked, backdoor_page
 from benchmarks.poisoning.measure import DEPTH, SAME_LEARNER, asked_of, rows_at
 from dpviz.accounting.guarantee import NEIGHBOURS
@@ -209,5 +209,5 @@ def run_backdoor(args: Namespace) -> int:
         frames.append(frame)
         if args.out is not None:
             write_whole(args.out.with_suffix(".csv"), pd.concat(frames, ignore_index=True).to_csv(index=False), force=True)
-    page = backdoor_page(pd.concat(frames, ignore_index=True), variants, made=made_alone())
+    page = backdoor_page(pd.concat(frames, ignore_index=True), variants, made=made_by())
     return show_page(page, args.out)

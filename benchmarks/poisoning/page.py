@@ -52,6 +52,8 @@ def _head(splits: int, draws: int, made: str) -> str:
         "for one data set). The number before the brackets takes those trees for all there are; where the "
         "brackets stand far below it, only more trees would tell. "
         "**Vote**: 1,000 ordinary trees on disjoint rows, certified test row by test row; no privacy.\n\n"
+        "± is a standard error over the splits; the brackets are the error of the tight bound, and the vote is counted on "
+        "its test rows without noise.\n\n"
         "Ranges, categories and row counts were read from the data, as in the papers; the guarantees suppose that the poison "
         f"does not change them.\n\n{made} "
         f"Rerun: `python -m benchmarks poisoning --data DIR --splits {splits} --hundreds {draws // 100}`."
@@ -71,9 +73,8 @@ def _cells(line: Line) -> list[list[str]]:
     rows[0] += [_of(line.other), _again(line.linear), *_ours(line, 0)]
     for place, share in enumerate(SHARES):
         count = rows_at(share, line.ours.n_train)
-        again = _short(line.same.guarantees[place])
-        rows.append([line.data, f"{share:.1%}", str(count), _of(line.published, place), again, _of(line.other, place)])
-        rows[-1] += [_short(line.linear.guarantees[place]), *_ours(line, count)]
+        rows.append([line.data, f"{share:.1%}", str(count), _of(line.published, place), _again(line.same, place)])
+        rows[-1] += [_of(line.other, place), _again(line.linear, place), *_ours(line, count)]
     return rows
 
 
@@ -109,8 +110,12 @@ def _repeats(lines: Sequence[Line]) -> str:
     )
 
 
-def _again(same: Repeated) -> str:
-    return f"{_short(same.accuracy)} ± {_short(same.error)}"
+def _again(same: Repeated, place: int | None = None) -> str:
+    """Accuracy, or the guarantee at a place of SHARES: that is accuracy times a known factor, and so is its error."""
+    if place is None:
+        return f"{_short(same.accuracy)} ± {_short(same.error)}"
+    guarantee = same.guarantees[place]
+    return f"{_short(guarantee)} ± {_short(same.error * guarantee / same.accuracy)}"
 
 
 def _protected(lines: Sequence[Line]) -> str:

@@ -6,7 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from benchmarks.data import bench_data, manifest
-from benchmarks.page import made_alone, made_today, show_page
+from benchmarks.page import made_by, show_page
 from benchmarks.poisoning import measure as bench
 from benchmarks.poisoning.page import Line, poisoning_page
 from dpviz.accounting.guarantee import NEIGHBOURS
@@ -27,8 +27,7 @@ def run_poisoning(args: Namespace) -> int:
         for name, data in (bench_data(args.data, list(about)) if about else ())
         for line in _lines(args, name, data, about[name])
     ]
-    made = made_alone() if args.workers == 1 else f"{made_today()}."
-    page = poisoning_page(lines, splits=args.splits, draws=100 * args.hundreds, made=made)
+    page = poisoning_page(lines, splits=args.splits, draws=100 * args.hundreds, made=made_by(args.workers))
     if args.out is not None:
         _write_figure(args.out, lines)
     return show_page(page, args.out)

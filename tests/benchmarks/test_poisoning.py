@@ -118,7 +118,7 @@ def test_the_page_holds_published_measured_and_proved_guarantees(
     row = next(text for text in page.split("## Epsilon 0.1 ")[1].splitlines() if text.startswith("| toy | 1.0% | 3 |"))
     cells = [cell.strip() for cell in row.split("|")[4:-1]]
     assert (cells[0], cells[2]) == (".54", ".333")
-    assert 0 < float(cells[3]) < float(cells[4].split()[0])
+    assert 0 < float(cells[3].split()[0]) < float(cells[4].split()[0])
     assert "not* proved" in page
     with (out.parent / "page_figure_3.csv").open() as file:
         curve = list(csv.DictReader(file))
