@@ -2,12 +2,12 @@
 
 `speed` compares times and memory of fits with scikit-learn's tree of the same depth, in one process and one run. `tables` shows
 measured accuracy next to the papers' tables; `poisoning`, `backdoor`, `forests`, `boosting` and `curves` do so for poisoning
-guarantees, a backdoor, random forests, boosted trees and the papers' other figures, `probabilities` measures pf-tree's leaves and
-its private test; `load` lets twenty people into the dashboard and measures what they wait for a tree, `memory` what visits leave
-behind, `outofcore` trees on tables larger than memory, `engines` questions to databases. `differences`, `evidence` and `learners`
-measure nothing: they write pages from what learners declare, and where every table, figure and claim stands. The exit code is 0
-whether or not a target is met. Targets hold for 10,000 rows and more. `mutants` makes changes that would break privacy and exits
-with 1 if the tests do not notice one.
+guarantees, a backdoor, random forests, boosted trees and the papers' other figures, `dpboost` what DPBoost's published level
+takes, `probabilities` measures pf-tree's leaves and its private test; `load` lets twenty people into the dashboard and measures
+what they wait for a tree, `memory` what visits leave behind, `outofcore` trees on tables larger than memory, `engines`
+questions to databases. `differences`, `evidence` and `learners` measure nothing: they write pages from what learners declare,
+and where every table, figure and claim stands. The exit code is 0 whether or not a target is met. Targets hold for 10,000 rows
+and more. `mutants` makes changes that would break privacy and exits with 1 if the tests do not notice one.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from benchmarks import speed as bench_speed
 from benchmarks import tables as bench_tables
 from benchmarks.boosting import measure as bench_boosting
 from benchmarks.boosting import page as boosting_page
+from benchmarks.boosting import rival as bench_rival
 from benchmarks.corrected import corrected_parts
 from benchmarks.curves import measure as bench_curves
 from benchmarks.curves import page as curves_page
@@ -94,6 +95,8 @@ def parser() -> ArgumentParser:
     curves_page.add_arguments(curves)
     boosting = topics.add_parser("boosting", help="boosted trees beside their paper", description=bench_boosting.__doc__)
     boosting_page.add_arguments(boosting)
+    dpboost = topics.add_parser("dpboost", help="what DPBoost's published level takes", description=bench_rival.__doc__)
+    bench_rival.add_arguments(dpboost)
     probabilities = topics.add_parser(
         "probabilities", help="honest leaves beside labels", description=bench_probabilities.__doc__
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.boosting.measure import boosting_data
+from benchmarks.boosting.measure import Mean, boosting_data, mean_of
 from dpviz.io.samples import load_sample
 from dpviz.learners import fit
 from dpviz.models.tree import NumberLeaf, Tree
@@ -28,15 +28,15 @@ SAMPLE, ABALONE = "rents", "Abalone"
 
 @dataclass(frozen=True, slots=True)
 class NumberLine:
-    """Means over splits and draws. `covered`: R2, RMSE, absolute error of the private test, and means of leaves, as shares."""
+    """Means over splits, of draws. `covered`: R2, RMSE, absolute error of the private test, and means of leaves, as shares."""
 
     name: str
     epsilon: float
     depth: int
-    r2: float
-    boosted: float
-    ordinary: float
-    private_error: float
+    r2: Mean
+    boosted: Mean
+    ordinary: Mean
+    private_error: Mean
     covered: tuple[float, float, float, float]
 
 
@@ -57,13 +57,25 @@ def measure_numbers(name: str, data: EncodedDataset, epsilon: float) -> NumberLi
         for seed in child_seeds(split, DRAWS):
             result = _fit(train, epsilon, seed)
             depths.append(result.plan.depth)
-            boosted = fit("s-gbdt", train, epsilon=epsilon, seed=seed).score(test)
-            ordinary = fit("cart-regression", train, epsilon=1.0, depth=result.plan.depth, seed=0).score(test)
-            private = abs(_report(result).r_squared.value - result.score(test))
-            found.append((result.score(test), boosted, ordinary, private))
-    r2, boosted, ordinary, error = np.mean(found, axis=0).tolist()
+            rivals = (
+                fit("s-gbdt", train, epsilon=epsilon, seed=seed),
+                fit("cart-regression", train, epsilon=1.0, depth=result.plan.depth, seed=0),
+            )
+            scores = [fitted.score(test) for fitted in (result, *rivals)]
+            found.append((split, (*scores, abs(_report(result).r_squared.value - scores[0]))))
     covered = tuple(np.mean(list(_coverage(data, epsilon)), axis=0).tolist())
+    r2, boosted, ordinary, error = means_of(found)
     return NumberLine(name, epsilon, max(depths), r2, boosted, ordinary, error, covered)
+
+
+def means_of(found: Sequence[tuple[int, Sequence[float]]]) -> list[Mean]:
+    """A mean and its standard error over splits for every figure of (split, figures)."""
+    return [mean_of([(split, figures[place]) for split, figures in found]) for place in range(len(found[0][1]))]
+
+
+def with_error(value: Mean) -> str:
+    """As in "0.835 ± 0.002"."""
+    return f"{value.mean:.3f} ± {value.error:.3f}"
 
 
 def _fit(train: EncodedDataset, epsilon: float, seed: int) -> FitResult:
@@ -115,7 +127,8 @@ def numbers_section(folder: Path | None, only: Sequence[str] | None) -> str:
     return (
         "\n## Numbers\n\n"
         f"Depth by the public rule, at most {MAX_DEPTH}. 25% of the rows make the values of the leaves, 10% test. R2 on\n"
-        "held-out rows, beside S-GBDT (with its delta of 5e-8) and the ordinary tree of the same depth.\n\n"
+        "held-out rows ± standard error over splits, beside S-GBDT (with its delta of 5e-8) and the ordinary tree of the\n"
+        "same depth.\n\n"
         "- *Private error*: mean distance of the private R2 from that on the rows held out of the split.\n"
         f"- *Covered*: of {COVERED} fits on halves, how many 95% intervals hold what the other half says exactly: R2, RMSE\n"
         "  and absolute error within the window of the test, and means of leaves (with at least 30 rows there). The other\n"
@@ -126,6 +139,6 @@ def numbers_section(folder: Path | None, only: Sequence[str] | None) -> str:
 
 
 def _row(line: NumberLine) -> str:
-    figures = (f"{value:.3f}" for value in (line.r2, line.boosted, line.ordinary, line.private_error))
+    figures = map(with_error, (line.r2, line.boosted, line.ordinary, line.private_error))
     covered = " / ".join(f"{100 * value:.0f}" for value in line.covered)
     return f"| {' | '.join((line.name, f'{line.epsilon:g}', str(line.depth), *figures, covered))} |"

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from resource import RUSAGE_CHILDREN, getrusage
-from time import process_time
 
-from joblib.externals.loky import get_reusable_executor
-
+from benchmarks.processes import below, seconds_used
 from benchmarks.tables import DEPTH, EPSILONS, FOLDS, Cell, lead, without_repeats
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands.files import write_whole
@@ -167,14 +165,10 @@ def made_today() -> str:
 
 
 def made_by(workers: int = 1) -> str:
-    """The same as a sentence, with the processor time of this process and its `workers`, which are ended for that."""
-    spent, processes = process_time(), "one process"
-    if workers != 1:
-        # an operating system tells the time of a child only after its end
-        get_reusable_executor().shutdown()
-        ended = getrusage(RUSAGE_CHILDREN)
-        spent, processes = spent + ended.ru_utime + ended.ru_stime, f"{workers} processes"
-    return f"{made_today()}, in {spent / 60:.0f} processor minutes of {processes}."
+    """The same as a sentence, with the processor time of this process and of its `workers`; on Linux."""
+    minutes = math.ceil(sum(map(seconds_used, (os.getpid(), *below(os.getpid())))) / 60)
+    processes = "one process" if workers == 1 else f"{workers} processes"
+    return f"{made_today()}, in {minutes} processor minute{'s' * (minutes != 1)} of {processes}."
 
 
 def markdown_table(head: Sequence[str], rows: Table) -> str:

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.boosting.measure import Mean
 from benchmarks.data import bench_data
-from benchmarks.numbers import numbers_section
-from benchmarks.page import made_today, show_page
+from benchmarks.numbers import means_of, numbers_section, with_error
+from benchmarks.page import made_by, show_page
 from benchmarks.rare_class import rare_section
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
@@ -35,18 +36,18 @@ NAMES = ("adult", "MagicTelescope", "electricity", "bank-marketing", "compas-two
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Means over splits and draws for one data set and epsilon; `covered` per figure, as shares of the draws.
+    """Means over splits, of draws, for one data set and epsilon; `covered` per figure, as shares of the draws.
 
     Accuracy and AUC: of labels alone, of honest leaves; AUC of the ordinary tree too.
     """
 
     name: str
     epsilon: float
-    accuracy: tuple[float, float]
-    auc: tuple[float, float, float]
-    log_loss: float
-    calibration: tuple[float, float]
-    private_error: float
+    accuracy: tuple[Mean, Mean]
+    auc: tuple[Mean, Mean, Mean]
+    log_loss: Mean
+    calibration: tuple[Mean, Mean]
+    private_error: Mean
     covered: tuple[float, float, float]
 
 
@@ -58,13 +59,13 @@ def measure(name: str, data: EncodedDataset, epsilon: float) -> Line:
     for split in range(SPLITS):
         train, test = data.split(0.2, seed=split)
         said = fit("cart", train, epsilon=1.0, max_depth=MAX_DEPTH, seed=0).model.predict_proba(test)[:, 1]
-        ordinary.append((_auc(said, test.target), _calibration_error(said, test.target)))
+        ordinary.append((split, (_auc(said, test.target), _calibration_error(said, test.target))))
         for seed in child_seeds(split, DRAWS):
-            honest.append(_honest(_fit(train, epsilon, seed, "honest"), test))
-            labels.append(_labels(_fit(train, epsilon, seed, "labels"), test))
-    accuracy, auc, loss, calibration, error = np.mean(honest, axis=0).tolist()
-    plain, ranked = np.mean(labels, axis=0).tolist()
-    ceiling, beside = np.mean(ordinary, axis=0).tolist()
+            honest.append((split, _honest(_fit(train, epsilon, seed, "honest"), test)))
+            labels.append((split, _labels(_fit(train, epsilon, seed, "labels"), test)))
+    accuracy, auc, loss, calibration, error = means_of(honest)
+    plain, ranked = means_of(labels)
+    ceiling, beside = means_of(ordinary)
     covered = tuple(np.mean(list(_coverage(data, epsilon)), axis=0).tolist())
     return Line(name, epsilon, (plain, accuracy), (ranked, auc, ceiling), loss, (calibration, beside), error, covered)
 
@@ -132,21 +133,21 @@ rest on the first three and adult at .1 and 1. Figures are differences of means 
 """
 
 
-def page(lines: Iterable[Line]) -> str:
-    """The Markdown page."""
+def page(lines: Iterable[Line], made: str) -> str:
+    """The Markdown page up to its numbers; `made` says when and with what."""
     lines = list(lines)
-    drop = np.mean([line.accuracy[0] - line.accuracy[1] for line in lines])
+    drop = np.mean([line.accuracy[0].mean - line.accuracy[1].mean for line in lines])
     rows = "\n".join(map(_row, lines))
-    made = f"{made_today()} by `python -m benchmarks probabilities`"
     return (
-        f"# Probabilities and private test results of pf-tree\n\n{made}: {SPLITS} splits,\n{DRAWS} draws, depth at most "
+        f"# Probabilities and private test results of pf-tree\n\n{made} Rerun:\n`python -m benchmarks probabilities --data DIR`. "
+        f"{SPLITS} splits, {DRAWS} draws on each: means ± standard error over splits. Depth at\nmost "
         f"{MAX_DEPTH}, epsilon under {NEIGHBOURS}. Honest leaves are the default: 10 to 15% of the rows are\ncounted in the "
         f'leaves, 5% test. On average their accuracy is {drop:.4f} below that of `leaves="labels"`, and the intervals\n'
         f"cover {_covered(lines)}.\n\n"
         "- *Calibration*: mean gap between predicted and observed shares in ten bands; in brackets the ordinary tree (cart).\n"
         "- *Private error*: mean distance of the private accuracy from that on the rows held out of the split.\n"
         f"- *Covered*: of {COVERED} fits on halves, how many 95% intervals (accuracy, AUC, log loss) hold what the other\n"
-        "  half says exactly; its own chance lowers this somewhat.\n\n"
+        "  half says exactly; its own chance lowers this somewhat. A share of 95 has a standard error of 2.\n\n"
         "| data | ε | accuracy, labels | accuracy, honest | AUC, labels | AUC, honest | AUC, cart | log loss | calibration "
         f"| private error | covered |\n|---|---|---|---|---|---|---|---|---|---|---|\n{rows}\n\n{_TRIED}"
     )
@@ -163,9 +164,9 @@ def _row(line: Line) -> str:
     cells = (
         line.name,
         f"{line.epsilon:g}",
-        *(f"{value:.3f}" for value in (*line.accuracy, *line.auc, line.log_loss)),
-        f"{line.calibration[0]:.3f} ({line.calibration[1]:.3f})",
-        f"{line.private_error:.3f}",
+        *map(with_error, (*line.accuracy, *line.auc, line.log_loss)),
+        "{} ({})".format(*map(with_error, line.calibration)),
+        with_error(line.private_error),
         " / ".join(f"{100 * value:.0f}" for value in line.covered),
     )
     return f"| {' | '.join(cells)} |"
@@ -186,5 +187,5 @@ def run(args: Namespace) -> int:
         console.doing(f"Measuring on {name}")
         lines += [measure(name, data.with_cached_counts(), epsilon) for epsilon in EPSILONS]
     console.doing("Measuring on numbers and on a rare class")
-    text = f"{page(lines)}{numbers_section(args.data, args.only)}\n{rare_section()}"
-    return show_page(text, args.out)
+    rest = f"{numbers_section(args.data, args.only)}\n{rare_section()}"
+    return show_page(f"{page(lines, made_by())}{rest}", args.out)

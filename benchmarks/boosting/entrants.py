@@ -102,12 +102,18 @@ OTHERS = {
         "dpboost",
         {
             "Abalone": (
-                {"depth": 5, "trees": 5, "ensembles": 5, "learning_rate": 0.1},
-                {"depth": 6, "ridge": 100.0, "clip": 1.0, "initial_share": 0.05},
+                {"depth": 3, "trees": 20, "clip": 0.1},
+                {"depth": 4, "trees": 2, "ridge": 200.0, "numeric_weight": 30.0, "initial_share": 0.05},
+                {"depth": 4, "trees": 2, "ridge": 500.0, "numeric_weight": 3.0, "initial_share": 0.2},
+                {"depth": 6, "trees": 10, "ensembles": 2, "numeric_weight": 3.0, "clip": 0.2},
+                {"depth": 1, "trees": 3, "ensembles": 2, "numeric_weight": 30.0, "clip": 0.2, "initial_share": 0.0},
             ),
             "Adult": (
-                {"depth": 5, "trees": 10, "ensembles": 2, "ridge": 20.0, "clip": 0.5, "initial_share": 0.05},
-                {"depth": 3, "trees": 2, "ensembles": 5, "learning_rate": 0.6, "ridge": 5.0, "initial_share": 0.05},
+                {"depth": 2, "trees": 1, "ridge": 500.0, "numeric_weight": 100.0},
+                {"depth": 5, "trees": 1, "ridge": 500.0, "numeric_weight": 1.0},
+                {"depth": 5, "trees": 1, "ridge": 200.0, "numeric_weight": 30.0},
+                {"depth": 4, "trees": 1, "ridge": 50.0, "numeric_weight": 30.0},
+                {"depth": 5, "trees": 5, "ridge": 50.0, "numeric_weight": 100.0},
             ),
         },
     ),

@@ -17,7 +17,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from threading import Event
 from time import monotonic, sleep
@@ -25,6 +24,7 @@ from time import monotonic, sleep
 import numpy as np
 
 from benchmarks.load.visitor import Visitor, tree_at
+from benchmarks.processes import below, seconds_used
 from dpviz.errors import DpvizError
 from dpviz.randomness import generator, seed_from
 
@@ -69,7 +69,7 @@ def measure(*, sessions: int, comparing: int, seconds: float, seed: int = 0) -> 
     """Let them all in, for so many seconds after the last has arrived."""
     with server() as (address, process):
         found = _visit(address, sessions, comparing, seconds, seed)
-        used = sum(map(_seconds_used, (process, *below(process))))
+        used = sum(map(seconds_used, (process, *below(process))))
     requests = tuple(request for requests, _ in found for request in requests)
     failed = sum(has_failed for _, has_failed in found)
     return Load(sessions, comparing, seconds, requests, used, failed)
@@ -147,25 +147,6 @@ def _await(port: int, process: subprocess.Popen[bytes]) -> None:
                 return
         sleep(0.1)
     raise DpvizError("The server of the load test does not answer.", remedy="Try `make run` and read what it says.")
-
-
-def _seconds_used(process: int) -> float:
-    """Processor seconds of a process and of the children that it outlived; from /proc, so on Linux."""
-    try:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    except OSError:  # it has ended, and its parent has its seconds
-        return 0.0
-    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-
-
-def below(process: int) -> Sequence[int]:
-    """Children, their children and so on."""
-    try:
-        lists = [(task / "children").read_text() for task in Path(f"/proc/{process}/task").iterdir()]
-    except OSError:
-        return []
-    own = [int(word) for word in " ".join(lists).split()]
-    return [*own, *chain.from_iterable(map(below, own))]
 
 
 def seconds_of(requests: Sequence[Request]) -> np.ndarray:

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import theilslopes
 
-from benchmarks.load.measure import below, server
+from benchmarks.load.measure import server
 from benchmarks.load.visitor import Visitor
+from benchmarks.processes import below
 
 PAGES = ("", "data", "budget", "compare", "robustness", "plan", "audit", "publish", "register", "learn", "epsilon")
 #: A small comparison on the smallest sample: 37 fits.

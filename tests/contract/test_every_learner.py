@@ -44,6 +44,7 @@ NEED_NO_ROW_COUNT = (
     "majority",
     "diffprivlib-tree",
     "s-gbdt-published",
+    "dpboost",
     "bdpt",
     "dpgdf",
     "pf-forest",
@@ -510,7 +511,6 @@ def test_a_missing_row_count_is_trained_without_or_named_with_both_remedies(name
         "jpw-forest": "give the depth as a number (depth=3)",
         "logistic": "choose a learner that needs none, such as diffprivlib-tree",
         "s-gbdt": "start from 0 (initial_share=0)",
-        "dpboost": "start from 0 (initial_share=0)",
     }
     if name in NEED_NO_ROW_COUNT:
         assert fit(name, data).plan

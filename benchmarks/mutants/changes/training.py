@@ -174,7 +174,7 @@ MUTANTS = (
         "dpviz/training/boosting/loss.py",
         "/ n_public), (noisy.event,)",
         "/ n_public), ()",
-        ("tests/contract/test_neighbours.py::test_one_row_changes_what_the_ledger_says[dpboost]",),
+        ("tests/contract/test_neighbours.py::test_one_row_changes_what_the_ledger_says[dpboost, a number]",),
     ),
     Mutant(
         "a third of the sensitivity of a gain",

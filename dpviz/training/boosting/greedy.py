@@ -1,8 +1,8 @@
 """DPBoost's trees: every split is chosen by the exponential mechanism over *all* thresholds of the declared ranges at once.
 
 All thresholds between two neighbouring values of a node's rows have the same gain, so the mechanism over a whole range chooses an
-interval, weighted by its width, and then a uniform point in it. One category is split from the rest. Nodes without rows are split
-by width alone, so every tree is complete.
+interval, weighted by its width, and then a uniform point in it. One category is split from the rest. Every category weighs 1, a
+whole number line `numeric_weight`. Nodes without rows are split by weight alone, so every tree is complete.
 
 Source: Kirschte et al. 2023, Algorithms 2 and 3 (gridless); Li, Wu, Wen & He 2020, Theorem 1 (the gain's sensitivity).
 """
@@ -32,29 +32,29 @@ class Places:
     ----------
     low, high : ndarray of shape (n_places,)
         Thresholds in [low, high) send the same rows left; of categories: the code of the one that goes left, and the next code.
-    share : ndarray of shape (n_places,)
-        Share of the feature's weight; adds up to 1.
+    weight : ndarray of shape (n_places,)
+        Public for a category: 1. Of a number in proportion to width; adds up to `numeric_weight`.
     first, end : ndarray of shape (n_places,), int64
         Rows first .. end - 1 in sorted order go left. Private.
     """
 
     low: np.ndarray
     high: np.ndarray
-    share: np.ndarray
+    weight: np.ndarray
     first: np.ndarray
     end: np.ndarray
 
 
-def places(feature: Feature, ordered: np.ndarray) -> Places:
+def places(feature: Feature, ordered: np.ndarray, numeric_weight: float = 1.0) -> Places:
     """Cuts of a feature whose values at the node are `ordered` (increasing)."""
     if isinstance(feature, CategoricalFeature):
         codes = np.arange(len(feature.categories))
         first, end = (np.searchsorted(ordered, codes, side=side) for side in ("left", "right"))  # type: ignore[call-overload]
-        return Places(codes.astype(np.float64), codes + 1.0, np.full(len(codes), 1 / len(codes)), first, end)
+        return Places(codes.astype(np.float64), codes + 1.0, np.ones(len(codes)), first, end)
     bounds = np.concatenate([[feature.low], ordered, [feature.high]]).astype(np.float64)
     width = np.diff(bounds / 2) / (feature.high / 2 - feature.low / 2)  # halves: a range may be as wide as numbers go
     wide = np.flatnonzero(width > 0)
-    return Places(bounds[wide], bounds[wide + 1], width[wide], np.zeros_like(wide), wide)
+    return Places(bounds[wide], bounds[wide + 1], numeric_weight * width[wide], np.zeros_like(wide), wide)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +81,8 @@ class GreedyTree:
         Added to every count.
     epsilons : tuple of float
         For the splits of each level, root first.
+    numeric_weight : float
+        Of the cuts of a number, all together; one category weighs 1. Public.
     """
 
     schema: Schema
@@ -89,6 +91,7 @@ class GreedyTree:
     clip: float
     ridge: float
     epsilons: tuple[float, ...]
+    numeric_weight: float
     source: NoiseSource
 
     @property
@@ -135,9 +138,9 @@ class GreedyTree:
         found, gains = [], []
         for feature in self._free:
             order = rows[np.argsort(self.columns[feature][rows], kind="stable")]
-            found.append(places(self.schema.features[feature], self.columns[feature][order]))
+            found.append(places(self.schema.features[feature], self.columns[feature][order], self.numeric_weight))
             gains.append(self._gains(self.gradients[order], found[-1]))
-        weights = np.log(np.concatenate([cuts.share for cuts in found]))
+        weights = np.log(np.concatenate([cuts.weight for cuts in found]))
         return _Offer(tuple(found), np.concatenate(gains), weights, np.cumsum([len(gain) for gain in gains]))
 
     @cached_property

@@ -19,9 +19,10 @@ WHOLE = NumericFeature("k", 0, 10, whole=True)
 COLOUR = CategoricalFeature("c", ("a", "b", "c"))
 
 
-def growth(features, columns, gradients, epsilons, seed=0, clip=1.0, ridge=1.0):
+def growth(features, columns, gradients, epsilons, seed=0, clip=1.0, ridge=1.0, numeric_weight=1.0):
     schema = Schema(tuple(features), ClassTarget("y", ("n", "p")))
-    return GreedyTree(schema, tuple(columns), np.asarray(gradients, float), clip, ridge, tuple(epsilons), Simulation(seed))
+    asked = clip, ridge, tuple(epsilons), numeric_weight
+    return GreedyTree(schema, tuple(columns), np.asarray(gradients, float), *asked, Simulation(seed))
 
 
 def gain(gradients, left, ridge=1.0):
@@ -33,11 +34,12 @@ def test_places_cover_the_range_once_and_know_who_goes_left():
     assert found.low.tolist() == [0.0, 2.5, 9.0]
     assert found.high.tolist() == [2.5, 9.0, 10.0]
     assert (found.first.tolist(), found.end.tolist()) == ([0, 0, 0], [1, 3, 4])
-    np.testing.assert_allclose(found.share, [0.25, 0.65, 0.1])
+    np.testing.assert_allclose(found.weight, [0.25, 0.65, 0.1])
     of_colour = places(COLOUR, np.array([0, 0, 2], dtype=np.uint8))
     assert (of_colour.first.tolist(), of_colour.end.tolist()) == ([0, 2, 2], [2, 2, 3])
-    np.testing.assert_allclose(of_colour.share, [1 / 3] * 3)
-    assert places(X, np.array([])).share.tolist() == [1.0]
+    np.testing.assert_allclose(of_colour.weight, [1, 1, 1])
+    assert places(X, np.array([])).weight.tolist() == [1.0]
+    np.testing.assert_allclose(places(X, np.array([2.5]), 4.0).weight, [1, 3])
 
 
 @pytest.mark.slow
@@ -67,6 +69,15 @@ def test_a_category_against_the_rest_follows_the_distribution():
     for factor, fits in ((1, True), (2, False)):
         weights = np.array([np.exp(factor * epsilon * gain(gradients, codes == code) / 6) for code in range(3)])
         assert (chisquare(counts, weights / weights.sum() * n).pvalue > 1e-4) == fits
+
+
+@pytest.mark.parametrize(("numeric_weight", "share"), [(1.0, 1 / 4), (6.0, 6 / 9)])
+def test_without_gains_every_category_weighs_one_and_a_number_what_is_asked(numeric_weight, share):
+    columns, n = (np.array([3.0, 7.0]), np.array([0, 2], dtype=np.uint8)), 1500
+    drawn = [growth([X, COLOUR], columns, [0, 0], [1.0], seed, numeric_weight=numeric_weight).tree()[0][0] for seed in range(n)]
+    for expected, fits in ((share, True), (1 / 2, False)):
+        counts = np.bincount(drawn, minlength=2)
+        assert (chisquare(counts, n * np.array([expected, 1 - expected])).pvalue > 1e-4) == fits
 
 
 @pytest.mark.parametrize("code", [0, 1, 2])

@@ -43,6 +43,13 @@ def test_trees_of_an_ensemble_are_parallel_and_ensembles_follow_one_another():
     assert result.model.splits.n_trees == 6
 
 
+def test_classes_start_from_even_odds_and_pay_nothing_for_it():
+    result = fit(classes(300), 1.0, trees=2, max_depth=1)
+    assert {share.part for share in result.plan.shares} == {"node", "leaf"}
+    assert isinstance(result.ledger.event.events[0], Parallel)
+    assert result.model.initial == 0.0
+
+
 def test_more_classes_get_as_many_trees_each():
     result = fit(classes(300, n_classes=3), trees=10)
     assert result.model.splits.n_trees == 12
