@@ -32,10 +32,11 @@ def once_of(model: Any, key: str, make: Callable[[Any], Any]) -> Any:
     return kept[1]
 
 
-def table(rows: Any, words: str) -> None:
-    """The numbers of a chart, folded away."""
-    with st.expander("As a table", icon=":material/table_rows:"):
-        st.dataframe(rows, hide_index=True, alt=words)
+def table(rows: Any, words: str, *, key: str) -> None:
+    """The numbers of a chart, folded away; the browser reads its script of tables when one is opened."""
+    with on_demand("As a table", icon=":material/table_rows:", key=f"table {key}") as box:
+        if box.open:
+            st.dataframe(rows, hide_index=True, alt=words)
 
 
 def linked(key: str) -> dict[str, Any]:

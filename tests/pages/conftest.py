@@ -6,8 +6,9 @@ from functools import cache
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
-from dpviz.app import tree_parts
+from dpviz.app import tree_parts, widgets
 from dpviz.app.tree import fresh
+from dpviz.app.widgets import on_demand
 from dpviz.app.work import session, tasks
 from dpviz.app.work.pool import Pool
 from dpviz.evaluation.tree import ladder
@@ -25,6 +26,12 @@ def installed_components() -> Iterator[None]:
 def patient(monkeypatch):
     """A tree that should be there at once is waited for, however busy the machine is."""
     monkeypatch.setattr(tree_parts, "SHORT", 60.0)
+
+
+@pytest.fixture(autouse=True)
+def open_tables(monkeypatch):
+    """The table below every chart is open, to be looked into."""
+    monkeypatch.setattr(widgets, "on_demand", lambda label, **more: on_demand(label, **{**more, "opened": True}))
 
 
 @pytest.fixture(autouse=True)

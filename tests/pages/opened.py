@@ -26,7 +26,13 @@ from tests.contract.fits import FEW
 #: Learners that predict classes, as the targets of these samples are; `test_numbers.py` opens the others.
 OF_CLASSES = tuple(name for name in learner_names() if "classes" in get_learner(name).tasks)
 #: Boxes that are filled when they are opened.
-ON_DEMAND = ("Try one person", "The same tree as text", "Every measure on the held-out rows", "Download this model")
+ON_DEMAND = (
+    "Try one person",
+    "The same tree as text",
+    "Every measure on the held-out rows",
+    "Download this model",
+    "The rules with their numbers",
+)
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 #: Role -> a small sample to show in it. Private: the clinic's rows as if they were real.
 SAMPLE_OF = {DataRole.SIMULATED: "clinic", DataRole.PUBLIC: "wine", DataRole.PRIVATE: "clinic"}

@@ -10,7 +10,7 @@ from dpviz.app.audit.results import Known, Search
 from dpviz.app.audit.view import audit_view
 from dpviz.app.parts import error, plain
 from dpviz.app.prose import prose
-from dpviz.app.widgets import chart, table
+from dpviz.app.widgets import on_demand
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.audit.verdicts import SearchedPlace, StoredRun
@@ -129,10 +129,8 @@ def worst_pair(result: AuditResult) -> None:
     st.markdown("**The tree that tells them apart**")
     _output(result)
     st.markdown("**How likely is this tree?**")
-    words = pair.probability_sentence(result)
-    chart(pair.probability_figure(result), words, key="audit-chances")
+    audit_view(pair.chance_bars(result), key="audit-chances")
     st.caption(pair.limit_note(result))
-    table(pair.probability_rows(result), words)
 
 
 def _output(result: AuditResult) -> None:
@@ -149,9 +147,12 @@ def _output(result: AuditResult) -> None:
 def everything(search: Search, what: Known) -> None:
     """Every place where the chosen learner was searched, with what was found there."""
     found = what.places(search.subject, search.epsilon)
-    with st.expander(f"Everything that was searched ({len(found)})", icon=":material/travel_explore:"):
-        rows = list(map(_place_row, found))
-        st.dataframe(rows, hide_index=True, alt="Every universe and pair, with what was found.")
+    with on_demand(
+        f"Everything that was searched ({len(found)})", icon=":material/travel_explore:", key="audit-everything"
+    ) as box:
+        if box.open:
+            rows = list(map(_place_row, found))
+            st.dataframe(rows, hide_index=True, alt="Every universe and pair, with what was found.")
 
 
 def _place_row(found: SearchedPlace) -> dict[str, str]:
@@ -177,9 +178,11 @@ def rules(what: Known) -> None:
     """Rules inside learners, each searched by itself; nothing without a stored run."""
     found = what.stored.mechanisms if what.stored else ()
     if found:
-        with st.expander(f"Rules inside algorithms, searched by themselves ({len(found)})", icon=":material/extension:"):
-            rows = [{"rule": result.learner, **_rule_row(result), "reason": result.because} for result in found]
-            st.dataframe(rows, hide_index=True, alt="Every rule that was searched by itself, with what was found.")
+        label = f"Rules inside algorithms, searched by themselves ({len(found)})"
+        with on_demand(label, icon=":material/extension:", key="audit-rules") as box:
+            if box.open:
+                rows = [{"rule": result.learner, **_rule_row(result), "reason": result.because} for result in found]
+                st.dataframe(rows, hide_index=True, alt="Every rule that was searched by itself, with what was found.")
 
 
 def _rule_row(found: AuditResult) -> dict[str, str]:

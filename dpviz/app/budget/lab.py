@@ -153,7 +153,7 @@ def _map(found: ShareMap, current: Shares | None, title: str, key: str, spread: 
         st.caption(f"{stopped}The band is the 95% range of the mean.")
     if found.has_twins:
         st.caption("Some shares lead to the same plan for this algorithm, so moving between them changes nothing.")
-    table(map_figures.map_rows(found), sentence)
+    table(map_figures.map_rows(found), sentence, key=key)
 
 
 def _use_cell(found: ShareMap, key: str) -> None:
@@ -197,7 +197,7 @@ def _gains(movable: MovableShares, loaded: Loaded, current: Shares | None) -> No
     sentence = gain_figures.gains_sentence(gains)
     st.markdown(plain(sentence))
     chart(gain_figures.gains_figure(gains), sentence, key="lab-gains-figure")
-    table(gain_figures.gain_rows(of, gains), sentence)
+    table(gain_figures.gain_rows(of, gains), sentence, key="lab-gain")
 
 
 def _gains_of(movable: MovableShares, data: EncodedDataset, start: Shares, **how: Any) -> tuple[MovableShares, Any]:

@@ -30,7 +30,7 @@ def rounds_screen(trained: Trained, loaded: Loaded) -> None:
     sentence = figures.rounds_sentence(points, epsilons, event.delta)
     st.markdown(sentence)
     chart(figures.rounds_figure(points, epsilons), sentence, key="rounds")
-    table(figures.rounds_rows(points, epsilons), "What the first rounds cost.")
+    table(figures.rounds_rows(points, epsilons), "What the first rounds cost.", key="rounds")
     if loaded.role is not DataRole.PRIVATE and boosting.can_measure(trained.result):
         _own_losses(trained, loaded)
 
@@ -52,4 +52,4 @@ def _chart(found: IndividualLosses) -> None:
     sentence = figures.losses_sentence(found)
     st.markdown(f"**{sentence}**")
     chart(figures.losses_figure(found), sentence, key="own-losses")
-    table(figures.losses_rows(found), "Own losses of rows, by share of the rows.")
+    table(figures.losses_rows(found), "Own losses of rows, by share of the rows.", key="losses")

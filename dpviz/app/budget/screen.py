@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpviz.app.parts import plain
-from dpviz.app.widgets import chart, table
+from dpviz.app.widgets import chart, on_demand, table
 from dpviz.figures.budget import spending
 from dpviz.training.contract import FitResult
 
@@ -20,7 +20,7 @@ def spent(result: FitResult) -> None:
         f"Each bar begins where the one above ends. Nodes of one level hold different rows, so each level is paid once. "
         f"{plain(result.claim.because)}"
     )
-    table(spending.spending_rows(result.plan, paid), "What one row pays, part by part.")
+    table(spending.spending_rows(result.plan, paid), "What one row pays, part by part.", key="spending")
 
 
 def settings(result: FitResult) -> None:
@@ -28,8 +28,9 @@ def settings(result: FitResult) -> None:
     st.header("Where these settings come from", anchor=False)
     lines = [f"**{', '.join(parts)}**: {who}" for who, parts in spending.deciders(result.plan).items()]
     st.markdown("\n".join(f"- {line}" for line in (*lines, *map(plain, spending.plain_notes(result.plan)))))
-    with st.expander("The rules with their numbers", icon=":material/function:"):
-        st.markdown("\n".join(f"- {plain(rule)}" for rule in spending.formulas(result.plan)) or "No rule was needed.")
-        words = "Every share of the plan with who set it."
-        st.dataframe(spending.share_rows(result.plan), hide_index=True, alt=words)
+    with on_demand("The rules with their numbers", icon=":material/function:") as box:
+        if box.open:
+            st.markdown("\n".join(f"- {plain(rule)}" for rule in spending.formulas(result.plan)) or "No rule was needed.")
+            words = "Every share of the plan with who set it."
+            st.dataframe(spending.share_rows(result.plan), hide_index=True, alt=words)
     st.caption("Shares can be set by hand in the sidebar, under Algorithm settings.")

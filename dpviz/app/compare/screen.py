@@ -105,7 +105,7 @@ def _results(request: CompareRequest, frame: pd.DataFrame, loaded: Loaded) -> No
         if composed:
             _say_off_axis(found, request, loaded)
     points = curve_rows(found, along=request.along, metric=request.metric)
-    table(points, "Every point of the curves.")
+    table(points, "Every point of the curves.", key="compare-points")
     if loaded.role is not DataRole.PRIVATE:
         save_buttons("curves", points, f"compare-{request.along}-curves")
     _doubts(found, request, loaded)
@@ -205,7 +205,7 @@ def _dots(request: CompareRequest, rows: pd.DataFrame, found: Sequence[Curve], l
     if lines:
         svg = draws_view(lines, drawn, metric=metric, key="draw-by-draw")
         dots = dot_rows(lines, metric=metric)
-        table(dots, f"Five of the {N_DOTS} dots of each algorithm.")
+        table(dots, f"Five of the {N_DOTS} dots of each algorithm.", key="compare-dots")
         if loaded.role is not DataRole.PRIVATE:
             save_buttons("draw-by-draw", dots, f"compare-{request.along}-draws", dots_file(svg))
 
@@ -227,7 +227,7 @@ def _differences(request: CompareRequest, rows: pd.DataFrame, found: Sequence[Cu
     chart(difference_figure(known, line_styles(verdicts), request.metric), words, key="differences")
     st.caption(MEANING)
     lines_of_table = difference_rows(known, request.metric)
-    table(lines_of_table, "Every difference with its probability.")
+    table(lines_of_table, "Every difference with its probability.", key="compare-differences")
     if loaded.role is not DataRole.PRIVATE:
         save_buttons("differences", lines_of_table, f"compare-{request.along}-differences")
 

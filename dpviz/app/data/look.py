@@ -57,6 +57,6 @@ def _show_one(looks: tuple[ColumnLook, ...], work: Prepared) -> None:
     look = looks[names.index(name)]
     if look.counts:
         chart(column_figure(look), column_sentence(look), key="look-chart")
-        table(column_rows(look), f"The cells of {look.name}.")
+        table(column_rows(look), f"The cells of {look.name}.", key="look")
     else:
         st.caption(f"Every cell of {literal(look.name)} is missing.")

@@ -95,7 +95,7 @@ class Desk:
         """A chart with its sentence, which is also its alt text, and a table that says the same."""
         chart(figure, words, key=f"{self.lesson}-{name}")
         st.markdown(words)
-        table(rows, words)
+        table(rows, words, key=f"{self.lesson}-{name}")
 
     def _options(self, name: str) -> dict[str, Any]:
         return {**linked(self.key(name)), "disabled": not self.may_move(name)}

@@ -32,7 +32,7 @@ def odds(epsilon: float) -> None:
         st.markdown(f"**{plain(words)}**")
     with right:
         chart(mechanisms.guesses_figure(epsilon), words, key="epsilon-odds")
-    table(mechanisms.guesses_rows(IN_THE_TABLE), "What every ε allows.")
+    table(mechanisms.guesses_rows(IN_THE_TABLE), "What every ε allows.", key="epsilon-odds")
 
 
 def others(epsilon: float) -> None:
@@ -43,7 +43,7 @@ def others(epsilon: float) -> None:
     st.markdown(f"**{plain(words)}**")
     chart(figures.deployments_figure(found, mine=epsilon), words, key="epsilon-others")
     st.caption(prose(TEXTS, "others"))
-    table(figures.deployment_rows(found), "Every entry of the registry.")
+    table(figures.deployment_rows(found), "Every entry of the registry.", key="epsilon-others")
 
 
 def auditor() -> None:

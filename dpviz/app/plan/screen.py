@@ -138,7 +138,7 @@ def _answer(search: _Search, answer: Answer, key: str) -> None:
 def _picture(search: _Search, answer: Answer, words: str) -> None:
     chart(drawn.search_figure(answer, search.along), words, key="plan-answer")
     st.caption(prose("plan", "marks"))
-    table(drawn.search_rows(answer, search.along), words)
+    table(drawn.search_rows(answer, search.along), words, key="plan-answer")
 
 
 def _check(search: _Search, reached: float, key: str) -> None:
@@ -190,7 +190,7 @@ def _three(found: Consequences, cursor: float, candidates: int) -> None:
     figure = three.consequences_figure(found, cursor=item.epsilon, candidates=candidates, above=found.majority)
     chart(figure, alt, key="plan-three")
     rows = three.consequence_rows(found, candidates=candidates, above=found.majority)
-    table(rows, alt)
+    table(rows, alt, key="plan-three")
     st.caption(
         f"{found.n_draws} trees per ε on one training set of {found.n_train:,} rows. Dotted: guessing the most frequent class, "
         "and guessing without the tree. A plan made of simulations, no promise about other rows."

@@ -103,5 +103,5 @@ def _draw(frames: tuple[Any, ...]) -> None:
         st.warning(plain(weaker), icon=":material/trending_down:")
     chart(backdoor_figure(curves), sentence, key="backdoor-figure")
     st.caption("Dots: measured, with 95% limits. Dotted: at most, proved with 95% confidence for all numbers of rows at once.")
-    table(backdoor_rows(curves), "Every measured point of the backdoor.")
+    table(backdoor_rows(curves), "Every measured point of the backdoor.", key="backdoor-figure")
     download("Download the backdoor (CSV)", lambda: frame_csv(curves), "backdoor.csv")

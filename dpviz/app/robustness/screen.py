@@ -78,7 +78,7 @@ def _curves(found: Sequence[Certified], request: RobustnessRequest, view: View, 
     st.markdown("\n".join(f"- {_verdict(item, view)}" for item in found))
     if any(is_noisy(item) and item.table.n_done < item.table.n_asked for item in found):
         st.caption("Some curves were stopped early: fewer draws, and less is proved.")
-    table(guarantee_rows(found, view.up_to), "Every curve at eleven numbers of poisoned rows.")
+    table(guarantee_rows(found, view.up_to), "Every curve at eleven numbers of poisoned rows.", key="robust-curves")
     _download(found, view, loaded)
 
 
@@ -129,7 +129,7 @@ def attacks(request: RobustnessRequest, found: Sequence[Certified], loaded: Load
         weaker = attacked_sentence(frame)
         if weaker:
             st.warning(plain(weaker), icon=":material/trending_down:")
-        table(attack_table(found, frame), "Every measured attack beside what is proved.")
+        table(attack_table(found, frame), "Every measured attack beside what is proved.", key="robust-attacked")
 
 
 def meaning() -> None:

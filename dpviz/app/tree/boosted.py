@@ -44,7 +44,7 @@ def _row(model: BoostedTrees, loaded: Loaded) -> None:
     steps = steps_of(model, row, _ask_score(model))
     st.markdown(plain(steps_sentence(steps)))
     chart(steps_figure(steps), f"{steps.unit} after each tree. {steps_sentence(steps)}", key="boosted-steps")
-    table(steps_rows(steps), "What each tree adds, and the total after it.")
+    table(steps_rows(steps), "What each tree adds, and the total after it.", key="boosted-steps")
 
 
 def _predicted(model: BoostedTrees, row: EncodedDataset, place: int) -> str:

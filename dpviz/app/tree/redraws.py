@@ -47,7 +47,7 @@ def _features(drawn: Redraws, loaded: Loaded) -> None:
     st.markdown(plain(sentence))
     if uses:
         chart(drawn_figures.feature_figure(loaded.schema, uses, drawn.n_done), sentence, key="redraws-features")
-        table(drawn_figures.feature_rows(loaded.schema, uses), sentence)
+        table(drawn_figures.feature_rows(loaded.schema, uses), sentence, key="redraws-features")
 
 
 def _player(drawn: Redraws, loaded: Loaded) -> None:

@@ -1,37 +1,27 @@
-"""The worst pair as a chart: how likely each data set makes the output, and the most that ε allows.
+"""The worst pair as two bars in HTML: how likely each data set makes the output, and the most that ε allows.
 
-Too much is hatched as well as coloured.
+Too much is hatched as well as coloured. The page needs no library of charts for two bars.
 """
 
 import math
+from html import escape
 
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.figures.audit.text import WITH, WITHOUT, chance_text, is_beyond, times
-from dpviz.figures.charts import NAMES, Figure, Rows, bar, chart, filled
-from dpviz.figures.theme import BLUE, SOUND, UNSOUND
-
-#: Below this, ticks would be rows of zeros; the bars carry their numbers anyway.
-SMALLEST_TICK = 1e-3
 
 
-def probability_figure(result: AuditResult) -> Figure:
+def chance_bars(result: AuditResult) -> str:
     """Two bars: how likely the output is on each data set, and a mark at what the claim allows for the likelier one."""
-    chances, beyond = _chances(result), is_beyond(result)
-    likelier = max(chances, key=chances.__getitem__)
-    top = chances[likelier]
-    axis = {"title": "probability of this tree", "tickformat": ".3~p", "range": [0, 1.45 * top], "nticks": 5}
-    axis |= {"showticklabels": top >= SMALLEST_TICK}
-    figure = chart(170, bargap=0.35, showlegend=False, xaxis=axis, yaxis=NAMES)
+    chances, limit = _chances(result), allowed_chance(result)
+    top = max(chances.values())
+    end = max(top, limit or 0.0)
+    bars = []
     for name, chance in chances.items():
-        style = filled(UNSOUND, "/") if beyond and chance == top else filled(BLUE)
-        words = chance_text(chance)
-        figure.add_bar(**bar(name, chance, f" {words} ", style), hovertemplate=f"{name}: {words}<extra></extra>")
-    limit = allowed_chance(result)
-    if limit is not None:
-        mark = {"symbol": "line-ns", "size": 46, "line": {"width": 3, "color": SOUND}}
-        words = f"most that the claim allows here: {chance_text(limit)}<extra></extra>"
-        figure.add_scatter(x=[limit], y=[likelier], mode="markers", marker=mark, hovertemplate=words, cliponaxis=False)
-    return figure
+        beyond = " dpa-beyond" if is_beyond(result) and chance == top else ""
+        mark = "" if limit is None or chance < top else f'<i class="dpa-limit" style="left:{100 * limit / end:.4g}%"></i>'
+        bar = f'<i class="dpa-bar{beyond}" style="width:{100 * chance / end:.4g}%"></i>'
+        bars.append(f"<span>{name}</span><div>{bar}{mark}</div><b>{chance_text(chance)}</b>")
+    return f'<div class="dpa-chances" role="img" aria-label="{escape(probability_sentence(result))}">{"".join(bars)}</div>'
 
 
 def _chances(result: AuditResult) -> dict[str, float]:
@@ -46,7 +36,7 @@ def allowed_chance(result: AuditResult) -> float | None:
 
 
 def probability_sentence(result: AuditResult) -> str:
-    """The chart in words."""
+    """The bars in words."""
     words = ", ".join(f"{name}: {chance_text(chance)}" for name, chance in _chances(result).items())
     limit = allowed_chance(result)
     allowed = "" if limit is None else f" The claim allows at most {_limit_text(limit)} on the likelier side."
@@ -54,15 +44,10 @@ def probability_sentence(result: AuditResult) -> str:
 
 
 def limit_note(result: AuditResult) -> str:
-    """What the mark in the chart means; empty where there is none."""
+    """What the mark beside the bars means; empty where there is none."""
     limit = allowed_chance(result)
     return "" if limit is None else f"Upright line: the most that the claim allows on the likelier side, {_limit_text(limit)}."
 
 
 def _limit_text(limit: float) -> str:
     return chance_text(limit) if limit else "0%"
-
-
-def probability_rows(result: AuditResult) -> Rows:
-    """The chart as a table."""
-    return [{"data set": name, "probability of this tree": chance_text(chance)} for name, chance in _chances(result).items()]

@@ -141,45 +141,37 @@ class TestSentences:
 
 class TestFigures:
     @pytest.mark.parametrize("name", EVERY)
-    def test_bars_are_as_long_as_the_probabilities(self, name: str) -> None:
-        figure = audit.probability_figure(EVERY[name])
-        bars = [trace for trace in figure.data if trace.type == "bar"]
-        assert tuple(bar.x[0] for bar in bars) == EVERY[name].worst_pair.probabilities  # type: ignore[union-attr]
-        assert [bar.y[0] for bar in bars] == ["without the row", "with the row"]
-        assert figure.layout.xaxis.range[1] > max(bar.x[0] for bar in bars)
+    def test_bars_are_as_long_as_the_probabilities_and_carry_their_numbers(self, name: str) -> None:
+        markup, chances = audit.chance_bars(EVERY[name]), EVERY[name].worst_pair.probabilities  # type: ignore[union-attr]
+        widths = [float(width) for width in re.findall(r'class="dpa-bar[^>]*width:(.*?)%', markup)]
+        assert [width * max(chances) for width in widths] == pytest.approx([chance * max(widths) for chance in chances], rel=1e-3)
+        assert re.findall(r"<span>(.*?)</span>", markup) == ["without the row", "with the row"]
+        numbers = re.findall(r"<b>(.*?)</b>", markup)
+        assert numbers == list(map(chance_text, chances))
+        assert all(number in audit.probability_sentence(EVERY[name]) for number in numbers)
 
     def test_the_mark_stands_at_what_the_claim_allows(self) -> None:
-        (mark,) = [trace for trace in audit.probability_figure(VIOLATED).data if trace.type == "scatter"]
-        assert mark.x[0] == pytest.approx(0.0016 * math.e)
-        assert mark.y[0] == "with the row"
+        _, likelier = audit.chance_bars(VIOLATED).split("with the row</span>")
+        (place,), (width,) = (re.findall(rf"{side}:(.*?)%", likelier) for side in ("left", "width"))
+        assert float(place) / float(width) == pytest.approx(0.0016 * math.e / VIOLATED.worst_pair.probabilities[1], rel=1e-3)  # type: ignore[union-attr]
         assert "1 in 230" in audit.limit_note(VIOLATED)
         assert audit.allowed_chance(IMPOSSIBLE) == 0
         assert "0%" in audit.limit_note(IMPOSSIBLE)
+
+    def test_a_mark_above_both_probabilities_stays_in_the_picture(self) -> None:
+        markup = audit.chance_bars(replace(HOLDS, worst_pair=pair(0.01, 0.011)))
+        assert 'class="dpa-limit" style="left:100%"' in markup
 
     def test_there_is_no_mark_where_the_claim_forbids_nothing(self) -> None:
         likely = replace(HOLDS, worst_pair=pair(0.5, 0.6))
         for result in (NONE, likely):
             assert audit.allowed_chance(result) is None
             assert audit.limit_note(result) == ""
-            assert all(trace.type == "bar" for trace in audit.probability_figure(result).data)
-
-    def test_ticks_are_left_out_where_they_would_be_rows_of_zeros(self) -> None:
-        tiny = replace(VIOLATED, worst_pair=pair(1e-9, 4e-9))
-        assert audit.probability_figure(tiny).layout.xaxis.showticklabels is False
-        assert audit.probability_figure(VIOLATED).layout.xaxis.showticklabels is True
+            assert "dpa-limit" not in audit.chance_bars(result)
 
     def test_only_too_much_is_hatched(self) -> None:
-        for name, hatched in (("holds", ["", ""]), ("unproven", ["", ""]), ("violated", ["", "/"]), ("bug", ["/", ""])):
-            found = audit.probability_figure(EVERY[name]).data
-            assert [bar.marker.pattern.shape for bar in found if bar.type == "bar"] == hatched
-
-    @pytest.mark.parametrize("name", EVERY)
-    def test_tables_say_what_the_charts_say(self, name: str) -> None:
-        result = EVERY[name]
-        chances = [row["probability of this tree"] for row in audit.probability_rows(result)]
-        bars = [trace for trace in audit.probability_figure(result).data if trace.type == "bar"]
-        assert chances == [bar.text[0].strip() for bar in bars]
-        assert all(chance in audit.probability_sentence(result) for chance in chances)
+        for name, hatched in (("holds", [""] * 2), ("unproven", [""] * 2), ("violated", ["", "yond"]), ("bug", ["yond", ""])):
+            assert re.findall(r'class="dpa-bar(?: dpa-be)?(.*?)"', audit.chance_bars(EVERY[name])) == hatched
 
 
 class TestTables:
