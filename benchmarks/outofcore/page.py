@@ -59,7 +59,7 @@ def out_of_core_page(found: Sequence[Measured], made: str, chart: str | None) ->
         "# Trees on tables larger than memory",
         f"{made} Random rows of {FEATURES} numbers and two classes in Parquet; `dpviz.encode_large`, then PF-tree of depth "
         f"{DEPTH} on its own grid, honest leaves and test included. "
-        f'"One pass" reads the same file once with Arrow and counts {FEATURES} '
+        f'"One pass" reads the same file once with Arrow as it comes (dpviz sets small buffers) and counts {FEATURES} '
         f"histograms of {BINS} equal-width bins with `bincount`. Each in a process of its own, by turns, the median of the "
         "turns; processor seconds, those of the system in brackets.",
         markdown_table(_HEAD, [_line(one) for one in found]),
@@ -116,6 +116,6 @@ def _on_paper() -> str:
         f"{DEPTH} times, once per level, and sends {sizes} kB, {sum(levels) / 1e3:,.0f} kB in all; then once for the leaves "
         f"({2 * 2**DEPTH * 2} counts). Out of core, bins take {ON_PAPER * FEATURES / 1e9:,.0f} GB on disk (values, where a "
         f"forest or the register needs them, {ON_PAPER * FEATURES * 8 / 1e9:,.0f} GB more), coins and nodes "
-        f"{3 * ON_PAPER / 1e9:,.0f} GB of memory and drawing the coins {8 * ON_PAPER / 1e9:,.0f} GB for a moment. Scores are "
-        f"exact integers up to {MOST_ROWS:,} rows. Processor time grows in proportion to the rows, as the chart shows."
+        f"{3 * ON_PAPER / 1e9:,.0f} GB of memory. Scores are exact integers up to "
+        f"{MOST_ROWS:,} rows. Processor time grows in proportion to the rows, as the chart shows."
     )

@@ -260,7 +260,7 @@ class RawTable:
             digest.update(np.ascontiguousarray(column.codes, dtype=np.int32).data)
         return digest.hexdigest()
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Column names in file order."""
         return tuple(column.name for column in self.columns)

@@ -20,6 +20,13 @@ def test_each_part_gets_its_share_of_the_rows(source):
     assert (errors < 0.1 * expected).all()  # so that a wrong share fails
 
 
+def test_coins_that_are_drawn_in_pieces_are_those_of_one_draw(monkeypatch):
+    whole = Coins(SHARES).flip(1000, source=Simulation(3))
+    monkeypatch.setattr("dpviz.privacy.coins._AT_ONCE", 7)
+    np.testing.assert_array_equal(Coins(SHARES).flip(1000, source=Simulation(3)), whole)
+    assert len(set(Coins(SHARES).flip(1000, source=ExactNoise())[6::7].tolist())) == 3
+
+
 def test_neighbouring_coins_are_independent():
     parts = Coins((0.5,)).flip(100_000, source=Simulation(1))
     assert abs(np.mean(parts[1:] == parts[:-1]) - 0.5) < 0.01

@@ -223,15 +223,15 @@ MUTANTS = (
     Mutant(
         "coins of a release from a fixed seed",
         "dpviz/privacy/coins.py",
-        "return self._parts(secure_uniforms(n_rows))",
+        "return self._parts(n_rows, secure_uniforms)",
         "return self.sample(n_rows, np.random.default_rng(0))",
         ("tests/privacy/test_coins.py::test_coins_of_a_release_never_repeat_and_know_no_position",),
     ),
     Mutant(
         "coins by position",
         "dpviz/privacy/coins.py",
-        "return self._parts(secure_uniforms(n_rows))",
-        "return self._parts(np.arange(n_rows) / max(n_rows, 1))",
+        "return self._parts(n_rows, secure_uniforms)",
+        "return self._parts(n_rows, lambda n: np.arange(n) / n)",
         ("tests/privacy/test_coins.py::test_coins_of_a_release_never_repeat_and_know_no_position",),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import TableError
 from dpviz.installation import require_extra
@@ -20,6 +20,9 @@ from dpviz.training.counting.on_disk import ROWS_AT_ONCE
 if TYPE_CHECKING:
     import pyarrow as pa
 
+#: A buffer per column, which is used again; otherwise whole columns of a row group come into memory that is new each time.
+_BUFFERED: dict[str, Any] = {"pre_buffer": False, "buffer_size": 1 << 18}
+
 
 def parquet_pieces(path: Path, reading: Reading) -> Pieces:
     """A Parquet file; raises TableError."""
@@ -34,7 +37,7 @@ def parquet_pieces(path: Path, reading: Reading) -> Pieces:
 
     def read(step: Progress) -> Iterator[RawTable]:
         done = 0
-        with in_our_words("Parquet file"), pq.ParquetFile(path, read_dictionary=texts) as file:
+        with in_our_words("Parquet file"), pq.ParquetFile(path, **_BUFFERED, read_dictionary=texts) as file:
             for group in range(file.num_row_groups):  # of several at once every column would be held packed
                 for batch in file.iter_batches(ROWS_AT_ONCE, [group], list(wanted), use_threads=False):
                     step(done / n_rows)
