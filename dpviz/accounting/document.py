@@ -1,7 +1,7 @@
 """A ledger as entries of a JSON document, and back: what a file says was done is composed again, not believed."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from itertools import groupby
 from typing import Any, get_args
@@ -50,9 +50,5 @@ def _nested(steps: Sequence[tuple[tuple[str, ...], Spend]], depth: int, where: s
         return steps[0][1]
     if any(len(place) == depth for place, _ in steps) or len({place[depth].isdigit() for place, _ in steps}) > 1:
         raise wrong("The paths of the steps contradict each other.", where)
-    inside = tuple(_nested(list(group), depth + 1, where) for _, group in _by_part(steps, depth))
+    inside = tuple(_nested(list(group), depth + 1, where) for _, group in groupby(steps, key=lambda step: step[0][depth]))
     return Sequential(inside) if not steps or steps[0][0][depth].isdigit() else Parallel(inside)
-
-
-def _by_part(steps: Sequence[tuple[tuple[str, ...], Spend]], depth: int) -> Iterator[Any]:
-    return groupby(steps, key=lambda step: step[0][depth])

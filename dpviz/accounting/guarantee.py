@@ -125,17 +125,13 @@ def split_budget(epsilon: float, weights: tuple[float, ...]) -> tuple[float, ...
 
     The smallest positive share takes what rounding leaves over, rounded down, so that the composed total prints as `epsilon`.
     """
-    _check_split(epsilon, weights)
+    if not (epsilon >= 0 and math.isfinite(epsilon)):
+        raise ParameterError("split_budget", "epsilon", epsilon, "finite and not negative")
+    if not (all(weight >= 0 and math.isfinite(weight) for weight in weights) and any(weights)):
+        raise ParameterError("split_budget", "weights", weights, "finite and not negative, at least one above 0")
     total = sum(map(Fraction, weights))
     shares = [round_down(Fraction(epsilon) * Fraction(weight) / total) for weight in weights]
     smallest = min((i for i, weight in enumerate(weights) if weight > 0), key=weights.__getitem__)
     rest = sum((Fraction(share) for i, share in enumerate(shares) if i != smallest), Fraction(0))
     shares[smallest] = round_down(Fraction(epsilon) - rest)
     return tuple(shares)
-
-
-def _check_split(epsilon: float, weights: tuple[float, ...]) -> None:
-    if not (epsilon >= 0 and math.isfinite(epsilon)):
-        raise ParameterError("split_budget", "epsilon", epsilon, "finite and not negative")
-    if not (all(weight >= 0 and math.isfinite(weight) for weight in weights) and any(weights)):
-        raise ParameterError("split_budget", "weights", weights, "finite and not negative, at least one above 0")

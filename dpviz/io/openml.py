@@ -21,7 +21,7 @@ def is_offline() -> bool:
 
 
 def fetch_openml(name: str, *, version: int | str = "active", stop: Stop | None = None) -> RawTable:
-    """Download a table.
+    """Download a table. A note says which column OpenML suggests as the target.
 
     Raises DpvizError without a network, where it is switched off, and for no such table; TableError for a table dpviz cannot use,
     a too large one for example; Cancelled once `stop` says so.
@@ -29,11 +29,6 @@ def fetch_openml(name: str, *, version: int | str = "active", stop: Stop | None 
     `name`: its name on OpenML, such as "adult".
     `version`: int or "active"; a number, or the version OpenML marks as active.
     `stop`: checked before and after the download, which cannot be interrupted itself.
-
-    Returns
-    -------
-    RawTable
-        A note says which column OpenML suggests as the target.
     """
     if is_offline():
         remedy = f"Unset {VARIABLE}, or choose a sample or a file instead."

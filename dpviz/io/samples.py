@@ -19,20 +19,12 @@ from dpviz.table.schema import NumericFeature, Schema
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A table that comes with dpviz.
+    """A table that comes with dpviz."""
 
-    Attributes
-    ----------
-    name, title, description : str
-        For code, for a list, and one sentence for people.
-    role : DataRole
-        Simulated rows describe nobody; public ones are published already.
-    """
-
-    name: str
-    title: str
-    role: DataRole
-    description: str
+    name: str  #: For code
+    title: str  #: For a list
+    role: DataRole  #: Simulated rows describe nobody; public ones are published already
+    description: str  #: One sentence for people
 
 
 _SIMULATED, _PUBLIC = DataRole.SIMULATED, DataRole.PUBLIC

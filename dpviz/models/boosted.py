@@ -22,20 +22,12 @@ from dpviz.table.schema import CategoricalFeature, NumericTarget
 
 @dataclass(frozen=True, eq=False)
 class BoostedTrees(OfPackedTrees):
-    """Packed trees with a value at every leaf; the values of the leaves that a row reaches add up.
-
-    Attributes
-    ----------
-    splits : PackedTrees
-    values : ndarray of shape (n_leaves,), float64
-        In the order of `splits.leaves`, already multiplied by the learning rate.
-    initial : float
-        What every score starts from.
-    """
+    """Packed trees with a value at every leaf; the values of the leaves that a row reaches add up."""
 
     splits: PackedTrees
+    #: Shape (n_leaves,), float64. In the order of `splits.leaves`, already multiplied by the learning rate.
     values: np.ndarray
-    initial: float
+    initial: float  #: What every score starts from
 
     kind = "boosted"
 

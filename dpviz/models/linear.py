@@ -49,11 +49,11 @@ class LinearModel:
 
 def unit_columns(data: EncodedDataset) -> np.ndarray:
     """All features scaled to 0 .. 1, float64 of shape (n_rows, n_features)."""
-    return np.column_stack([_unit(*pair) for pair in zip(data.schema.features, data.columns, strict=True)])
+    return np.column_stack([height(*pair) for pair in zip(data.schema.features, data.columns, strict=True)])
 
 
-def _unit(feature: Feature, column: np.ndarray) -> np.ndarray:
-    """Position in the declared range, or in the declared order of the categories (0 when there is one only)."""
+def height(feature: Feature, column: np.ndarray) -> np.ndarray:
+    """Position in the declared range, or in the declared order of the categories (0 when there is one only), from 0 to 1."""
     if isinstance(feature, NumericFeature):
         return (column.astype(np.float64) - feature.low) / (feature.high - feature.low)
     return column / max(len(feature.categories) - 1, 1)

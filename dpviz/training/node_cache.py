@@ -65,16 +65,10 @@ BUDGET = Budget(64_000_000)
 
 
 class NodeCache(Generic[N]):
-    """Child nodes that earlier fits of a sweep counted, as long as the budget has room; the rest is counted again.
-
-    Attributes
-    ----------
-    held : int
-        Numbers that its nodes hold once all has been counted.
-    """
+    """Child nodes that earlier fits of a sweep counted, as long as the budget has room; the rest is counted again."""
 
     def __init__(self, budget: Budget = BUDGET) -> None:
-        self.held = 0
+        self.held = 0  #: Numbers that its nodes hold once all has been counted
         self._budget = budget
         # a node in a key stays alive, so no other node is taken for it
         self._known: dict[tuple[N, int, bytes], tuple[N, N]] = {}

@@ -20,7 +20,7 @@ def one_against_rest_grid(schema: Schema, groups: dict[str, np.ndarray], name: s
     def of(feature: NumericFeature | CategoricalFeature) -> FeatureCandidates:
         if isinstance(feature, CategoricalFeature):
             return _categories(len(feature.categories))
-        return _groups(groups[feature.name], feature.high) if feature.name in groups else _nothing()
+        return _groups(groups[feature.name], feature.high) if feature.name in groups else FeatureCandidates(1, np.empty(0))
 
     return CandidateGrid(schema, tuple(map(of, schema.features)), name, is_reused=not groups)
 
@@ -38,10 +38,6 @@ def _groups(ends: np.ndarray, high: float) -> FeatureCandidates:
     if len(ends) > 1:
         starts[-1], stops[-1] = 0, len(cuts)
     return FeatureCandidates(len(cuts) + 1, cuts, starts, stops)
-
-
-def _nothing() -> FeatureCandidates:
-    return FeatureCandidates(1, np.empty(0))
 
 
 def group_ends(column: np.ndarray, size: int) -> np.ndarray:

@@ -54,12 +54,10 @@ class Enumeration:
                 self._position = 0
                 value = run()
                 walked += 1
-                _refuse_more_than(
-                    most,
-                    walked
-                    if walked > 1
-                    else math.prod(int(np.count_nonzero(distribution)) for distribution in self._distributions),
-                )
+                expected = math.prod(map(int, map(np.count_nonzero, self._distributions))) if walked == 1 else walked
+                if expected > most:
+                    what = f"A run of this learner can go more than {most:,.0f} ways."
+                    raise NotEnumerable(what, remedy="Use a smaller universe, or audit it by sampling.")
                 chances = (distribution[outcome] for distribution, outcome in zip(self._distributions, self._path, strict=True))
                 yield value, float(np.prod(np.fromiter(chances, dtype=np.float64)))
                 if not self._advance():
@@ -86,10 +84,3 @@ def _distribution(mechanism: Any, values: Any) -> np.ndarray:
             remedy="Declare the distribution of the learner's step, or audit it by sampling.",
         )
     return np.asarray(mechanism.probabilities(values))
-
-
-def _refuse_more_than(most: float, paths: int) -> None:
-    if paths > most:
-        raise NotEnumerable(
-            f"A run of this learner can go more than {most:,.0f} ways.", remedy="Use a smaller universe, or audit it by sampling."
-        )

@@ -76,14 +76,10 @@ def present(data: EncodedDataset, seed: int) -> tuple[EncodedDataset, np.ndarray
 def score_at(model: Model, rows: EncodedDataset) -> np.ndarray:
     """How much the model is for class 1 (or the number it predicts) at each row, float64 of shape (n_rows,)."""
     if isinstance(rows.schema.target, ClassTarget):
-        for_class = model.votes(rows) if isinstance(model, Voting) else getattr(model, "scores", _no_scores)(rows)
+        for_class = model.votes(rows) if isinstance(model, Voting) else getattr(model, "scores", lambda rows: None)(rows)
         if for_class is not None:
             return np.asarray(for_class if for_class.ndim == 1 else for_class[:, 1] - for_class[:, 0], dtype=np.float64)
     return np.asarray(model.predict(rows), dtype=np.float64)
-
-
-def _no_scores(rows: EncodedDataset) -> None:
-    return None
 
 
 @dataclass(frozen=True)

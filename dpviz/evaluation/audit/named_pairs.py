@@ -7,7 +7,7 @@ holds the same rows in both data sets and gets its likeliest subtree.
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -87,13 +87,10 @@ def small_pair(task: str = "classes") -> Pair:
 
 def canary_pair(data: EncodedDataset) -> Pair:
     """`data`, and `data` with a canary: the rarest category or the farther end of each range, and the rarest class."""
-    columns = tuple(np.append(column, _outlying(feature, column)).astype(column.dtype) for feature, column in _parts(data))
+    pairs = zip(data.schema.features, data.columns, strict=True)
+    columns = tuple(np.append(column, _outlying(feature, column)).astype(column.dtype) for feature, column in pairs)
     target = np.append(data.target, _outlying(data.schema.target, data.target)).astype(data.target.dtype)
     return data, EncodedDataset(data.schema, columns, target)
-
-
-def _parts(data: EncodedDataset) -> Iterator[tuple[NumericFeature | CategoricalFeature, np.ndarray]]:
-    return zip(data.schema.features, data.columns, strict=True)
 
 
 def _outlying(about: NumericFeature | CategoricalFeature | ClassTarget | NumericTarget, values: np.ndarray) -> float:

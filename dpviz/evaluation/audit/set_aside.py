@@ -112,7 +112,9 @@ def _trees(tables: Tables, levels: list[Level], depth: int, reached: np.ndarray)
         if outcome.goes_left is None:
             assert outcome.ends is not None
             assert not isinstance(outcome.ends, dict)
-            yield _finished(tables.kinds, outcome.ends, reached, log_chance)
+            tree = Tree(tables.kinds.schema, outcome.ends)
+            leaf = np.where(reached, tree.leaf_of_rows(tables.kinds), -1)
+            yield _Listed(outcome.ends, leaf, log_chance, tree.n_leaves)
             continue
         assert outcome.rule is not None
         rights = list(_trees(tables, levels, depth + 1, reached & ~outcome.goes_left))
@@ -123,11 +125,6 @@ def _trees(tables: Tables, levels: list[Level], depth: int, reached: np.ndarray)
                 yield _Listed(
                     Branch(outcome.rule, left.node, right.node, outcome.halves), leaf, chance, left.n_leaves + right.n_leaves
                 )
-
-
-def _finished(kinds: EncodedDataset, ends: Node, reached: np.ndarray, log_chance: np.ndarray) -> _Listed:
-    tree = Tree(kinds.schema, ends)
-    return _Listed(ends, np.where(reached, tree.leaf_of_rows(kinds), -1), log_chance, tree.n_leaves)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,11 +178,12 @@ class _Mixture:
     def _probabilities(self, index: int, spot: np.ndarray, grid: np.ndarray) -> np.ndarray:
         """Of every output on a table: shape (n_trees, then the places on the grid of each part)."""
         total: np.ndarray | float = 0.0
-        for grown, counted, weights in _divided(tuple(self.tables.counts[index].tolist()), self._shares):
+        shares = tuple(aside.share for aside in self.aside)
+        for grown, counted, weights in _divided(tuple(self.tables.counts[index].tolist()), shares):
             noisy = [self._law(aside, spot, grid, part) for aside, part in zip(self.aside, counted, strict=True)]
             letters = "bcd"[: len(noisy)]
             mixed = np.einsum(f"a,{','.join('a' + letter for letter in letters)}->{letters}", weights, *noisy)
-            total = total + np.multiply.outer(self.chances[self._number(grown)], mixed)
+            total = total + np.multiply.outer(self.chances[self._numbers[grown]], mixed)
         return np.asarray(total)
 
     def _law(self, aside: Aside, spot: np.ndarray, grid: np.ndarray, part: np.ndarray) -> np.ndarray:
@@ -197,16 +195,9 @@ class _Mixture:
             return _sums_law(aside, self.tables.kinds, root.halves.median, part, grid[None, :, :] - (part @ spot)[:, None, :])
         return GeometricNoise(aside.epsilon).pmf(grid[None, :, :] - (part @ spot)[:, None, :]).prod(axis=2)
 
-    @property
-    def _shares(self) -> tuple[float, ...]:
-        return tuple(aside.share for aside in self.aside)
-
     @cached_property
     def _numbers(self) -> dict[tuple[int, ...], int]:
         return {tuple(row): number for number, row in enumerate(self.tables.counts.tolist())}
-
-    def _number(self, grown: tuple[int, ...]) -> int:
-        return self._numbers[grown]
 
     def _found(
         self, ratio: float, pair: tuple[int, int], number: int, counted: list[np.ndarray], chances: tuple[float, float]

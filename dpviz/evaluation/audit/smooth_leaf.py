@@ -47,7 +47,10 @@ def flip_probability(rule: Rule, epsilon: float, gaps: np.ndarray) -> np.ndarray
 
 def log_flip(rule: Rule, epsilon: float, gaps: np.ndarray) -> np.ndarray:
     """The natural logarithm of `flip_probability`, exact far beyond the range of floats."""
-    _check(rule, epsilon)
+    if rule not in RULES:
+        raise ParameterError("smooth_leaf", "rule", rule, f"one of {', '.join(map(repr, RULES))}")
+    if not 0 < epsilon <= 100:
+        raise ParameterError("smooth_leaf", "epsilon", epsilon, "a number above 0 and up to 100")
     gaps = np.asarray(gaps, dtype=np.float64)
     if rule == "permute-and-flip":
         return math.log(0.5) - epsilon * gaps
@@ -92,10 +95,3 @@ def delta_needed(rule: Rule, epsilon: float, most: int = 100_000) -> tuple[float
     gap = int(excess.argmax())
     rounding = 1e-15
     return (float(excess[gap]), int(gaps[gap])) if excess[gap] > rounding else (0.0, 0)
-
-
-def _check(rule: str, epsilon: float) -> None:
-    if rule not in RULES:
-        raise ParameterError("smooth_leaf", "rule", rule, f"one of {', '.join(map(repr, RULES))}")
-    if not 0 < epsilon <= 100:
-        raise ParameterError("smooth_leaf", "epsilon", epsilon, "a number above 0 and up to 100")

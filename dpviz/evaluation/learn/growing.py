@@ -118,7 +118,9 @@ def growing_tree(epsilon: float, seed: int, steps: int) -> GrowingTree:
         if goes_left is not None:
             waiting += [(path + "L", rows[goes_left[rows]]), (path + "R", rows[~goes_left[rows]])]
     upcoming = tuple(_grow(epsilon, seed, path, rows)[0].without_draw() for path, rows in waiting)
-    return GrowingTree(Tree(_with_waiting(data.schema), _node(data, keys, "")), tuple(nodes), upcoming)
+    target = ClassTarget(data.schema.target.name, (*data.schema.classes, WAITING))
+    tree = Tree(Schema(data.schema.features, target, data.schema.n_public), _node(data, keys, ""))
+    return GrowingTree(tree, tuple(nodes), upcoming)
 
 
 def _grow(epsilon: float, seed: int, path: str, rows: np.ndarray) -> tuple[Grown, Any]:
@@ -145,10 +147,6 @@ def _words(schema: Schema, key: Any) -> str:
             return f"{rule_in_words(schema, rule)}? yes: {schema.classes[left]}, no: {schema.classes[right]}"
         case rule:
             return f"{rule_in_words(schema, rule)}?"
-
-
-def _with_waiting(schema: Schema) -> Schema:
-    return Schema(schema.features, ClassTarget(schema.target.name, (*schema.classes, WAITING)), schema.n_public)
 
 
 def _node(data: EncodedDataset, keys: dict[str, Any], path: str) -> Node:

@@ -107,11 +107,7 @@ def consequences_steps(
     `draws`: trees per epsilon.
     `beta`: all certificates together fail with at most this probability.
     `stop`: asked between epsilons; those done so far are kept, at least one.
-
-    Yields
-    ------
-    Consequences
-        With one epsilon more each time.
+    Yields them with one epsilon more each time.
     """
     train, test = world.draw(setup.n_rows, seed=seed_from(seed, 0))
     asked = {name: value for name, value in {**setup.settings, **setup.params}.items() if name != "epsilon"}

@@ -105,6 +105,7 @@ def plan_steps(
 ) -> Iterator[Answer]:
     """What is known about the least epsilon, fewest rows, or deepest tree that reaches a goal, ever more sharply.
 
+    The last answer is complete unless the search was stopped.
     Raises ParameterError, SchemaError, WrongTask or DpvizError for invalid arguments.
 
     `world`: simulated or public rows.
@@ -113,11 +114,6 @@ def plan_steps(
     `confidence`: probability that every statement of the answer is right, provided that success never becomes less likely along
     the ladder. Statements about a single place do not need this assumption.
     `workers`: the first look is taken in this process where rows are few: others take longer to start.
-
-    Yields
-    ------
-    Answer
-        The last one is complete unless the search was stopped.
     """
     places = tuple(ladder_of(along) if ladder is None else ladder)
     require_classes(world.schema, "A plan")

@@ -107,11 +107,7 @@ def answers(
     `draw`: callable (positions, count, before) -> ndarray of shape (n_positions, count); `count` fresh outcomes at each of the
     positions, where `before` were already made.
     `stop`: asked between stages; the result so far is the last.
-
-    Yields
-    ------
-    Answer
-        After every stage; the last one is complete unless the search was stopped.
+    Yields an answer after every stage; the last one is complete unless the search was stopped.
     """
     if not ladder:
         raise ParameterError("a search", "ladder", ladder, "at least one place")

@@ -13,6 +13,7 @@ import numpy as np
 
 from dpviz.errors import DpvizError, ParameterError, SchemaError
 from dpviz.evaluation.checks import require_classes
+from dpviz.models.linear import height
 from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.randomness import generator, seed_from
 from dpviz.table.dataset import EncodedDataset
@@ -170,17 +171,10 @@ def stand_in(schema: Schema, *, n_rows: int, seed: int) -> EncodedDataset:
         return plant(schema, n_rows=n_rows, strength=0.6, seed=seed).draw(seed=seed)[0]
     rng, target = generator(seed), schema.target
     columns = tuple(_drawn(feature, {}, n_rows, rng) for feature in schema.features)
-    heights = [_height(feature, column) for feature, column in zip(schema.features, columns, strict=True)]
+    heights = [height(feature, column) for feature, column in zip(schema.features, columns, strict=True)]
     share = 0.7 * np.mean(heights, axis=0) + 0.3 * rng.random(n_rows)
     values = target.low + (target.high - target.low) * share
     return EncodedDataset(replace(schema, n_public=n_rows, read_from_data=()), columns, values)
-
-
-def _height(feature: Feature, column: np.ndarray) -> np.ndarray:
-    """Where each value lies between the lowest and the highest there can be, from 0 to 1."""
-    if isinstance(feature, CategoricalFeature):
-        return column / max(1, len(feature.categories) - 1)
-    return (column - feature.low) / (feature.high - feature.low or 1.0)
 
 
 def marginals_of(data: EncodedDataset, bins: int = 20) -> Marginals:

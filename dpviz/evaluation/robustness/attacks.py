@@ -124,11 +124,8 @@ def attack_curve(
     `**how`: seed, workers, progress, stop and the learner's own parameters, as for `draw`. After a stop the numbers of rows done
     so far are returned.
 
-    Returns
-    -------
-    DataFrame
-        Columns attack, learner, epsilon, poisoned_rows, poisoned_share, accuracy, low, high, n_draws. `low` and `high` limit
-        the mean over the learner's noise (equal for a learner without noise).
+    Columns: attack, learner, epsilon, poisoned_rows, poisoned_share, accuracy, low, high, n_draws. `low` and `high` limit the
+    mean over the learner's noise (equal for a learner without noise).
     """
     import pandas as pd
 

@@ -140,12 +140,9 @@ def backdoor_curve(
     `seed`, `progress`, `**how`: also workers, stop and the learner's own parameters, as for `draw`. After a stop the numbers of
     rows done so far are returned.
 
-    Returns
-    -------
-    DataFrame
-        Columns learner, epsilon, poisoned_rows, poisoned_share, success (mean share of triggered source rows predicted as the
-        wanted class), success_low, success_high (its limits), accuracy (clean test rows), published, tight, tight_high (upper
-        bounds on success: Corollary 3, tight, tight with confidence; NaN where nothing is claimed or proved), n_draws.
+    Columns: learner, epsilon, poisoned_rows, poisoned_share, success (mean share of triggered source rows predicted as the wanted
+    class), success_low, success_high (its limits), accuracy (clean test rows), published, tight, tight_high (upper bounds on
+    success: Corollary 3, tight, tight with confidence; NaN where nothing is claimed or proved), n_draws.
     """
     import pandas as pd
 

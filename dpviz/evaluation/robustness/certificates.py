@@ -110,11 +110,8 @@ def certified_rows(votes: np.ndarray) -> np.ndarray:
 
     `votes`: shape (n_rows, n_classes); the prediction is the class with the most votes, the lowest code among equals.
 
-    Returns
-    -------
-    ndarray of shape (n_rows,), int64
-        min over c' != c of floor((n_c - n_c' - [c' < c]) / 2). Source: Levine & Feizi 2021, Theorem 1. A voter without rows
-        abstains; a row makes it vote, which moves a gap by one instead of two, so the bound covers it.
+    Per row, int64 of shape (n_rows,): min over c' != c of floor((n_c - n_c' - [c' < c]) / 2). Source: Levine & Feizi 2021,
+    Theorem 1. A voter without rows abstains; a row makes it vote, moving a gap by one instead of two: the bound covers it.
     """
     votes = votes.astype(np.int64)
     chosen = votes.argmax(axis=1)

@@ -83,7 +83,7 @@ def golden_rows(model: Model, *, random_rows: int = RANDOM_ROWS, seed: int = 0) 
     about, defined_everywhere = _about_splits(model, rng)
     rows = list(dict.fromkeys([*about, *random_cells(model.schema, special, random_rows, rng)]))
     if not defined_everywhere:
-        rows = [row for row in rows if _has_value(model.schema, row)]
+        rows = [row for row in rows if all(map(_is_encoded, model.schema.features, row))]
     return GoldenRows(model.schema, tuple(rows), predictions(model, rows), chances(model, rows))
 
 
@@ -143,25 +143,16 @@ def _about_splits(model: Model, rng: np.random.Generator) -> tuple[list[Row], bo
     except NotExported:
         return _one_at_a_time(model.schema), False
     placed = [item for tree in function.trees for item in _placed(tree, ())]
-    chosen = placed if len(placed) <= MOST_SPLITS else [placed[k] for k in _evenly(len(placed))]
-    about = (row for split, path in chosen for row in _rows_at(function, split, path, rng))
+    few = placed if len(placed) <= MOST_SPLITS else [placed[k] for k in np.linspace(0, len(placed) - 1, MOST_SPLITS).astype(int)]
+    about = (row for split, path in few for row in _rows_at(function, split, path, rng))
     return [*_one_at_a_time(model.schema), *about], True
 
 
-def _has_value(schema: Schema, row: Row) -> bool:
-    """False where `encode` would drop the row: a missing or unknown cell that the schema has no stand-in for."""
-    pairs = zip(schema.features, row, strict=True)
-    return all(_is_encoded(feature, cell) for feature, cell in pairs)
-
-
 def _is_encoded(feature: Feature, cell: Cell) -> bool:
+    """False where `encode` would drop the row: a missing or unknown cell that the schema has no stand-in for."""
     if cell is None or is_code(feature, cell):
         return feature.missing_as is not None
     return isinstance(feature, NumericFeature) or cell in feature.category_of or feature.unknown_as is not None
-
-
-def _evenly(count: int) -> list[int]:
-    return np.linspace(0, count - 1, MOST_SPLITS).astype(int).tolist()
 
 
 def _one_at_a_time(schema: Schema) -> list[Row]:

@@ -10,10 +10,6 @@ from dpviz.table.schema import Schema
 from dpviz.version import VERSION
 
 
-def _run(content: str, _schema: Schema, rows: Sequence[Row]) -> list[str | float]:
-    return list(predictions(model_from_json(content), rows))
-
-
 def _chances(content: str, _schema: Schema, rows: Sequence[Row]) -> list[list[float]]:
     found = chances(model_from_json(content), rows)
     return [] if found is None else found.tolist()
@@ -26,7 +22,7 @@ _JSON = Target(
     mime="application/json",
     about="Everything: rules, labels, schema, settings, ledger, claim and disclosures. dpviz reads it back.",
     write=lambda given: given.text,
-    run=_run,
+    run=lambda content, _schema, rows: list(predictions(model_from_json(content), rows)),
     run_chances=_chances,
     gives_chances=lambda given: given.golden.chances is not None,
     ran_in=lambda: f"dpviz {VERSION}, read back",

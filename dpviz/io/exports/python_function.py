@@ -146,7 +146,8 @@ def _helpers(schema: Schema) -> Iterator[str]:
 
 
 def _leaf(function: Function, end: End) -> str:
-    answer = _literal(function.answer(end))
+    said = function.answer(end)
+    answer = ascii(said) if isinstance(said, str) else repr(said)
     return f"{answer}, ({', '.join(map(repr, end.shares))})" if function.chances == "leaf" and end.shares else answer
 
 
@@ -232,10 +233,6 @@ def _condition(asked: Condition, name: str) -> str:
 
 def _tuple(names: Sequence[str]) -> str:
     return f"({', '.join(map(ascii, names))}{',' if len(names) == 1 else ''})"
-
-
-def _literal(answer: str | float) -> str:
-    return ascii(answer) if isinstance(answer, str) else repr(answer)
 
 
 def _run(content: str, schema: Schema, rows: Sequence[Row], answer: str = _ANSWER) -> list[Any]:

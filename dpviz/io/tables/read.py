@@ -52,23 +52,11 @@ def read_table(
         Text (.csv, .tsv, as `read_csv` reads it), Excel (.xlsx), Parquet, Feather, Stata (.dta) or SPSS (.sav), each also
         packed as .gz, .zst, or .zip with one file. Private rows. The first bytes tell the kind; where `names` are given, the
         ending of the name does, because the first bytes belong to a row.
-    name : str, optional
-        What messages call the table; the file name by default.
-    names : sequence of str, optional
-        Column names of text or of a sheet without a header. By default the first line holds them.
-    delimiter, encoding : str, optional
-        Of text; see `read_csv`.
     sheet : str or int, optional
         Name or place (from 1) of the sheet; needed where a workbook shows several.
-    rename_duplicates : bool
-        True tells columns of text or of a sheet that have the same name apart: "age", "age (2)".
-    max_bytes, max_rows, max_columns : int
-        Limits, checked before memory is spent; `max_bytes` holds before and after unpacking. By default they follow from the
-        memory there is (`dpviz.io.limits`).
-    progress : callable (share in [0, 1]), optional
-        Told how much of the lines or columns is read.
-    stop : callable or Event, optional
-        Ends the reading with Cancelled.
+    name, names, delimiter, encoding, rename_duplicates, max_bytes, max_rows, max_columns, progress, stop
+        As for `read_csv`; `names` and `rename_duplicates` of text or of a sheet, `delimiter` and `encoding` of text, `progress`
+        of lines or columns.
 
     Raises
     ------

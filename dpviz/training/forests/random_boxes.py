@@ -113,7 +113,7 @@ class _Drawing:
         chosen = UniformChoice().release(len(free), source=self.source, part="node", level=level)
         feature = free[chosen.value]
         below, above = self._cut(box[feature], level)
-        left, right = (self.node(_with(box, feature, side), level + 1) for side in (below, above))
+        left, right = (self.node((*box[:feature], side, *box[feature + 1 :]), level + 1) for side in (below, above))
         return _Drawn(level, chosen.event, _rule(self.schema.features[feature], feature, below), (left, right))
 
     def _cut(self, side: Side, level: int) -> tuple[Side, Side]:
@@ -123,10 +123,6 @@ class _Drawing:
             return replace(side, high=point), replace(side, low=point)
         cut = UniformChoice().release(int(side.high - side.low), source=self.source, part="node", level=level).value
         return replace(side, high=side.low + cut), replace(side, low=side.low + cut + 1)
-
-
-def _with(box: Box, feature: int, side: Side) -> Box:
-    return (*box[:feature], side, *box[feature + 1 :])
 
 
 def _rule(declared: Feature, feature: int, below: Side) -> Rule:
