@@ -31,7 +31,8 @@ def rows_to_explore() -> Loaded:
     if now.role is not DataRole.PRIVATE:
         return now
     if st.session_state.get(AGREED) == now.data.identity:
-        _say_private()
+        st.warning(prose("private", "looking"), icon=":material/lock:")
+        st.button("Back to simulated rows", icon=":material/science:", on_click=st.session_state.pop, args=(AGREED, None))
         return now
     try:
         data = _stand_in(repr(now.schema), now.schema)
@@ -44,19 +45,12 @@ def rows_to_explore() -> Loaded:
 
 
 def _ask(now: Loaded) -> None:
-    words = prose("private", "simulated")
-    st.info(words, icon=":material/science:")
+    st.info(prose("private", "simulated"), icon=":material/science:")
     st.button("Explore the private rows instead", icon=":material/lock_open:", on_click=_agree, args=(now.data.identity,))
 
 
 def _agree(identity: str) -> None:
     st.session_state[AGREED] = identity
-
-
-def _say_private() -> None:
-    words = prose("private", "looking")
-    st.warning(words, icon=":material/lock:")
-    st.button("Back to simulated rows", icon=":material/science:", on_click=st.session_state.pop, args=(AGREED, None))
 
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner=False)

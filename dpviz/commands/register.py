@@ -126,16 +126,12 @@ def _list(args: Namespace, register: ReleaseRegister) -> None:
     if args.out is None:
         _show(register)
     else:
-        _export(register, args.out, force=args.force)
-
-
-def _export(register: ReleaseRegister, out: Path, *, force: bool) -> None:
-    write = _WRITERS.get(out.suffix.lower())
-    if write is None:
-        raise DpvizError("The format is not known.", where=str(out), remedy="Give a name that ends in .csv or .json.")
-    check_output(out, force=force, inputs=[register.path])
-    write_whole(out, write(register), force=force)
-    console.done(f"Wrote {out}.")
+        write = _WRITERS.get(args.out.suffix.lower())
+        if write is None:
+            raise DpvizError("The format is not known.", where=str(args.out), remedy="Give a name that ends in .csv or .json.")
+        check_output(args.out, force=args.force, inputs=[register.path])
+        write_whole(args.out, write(register), force=args.force)
+        console.done(f"Wrote {args.out}.")
 
 
 def _show(register: ReleaseRegister) -> None:
@@ -147,7 +143,12 @@ def _show(register: ReleaseRegister) -> None:
         console.show_title(found.name)
         console.show_pairs(balance_pairs(balance))
         _show_caps(register.cap_changes(found.name))
-        _show_releases(balance)
+        if balance.releases:
+            lines = [
+                (str(entry.number), entry.started, entry.status, entry.learner, loss_text(entry.loss), Path(entry.file).name)
+                for entry in balance.releases
+            ]
+            console.show_table(("NO", "STARTED", "STATUS", "LEARNER", "SPENT", "FILE"), lines)
     _show_explorations(register)
     for line in findings(register):
         console.warn(line)
@@ -157,15 +158,6 @@ def _show_caps(changes: Sequence[CapChange]) -> None:
     if len(changes) > 1:
         lines = [(it.at, loss_text(PrivacyLoss(it.epsilon_cap, it.delta_cap)), it.made_by, it.reason) for it in changes]
         console.show_table(("SINCE", "CAP", "SET BY", "REASON"), lines)
-
-
-def _show_releases(balance: Balance) -> None:
-    if balance.releases:
-        lines = [
-            (str(entry.number), entry.started, entry.status, entry.learner, loss_text(entry.loss), Path(entry.file).name)
-            for entry in balance.releases
-        ]
-        console.show_table(("NO", "STARTED", "STATUS", "LEARNER", "SPENT", "FILE"), lines)
 
 
 def _show_explorations(register: ReleaseRegister) -> None:

@@ -60,7 +60,12 @@ def _one(args: Namespace) -> int:
     found = verify_each(spec, epsilon=1.0 if args.epsilon is None else args.epsilon, universes=places, **params)
     worst = worst_of(found)
     console.show_table(_HEADER, [_cells(worst)])
-    _show_places(found)
+    console.show_title("Where the search looked")
+    rows = [
+        (f"{item.log_ratio:.4f}", item.verdict, f"{item.n_sets:,}", f"{item.n_pairs:,}", f"{item.seconds:.1f}", item.searched)
+        for item in found
+    ]
+    console.show_table(("SEARCHED", "FINDING", "DATA SETS", "PAIRS", "SECONDS", "SEARCHED"), rows)
     _show_pair(worst)
     return BROKEN if worst.verdict == "ledger violated" else 0
 
@@ -119,15 +124,6 @@ def _cells(found: AuditResult) -> Sequence[str]:
 
 def _named(learner: str, params: dict[str, Any]) -> str:
     return " ".join([learner, *(f"{name}={value}" for name, value in params.items())])
-
-
-def _show_places(found: Sequence[AuditResult]) -> None:
-    console.show_title("Where the search looked")
-    rows = [
-        (f"{item.log_ratio:.4f}", item.verdict, f"{item.n_sets:,}", f"{item.n_pairs:,}", f"{item.seconds:.1f}", item.searched)
-        for item in found
-    ]
-    console.show_table(("SEARCHED", "FINDING", "DATA SETS", "PAIRS", "SECONDS", "SEARCHED"), rows)
 
 
 def _show_pair(found: AuditResult) -> None:

@@ -3,7 +3,6 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.audit import results
 from dpviz.app.audit.results import Known, Search
@@ -83,7 +82,10 @@ def verdict(search: Search, what: Known) -> AuditResult | None:
     facts, result = what.facts(search.subject, search.epsilon), what.worst(search.subject, search.epsilon)
     st.subheader(", ".join(filter(None, results.title_of(search.subject))), anchor=False)
     if facts is not None:
-        _proved(facts.claim)
+        badge = BADGES[facts.claim.verdict]
+        stands = f" To be read in `{facts.claim.evidence}`." if facts.claim.evidence else ""
+        words = f"**Proved: {badge.word}.** {plain(facts.claim.because)}{stands}"
+        _BOXES[badge.tone](words, icon=_ICONS[facts.claim.verdict])
     if result is not None:
         _searched(search, what, result)
     else:
@@ -95,13 +97,6 @@ def verdict(search: Search, what: Known) -> AuditResult | None:
     elif facts is not None:
         _fact(ATTACKED["not"], "Attacked", plain(facts.not_attacked))
     return result
-
-
-def _proved(claim: Claim) -> None:
-    badge = BADGES[claim.verdict]
-    stands = f" To be read in `{claim.evidence}`." if claim.evidence else ""
-    words = f"**Proved: {badge.word}.** {plain(claim.because)}{stands}"
-    _BOXES[badge.tone](words, icon=_ICONS[claim.verdict])
 
 
 def _fact(badge: Badge, kind: str, words: str) -> None:

@@ -38,7 +38,12 @@ def ask_check(work: Prepared) -> None:
             else:
                 st.rerun()  # what stands above may count as read from the data from now on
         _show(work)
-        _offer_to_put_back(work)
+        draft = work.draft
+        if draft is not None and draft != draft.before_look():
+            count = draft.read_fields()
+            words = f"{count:,} value{'s'[: count != 1]} changed after the look: read from the data, so a release refuses"
+            st.warning(f"{words} {'them' if count != 1 else 'it'}.", icon=":material/visibility:")
+            st.button("Put back what was declared before the look", on_click=_put_back, icon=":material/undo:")
 
 
 def _consents(work: Prepared) -> bool:
@@ -91,15 +96,6 @@ def _is_schema_of(draft: SchemaDraft, schema: Schema) -> bool:
         return not draft.gaps() and draft.schema() == schema
     except DpvizError:
         return False
-
-
-def _offer_to_put_back(work: Prepared) -> None:
-    draft = work.draft
-    if draft is not None and draft != draft.before_look():
-        count = draft.read_fields()
-        words = f"{count:,} value{'s'[: count != 1]} changed after the look: read from the data, so a release refuses"
-        st.warning(f"{words} {'them' if count != 1 else 'it'}.", icon=":material/visibility:")
-        st.button("Put back what was declared before the look", on_click=_put_back, icon=":material/undo:")
 
 
 def _put_back() -> None:

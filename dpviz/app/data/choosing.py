@@ -114,12 +114,8 @@ def _ask_openml(work: Prepared) -> None:
     parts.why_disabled("" if name else "Give a name first.")
     if clicked:
         with st.spinner("Fetching …"):
-            _fetch(work, name)
+            try:
+                work.take(name, fetch_openml(name))
+            except DpvizError as problem:
+                work.problem = problem
         st.rerun()
-
-
-def _fetch(work: Prepared, name: str) -> None:
-    try:
-        work.take(name, fetch_openml(name))
-    except DpvizError as problem:
-        work.problem = problem

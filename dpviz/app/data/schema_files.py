@@ -29,7 +29,13 @@ def ask_schema_file(work: Prepared) -> None:
     """Upload or download the schema as JSON, finished or not, or what a codebook says."""
     with st.expander("Codebook or schema as a file", icon=":material/description:"):
         _ask_upload(work)
-        _offer_download(work)
+        if work.draft is not None:
+            template = codebook_template(work.draft.names)
+            download("Download codebook template", template, f"{_file_stem(work.title)}.codebook.csv", "text/csv")
+            kind, text, why_not = document(work.draft, work.role)
+            download(f"Download {kind}", text, f"{_file_stem(work.title)}.{kind}.json", "application/json")
+            if why_not:
+                st.caption(f"A draft, to be opened here again. {why_not}")
 
 
 def _ask_upload(work: Prepared) -> None:
@@ -60,16 +66,6 @@ def _draft_of(draft: SchemaDraft, file: Any) -> SchemaDraft:
             return SchemaDraft.of(schema_from_dict(document), draft.names)
     found = SchemaDraft.of_codebook(read_codebook(file), draft.names, draft.target)
     return replace(found.with_row_count(draft.n_public), person=draft.person, rows_per_person=draft.rows_per_person)
-
-
-def _offer_download(work: Prepared) -> None:
-    if work.draft is not None:
-        template = codebook_template(work.draft.names)
-        download("Download codebook template", template, f"{_file_stem(work.title)}.codebook.csv", "text/csv")
-        kind, text, why_not = document(work.draft, work.role)
-        download(f"Download {kind}", text, f"{_file_stem(work.title)}.{kind}.json", "application/json")
-        if why_not:
-            st.caption(f"A draft, to be opened here again. {why_not}")
 
 
 def document(draft: SchemaDraft, role: DataRole) -> tuple[str, str, str]:

@@ -95,7 +95,11 @@ def teach(lesson: Lesson) -> None:
     st.divider()
     _way_on(lesson)
     if not desk.locked and not desk.hidden:
-        _teacher(lesson, desk)
+        with st.popover("Make a teacher's link", icon=":material/link:"):
+            st.markdown(prose("learn/page", "teacher"))
+            locked = st.multiselect("Lock", lesson.controls, key=f"{_TEACH_LOCK}_{lesson.text}")
+            hidden = st.multiselect("Hide", (ANSWER, QUESTION, *lesson.controls), key=f"{_TEACH_HIDE}_{lesson.text}")
+            st.code(teacher_link(st.context.url or "", lesson, desk.shown, locked, hidden), language=None, wrap_lines=True)
     # another lesson starts at its head, although its button is at the foot of the one before
     show = component("dpviz_lesson_top", Path(__file__).with_name("to_the_top"), html="<span hidden></span>")
     show(key="lesson-top", data={"lesson": lesson.name})
@@ -139,14 +143,6 @@ def on_sample(lesson: Lesson, shown: Mapping[str, list[str]]) -> str:
     settings = {name: value.format_map(now) for name, value in there.settings.items()}
     learner = get_learner(there.learner).title
     return f"{there.page}?{urlencode({'data': there.sample, 'learner': learner, **settings})}"
-
-
-def _teacher(lesson: Lesson, desk: Desk) -> None:
-    with st.popover("Make a teacher's link", icon=":material/link:"):
-        st.markdown(prose("learn/page", "teacher"))
-        locked = st.multiselect("Lock", lesson.controls, key=f"{_TEACH_LOCK}_{lesson.text}")
-        hidden = st.multiselect("Hide", (ANSWER, QUESTION, *lesson.controls), key=f"{_TEACH_HIDE}_{lesson.text}")
-        st.code(teacher_link(st.context.url or "", lesson, desk.shown, locked, hidden), language=None, wrap_lines=True)
 
 
 def teacher_link(address: str, lesson: Lesson, shown: dict[str, list[str]], locked: list[str], hidden: list[str]) -> str:

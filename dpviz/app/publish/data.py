@@ -11,7 +11,7 @@ from dpviz.app.publish.cap import DELTA, DELTA_HELP, ask_cap
 from dpviz.app.state import Loaded, protect
 from dpviz.errors import DpvizError
 from dpviz.figures.guarantee_text import number_text
-from dpviz.release.records import Balance, DataSet
+from dpviz.release.records import Balance
 from dpviz.release.register import LONGEST_NAME, ReleaseRegister
 from dpviz.table.role import DataRole
 
@@ -56,12 +56,6 @@ def ask_data_set(book: ReleaseRegister, loaded: Loaded) -> Balance | None:
     if known.role is DataRole.PRIVATE and loaded.role is not DataRole.PRIVATE:
         protect()
         st.rerun()
-    _say(known)
-    ask_cap(book, known)
-    return book.balance(known.name)
-
-
-def _say(known: DataSet) -> None:
     rows = f", up to {known.rows_per_unit} rows" if known.rows_per_unit > 1 else ""
     delta = f", δ = {number_text(known.delta_cap)}" if known.delta_cap else ""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -71,6 +65,8 @@ def _say(known: DataSet) -> None:
             f"protects {literal(known.unit)}{rows}",
             width="content",
         )
+    ask_cap(book, known)
+    return book.balance(known.name)
 
 
 def _ask_which(book: ReleaseRegister, loaded: Loaded) -> None:

@@ -14,8 +14,7 @@ from dpviz.app.robustness import run
 from dpviz.app.robustness.ask import RobustnessRequest, View
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import chart, download, linked, table
-from dpviz.app.work.session import Status, begin_unasked, poll, values_of
-from dpviz.app.work.tasks import Task
+from dpviz.app.work.session import begin_unasked, poll, values_of
 from dpviz.app.work.watch import offer, report
 from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.figures.guarantee_text import number_text
@@ -45,29 +44,21 @@ def robustness(request: RobustnessRequest, view: View, loaded: Loaded, above: De
     status = poll(task)
     if loaded.role is not DataRole.PRIVATE and status.n_missing * request.draws * request.splits <= MOST_UNASKED:
         status = begin_unasked(task, _PATIENCE)
-    _report(task, status, request, loaded)
-    if status.shown is None:
-        return ()
-    found: tuple[Certified, ...] = status.shown.values
-    with above:
-        _lead(found, view, status.is_current)
-    _curves(found, status.shown.asked, view, loaded)
-    return found
-
-
-def _report(task: Task, status: Status, request: RobustnessRequest, loaded: Loaded) -> None:
     report(task, "Drawing the curves", stale="")
     if status.job is None and status.n_missing:
         fits = status.n_missing * request.draws * request.splits
         label = f"Compute {status.n_missing:,} of {len(task.keys):,} curves (up to {fits:,} fits)"
         st.button(label, icon=":material/play_arrow:", on_click=run.begin_noted, args=(task, request, loaded))
-
-
-def _lead(found: Sequence[Certified], view: View, is_current: bool) -> None:
-    st.header(plain(text.headline(found, view.wanted)), anchor=False)
-    st.caption(prose(TEXTS, "counted"))
-    if not is_current:
-        st.info("The curves below are stale: they are for the settings before.", icon=":material/history:")
+    if status.shown is None:
+        return ()
+    found: tuple[Certified, ...] = status.shown.values
+    with above:
+        st.header(plain(text.headline(found, view.wanted)), anchor=False)
+        st.caption(prose(TEXTS, "counted"))
+        if not status.is_current:
+            st.info("The curves below are stale: they are for the settings before.", icon=":material/history:")
+    _curves(found, status.shown.asked, view, loaded)
+    return found
 
 
 def _curves(found: Sequence[Certified], request: RobustnessRequest, view: View, loaded: Loaded) -> None:

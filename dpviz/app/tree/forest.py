@@ -29,7 +29,14 @@ def forest_screen(model: Any, loaded: Loaded) -> None:
         st.header("Tree by tree", anchor=False)
         one_tree(model, lambda number: "Every tree has one vote.")
     if hasattr(model, "votes") and loaded.role.may_read:
-        _vote(model, loaded)
+        st.header("The vote on a row", anchor=False)
+        row = st.number_input(f"Row, of {loaded.data.n_rows:,}", 1, loaded.data.n_rows, key="voted-row")
+        counts = model.votes(loaded.data.take(slice(row - 1, row), share=1.0))[0]
+        classes = loaded.schema.classes
+        chosen, actual = classes[int(counts.argmax())], classes[int(loaded.data.target[row - 1])]
+        st.markdown(f"Row {row:,} is predicted {plain(chosen)}; in the data it is {plain(actual)}.")
+        rows = [{"class": name, "votes": int(count)} for name, count in zip(classes, counts, strict=True)]
+        st.dataframe(rows, hide_index=True, alt=f"Votes for each class on row {row}.")
 
 
 def one_tree(model: Any, say: Callable[[int], str]) -> None:
@@ -61,14 +68,3 @@ def _ask_tree(model: Any, trees: Sequence[Tree]) -> int:
     if feature is None:
         return int(st.number_input(f"Tree, of {len(trees):,}", 1, len(trees), key="member", bind="query-params"))
     return int(st.selectbox("Open", asked[feature], format_func="Tree {}".format, key="asking-member"))
-
-
-def _vote(model: Any, loaded: Loaded) -> None:
-    st.header("The vote on a row", anchor=False)
-    row = st.number_input(f"Row, of {loaded.data.n_rows:,}", 1, loaded.data.n_rows, key="voted-row")
-    counts = model.votes(loaded.data.take(slice(row - 1, row), share=1.0))[0]
-    classes = loaded.schema.classes
-    chosen, actual = classes[int(counts.argmax())], classes[int(loaded.data.target[row - 1])]
-    st.markdown(f"Row {row:,} is predicted {plain(chosen)}; in the data it is {plain(actual)}.")
-    rows = [{"class": name, "votes": int(count)} for name, count in zip(classes, counts, strict=True)]
-    st.dataframe(rows, hide_index=True, alt=f"Votes for each class on row {row}.")

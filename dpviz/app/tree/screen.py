@@ -79,8 +79,7 @@ def tree_screen(trained: Trained, loaded: Loaded) -> None:
 def _ask_view() -> str:
     """Folded or complete; folded unless the URL says otherwise."""
     words = {FOLDED: "Folded", COMPLETE: "Complete"}
-    note = prose("tree", "folded")
-    more = {"help": note, "key": "tree", "bind": "query-params"}
+    more = {"help": prose("tree", "folded"), "key": "tree", "bind": "query-params"}
     return st.segmented_control("Tree", tuple(words), format_func=words.__getitem__, default=FOLDED, required=True, **more)
 
 

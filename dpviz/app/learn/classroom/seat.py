@@ -27,7 +27,11 @@ def lessons() -> None:
         projector.ask()
     lesson = course.choose()
     if teacher is not None:
-        _room_panel(lesson, teacher)
+        with st.container(border=True):
+            st.header("The room's guesses", anchor=False)
+            shown = st.toggle("Mark the right answer", key=f"_marked_{lesson.text}")
+            options = options_of(lesson.text, lesson.question())
+            live(lambda: _counts(lesson, teacher, options, marked=shown))
     course.teach(lesson)
     if teacher is None:
         _hand_in(lesson)
@@ -69,14 +73,6 @@ def _hand_in(lesson: Lesson) -> None:
         parts.error(problem, kept="You can go on with the lessons without a class.")
     else:
         st.caption(f":material/groups: {prose(TEXTS, 'seated')}")
-
-
-def _room_panel(lesson: Lesson, teacher: str) -> None:
-    with st.container(border=True):
-        st.header("The room's guesses", anchor=False)
-        shown = st.toggle("Mark the right answer", key=f"_marked_{lesson.text}")
-        options = options_of(lesson.text, lesson.question())
-        live(lambda: _counts(lesson, teacher, options, marked=shown))
 
 
 def _counts(lesson: Lesson, teacher: str, options: dict[str, str], *, marked: bool) -> None:
