@@ -43,19 +43,13 @@ _WORDS = {
     "locked": ("Another program holds the release register.", "Wait for the other release to end, then try again."),
     "foreign": ("This file is not a release register.", f"Choose another path ({VARIABLE}), or move the file away."),
     "damaged": ("The release register is damaged.", "Put back a copy. Do not start a new one: what was spent stays spent."),
-    "unreadable": (
-        "The release register cannot be read or written.",
-        f"Check the permissions of its folder, or set {VARIABLE}.",
-    ),
+    "unreadable": ("The release register cannot be read or written.", f"Check the permissions of its folder, or set {VARIABLE}."),
     "full": ("There is no space left for the release register.", "Free some space, then try again. What was spent stays spent."),
     "open": (
         "Others than you may read or change the release register or its key.",
         "Check who could have read it, then run `chmod 600` on it and on the file that ends in .key.",
     ),
-    "lessons": (
-        "A server for lessons has no release register.",
-        "Use `dpviz app` without --lessons, or the command line.",
-    ),
+    "lessons": ("A server for lessons has no release register.", "Use `dpviz app` without --lessons, or the command line."),
     "newer": ("The release register was made by a newer version of dpviz.", "Update dpviz."),
     "key": (
         "The key of the release register is missing, or is another one's.",

@@ -106,12 +106,7 @@ def _ask_new(loaded: Loaded) -> None:
         sample = loaded.title if loaded.sample else ""
         left.text_input("Name of the data set", sample, max_chars=LONGEST_NAME, key="publish-new-name")
         bound = loaded.data.rows_per_person
-        right.text_input(
-            "Whom it protects",
-            max_chars=LONGEST_NAME,
-            key="publish-unit",
-            placeholder="such as: one patient",
-        )
+        right.text_input("Whom it protects", max_chars=LONGEST_NAME, key="publish-unit", placeholder="such as: one patient")
         words = "Rows one of them has at most. Every guarantee counts one row; somebody with several loses as many times as much."
         left.number_input(
             "Rows per person at most",

@@ -8,14 +8,7 @@ from dpviz.app.state import Loaded
 from dpviz.app.tree.effects import effects_screen
 from dpviz.app.tree.forest import one_tree
 from dpviz.app.widgets import chart, table
-from dpviz.figures.tree.boosted import (
-    score_name,
-    scores_in_words,
-    steps_figure,
-    steps_of,
-    steps_rows,
-    steps_sentence,
-)
+from dpviz.figures.tree.boosted import score_name, scores_in_words, steps_figure, steps_of, steps_rows, steps_sentence
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.tree import format_value
 from dpviz.table.dataset import EncodedDataset

@@ -93,12 +93,7 @@ def counts_rows(noisy: NoisyCounts) -> Rows:
     """One row per noisy count."""
     found = zip(noisy.outcomes, noisy.first, noisy.second, noisy.ratios, strict=True)
     return [
-        {
-            "noisy count": str(k),
-            "first table": chance(p),
-            "second table": chance(q),
-            "times as likely": number_text(r),
-        }
+        {"noisy count": str(k), "first table": chance(p), "second table": chance(q), "times as likely": number_text(r)}
         for k, p, q, r in found
     ]
 
