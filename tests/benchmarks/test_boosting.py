@@ -187,7 +187,11 @@ def test_gaps_are_taken_fold_by_fold() -> None:
 
 def test_the_page_says_what_is_reached_and_who_is_ahead() -> None:
     found = scored(PUBLISHED_BEST, 0.1, 0.30, 0.32) + scored(PUBLISHED_BEST, 0.54, 0.41, 0.40)
-    found += scored(OURS, 0.54, 0.47, 0.48) + scored(LINE, math.inf, 0.55, 0.56)
+    found += (
+        scored(OURS, 0.5, 0.83, 0.84, data="Adult", auc=0.88)
+        + scored(OURS, 0.54, 0.47, 0.48)
+        + scored(LINE, math.inf, 0.55, 0.56)
+    )
     found += scored(RIVAL_BEST, 0.1, 0.10, 0.12) + scored(RIVAL_BEST, 0.54, 0.45, 0.41)
     found += scored(OURS, 0.07, 0.83, 0.84, data="Adult", auc=0.88) + scored(PUBLISHED_BEST, 0.07, 0.80, 0.81, data="Adult")
     streams = streamed("no filter", 0.54, 0.3, 0.3) + streamed("filter", 0.54, 0.3, 0.42)
@@ -207,6 +211,7 @@ def test_the_page_says_what_is_reached_and_who_is_ahead() -> None:
     assert "| 0.1 | **.310 ± .010** | - | .110 ± .010 |" in page
     assert "| filter | 0.54 | 2.50 / 2.50 | 2.50 / 2.50 | .420 ± .000 | 25% / 75% |" in page
     assert "## Adult: AUC" in page
+    assert "- Adult, AUC at 0.5: .880 ± .000, aim .915: **not reached**." in page
     assert "| credit: AUC | 0.1 | - | 0.840 ± 0.000 | - | 0.830 ± 0.000 |" in page
     assert "epsilon (add/remove one row)" in page
     assert "delta 5e-08" in page
