@@ -107,7 +107,8 @@ nearly all rows lie in the first 256th of a range, the bins of before were too c
 was looked at once, when this choice was made; the rest of the histograms' settings was chosen on all of these tables. Ranges and
 row counts are read from the data; numbers as targets have {_FEW:,} rows.
 
-Maddock et al. 2022 are compared in style only, with our own parts: their noisy histograms choose splits at every level (25
+Maddock et al. 2022 are compared in style only, with our own parts: their noisy histograms choose splits at every level (50
 trees of depth 2, 16 bins), or splits are random among the same cuts (256 trees of depth 4, 32 bins; without their batches).
-Both have the first score and the smoothing of the redesign; their settings were chosen on california and magic."""
+Both have the first score and the smoothing of the redesign (a side of several bins is smoothed as its noise asks for); their
+settings were chosen on california and magic."""
     return f"## On other tables\n\n{words}\n\n{markdown_table(['data', 'epsilon', *titles], rows)}"

@@ -30,7 +30,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.boosting.loss import Loss, initial_score, loss_of
 from dpviz.training.boosting.masses import Masses, numbers_of, release_masses
-from dpviz.training.boosting.rounds import GRADIENTS, WEIGHTS, Recipe, boosted, leaf_values
+from dpviz.training.boosting.rounds import GRADIENTS, WEIGHTS, Recipe, boosted
 from dpviz.training.boosting.trees import Nested, packed, split_features, two_sided, uniform
 from dpviz.training.contract import after
 
@@ -52,7 +52,7 @@ class Style:
 
 
 #: By name; chosen on california and magic at epsilon .1 and .5.
-STYLES = {"histogram-splits": Style(trees=25, depth=2, bins=16), "random-splits": Style(256, depth=4, bins=32, drawn=True)}
+STYLES = {"histogram-splits": Style(trees=50, depth=2, bins=16), "random-splits": Style(256, depth=4, bins=32, drawn=True)}
 
 
 def fit_by_histograms(
@@ -125,7 +125,7 @@ class _Growing:
         """(a tree, values of its cells, (n_cells, n_scores), the cell of every row)."""
         downhill, weights = self.loss.gradients(scores, self.data.target)
         steps = np.column_stack([contributions(downhill, self.recipe.clip), contributions(weights, 1.0)])
-        node, sums = np.zeros(self.data.n_rows, dtype=np.int64), np.zeros((0, steps.shape[1]))
+        node, sums = np.zeros(self.data.n_rows, dtype=np.int64), np.zeros((0, steps.shape[1] + 1))
         levels: list[list[Cut]] = []
         for level in range(style.depth):
             if style.drawn:
@@ -141,7 +141,8 @@ class _Growing:
             node = 2 * node + ~self._inside(levels[-1], node)
         if style.drawn:
             sums = self._noisy(node, 2**style.depth, steps)
-        return self._nested(levels, 0, 0), leaf_values(self.recipe, self.loss, sums[:, :-1], sums[:, -1]), node
+        values = self.recipe.learning_rate * sums[:, :-2] / self._held(sums)[:, None]
+        return self._nested(levels, 0, 0), values, node
 
     def _drawn(self) -> Cut:
         place, share = uniform(2, self.source)
@@ -157,22 +158,23 @@ class _Growing:
         return inside
 
     def _noisy(self, cells: np.ndarray, n_cells: int, steps: np.ndarray) -> np.ndarray:
-        """Noisy sums by cell, shape (n_cells, n_scores + 1); weights come last."""
+        """Noisy sums by cell, shape (n_cells, n_scores + 2); weights come next to last, and a 1 for each cell last."""
         sums, grid = np.column_stack([np.bincount(cells, column, n_cells) for column in steps.T]), self.recipe.grid
         gradients = grid.noisy(sums[:, :-1], GRADIENTS, source=self.source)
-        return np.concatenate([gradients, grid.noisy(sums[:, -1:], WEIGHTS, source=self.source)], axis=1)
+        weights = grid.noisy(sums[:, -1:], WEIGHTS, source=self.source)
+        return np.concatenate([gradients, weights, np.ones((n_cells, 1))], axis=1)
 
     def _best(self, histograms: list[np.ndarray]) -> tuple[Cut, np.ndarray]:
         """((feature, threshold or category), noisy sums on both sides) of the cut with the largest gain."""
         sides = [_sides(part, sums) for part, sums in zip(self.bins, histograms, strict=True)]
-        gains = [self._gain(of_cuts).sum(axis=0) for of_cuts in sides]
+        gains = [(np.square(each[..., :-2]).sum(axis=-1) / self._held(each)).sum(axis=0) for each in sides]
         place = int(np.argmax([gain.max(initial=-math.inf) for gain in gains]))
         cut, part = int(np.argmax(gains[place])), self.bins[place]
         return part.cut(cut), sides[place][:, cut]
 
-    def _gain(self, sums: np.ndarray) -> np.ndarray:
-        held = self.loss.curvature * np.maximum(sums[..., -1], 0.0) + self.recipe.smoothing
-        return np.square(sums[..., :-1]).sum(axis=-1) / held
+    def _held(self, sums: np.ndarray) -> np.ndarray:
+        """What gradients are divided by: a side of several bins has the noise of all of them, and is smoothed accordingly."""
+        return self.loss.curvature * np.maximum(sums[..., -2], 0.0) + self.recipe.smoothing * np.sqrt(sums[..., -1])
 
     def _nested(self, levels: list[list[Cut]], level: int, node: int) -> Nested:
         if level == len(levels):
@@ -187,6 +189,6 @@ def _binned(part: _Bins, column: np.ndarray) -> np.ndarray:
 
 
 def _sides(part: _Bins, sums: np.ndarray) -> np.ndarray:
-    """Sums on the two sides of every cut, shape (2, n_cuts, n_scores + 1)."""
+    """Sums on the two sides of every cut, shape (2, n_cuts, n_scores + 2)."""
     inside = sums if part.cuts is None else np.cumsum(sums, axis=0)[:-1]
     return np.stack([inside, sums.sum(axis=0) - inside])
