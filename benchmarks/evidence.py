@@ -93,7 +93,7 @@ ITEMS = {
         ),
         Item("Figure 4b", "adult", "boosting.md#Adult: error", "30,162 rows; best of few settings, not of many"),
         Item("Figures 4a and 4b, DPBoost", "its level", "dpboost.md#Adult", "best of few settings, not of many"),
-        Item("Figure 5", "static noise", "boosting.md#Who is ahead", "abalone alone; our reading, as no formula is printed"),
+        Item("Figure 5", "static noise", "boosting.md#Who is ahead", "our reading, as no formula is printed"),
         Item("Figure 6", "the filter", "boosting.md#Who is ahead", "default settings with and without it"),
         Item(
             "Figure 7",

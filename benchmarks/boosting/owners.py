@@ -68,7 +68,7 @@ def _train(case: Case, fold: int, train: EncodedDataset, test: EncodedDataset) -
 
 
 def _alone(train: EncodedDataset, seed: int) -> tuple[Model, int]:
-    asked = {"epsilon": EPSILON, "delta": DELTA, "seed": seed, "initial_share": 0.0}
+    asked = {"epsilon": EPSILON, "delta": DELTA, "seed": seed, "initial_share": 0.0, "histogram_share": 0.0}
     return fit("s-gbdt", train, max_depth=MAX_DEPTH, **asked).model, 0  # type: ignore[arg-type]
 
 
@@ -98,8 +98,8 @@ def owners_part(name: str, found: Sequence[Owned]) -> str:
         rows.append([case.words, _shown(score), f"{seconds.mean:.1f}", f"{np.mean([row.void for row in here]):g}"])
     words = (
         f"At epsilon {EPSILON:g} ({NEIGHBOURS}). Every owner is a process of its own, sees only its rows, and sends masked noisy "
-        "sums; the model follows the law of one trainer who starts from 0 as they do. Where owners may collude, the others' "
-        "noise covers for theirs. An owner who goes voids one round and takes its rows along."
+        "sums; the model follows the law of one trainer who starts from 0 and cuts declared ranges as they do. Where owners may "
+        "collude, the others' noise covers for theirs. An owner who goes voids one round and takes its rows along."
     )
     table = markdown_table(["who trains", "R²", "seconds", "void rounds"], rows)
     return f"## {name}: several owners (Algorithm 9)\n\n{words}\n\n{table}"

@@ -250,7 +250,8 @@ def _streams(streams: Sequence[Streamed], data: str) -> str:
         f"{EXTRA_ROUNDS} more follow. "
         f"{'RMSE' if is_number else 'Percent wrong'} on test rows like the old ones / like the new ones, when the new rows came "
         f"and at the end; {'R²' if is_number else 'error'} on all at the end; budget that old / new rows have left, on average. "
-        "DPBoost has the old rows only; *from the start* has all rows in every round. All but DPBoost are the redesign."
+        "DPBoost has the old rows only; *from the start* has all rows in every round. All but DPBoost are the redesign, "
+        "which cuts declared ranges here."
     )
     head = ["way", "epsilon", "before", "at the end", "R²" if is_number else "error", "budget left"]
     return f"## {data}: rows that come late (Figure 7)\n\n{words}\n\n{markdown_table(head, rows)}"
