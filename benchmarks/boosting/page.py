@@ -7,7 +7,6 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from time import perf_counter
 
 from benchmarks.boosting.contests import contests_part, epsilons_of
 from benchmarks.boosting.elsewhere import elsewhere_part, measure_elsewhere
@@ -38,7 +37,7 @@ from benchmarks.boosting.measure import (
 )
 from benchmarks.boosting.owners import OWNED, Owned, measure_owners, owners_part
 from benchmarks.boosting.tried import TRIED
-from benchmarks.page import made_today, markdown_table, show_page
+from benchmarks.page import made_by, markdown_table, show_page
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
 from dpviz.commands.files import write_whole
@@ -69,7 +68,6 @@ def _count(text: str) -> int:
 def run_boosting(args: Namespace) -> int:
     """Measure, print, and write where --out says."""
     plan = plan_of(args)
-    started = perf_counter()
     found: list[Scored] = []
     others: list[Scored] = []
     streams: list[Streamed] = []
@@ -85,10 +83,7 @@ def run_boosting(args: Namespace) -> int:
     if not args.only:
         console.doing("Measuring on other tables")
         others = measure_elsewhere(args.data, plan)
-    took = f"in {(perf_counter() - started) / 60:.0f} minutes of the clock with {plan.workers} processes"
-    spent = sum(row.seconds for row in (*found, *others)) / 60
-    made = f"{made_today()}, {took}; the fits took {spent:.0f} processor minutes."
-    page = boosting_page(found, streams, owned, others, plan, made=made)
+    page = boosting_page(found, streams, owned, others, plan, made=made_by(plan.workers))
     if args.out is not None:
         table = figures(found, streams).to_csv(index=False, float_format="%.6g")
         write_whole(args.out.with_name(f"{args.out.stem}_figures.csv"), table, force=True)
