@@ -10,8 +10,9 @@ A curve is computed from exact rows and covered by no epsilon: it is for the own
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,19 +60,19 @@ class PoisoningTable:
     @property
     def accuracy(self) -> float:
         """Mean accuracy without poison."""
-        return _mean(bound.accuracy for bound in self.bounds)
+        return fmean(bound.accuracy for bound in self.bounds)
 
     def published(self, rows: int) -> float:
         """The published guarantee at `rows` additions and removals; NaN where nothing is claimed."""
-        return _mean(bound.published(rows) for bound in self.bounds)
+        return fmean(bound.published(rows) for bound in self.bounds)
 
     def tight(self, rows: int) -> float:
         """The tight guarantee; NaN with a reason."""
-        return _mean(bound.tight(rows) for bound in self.bounds)
+        return fmean(bound.tight(rows) for bound in self.bounds)
 
     def low(self, rows: int) -> float:
         """The tight guarantee with confidence 1 - beta; NaN with a reason."""
-        return _mean(bound.low(rows) for bound in self.bounds)
+        return fmean(bound.low(rows) for bound in self.bounds)
 
     def frame(self) -> pd.DataFrame:
         """Columns poisoned_rows, poisoned_share, accuracy, published, tight, tight_low; one line per number of rows."""
@@ -195,7 +196,3 @@ def _bounds(name: str, found: Draws, test: EncodedDataset, beta: float) -> Bound
     if get_learner(name).one_voter_per_row and isinstance(model, Forest):
         return VoteCertificate.of(model, test)
     return Certificate.of(found, beta)
-
-
-def _mean(values: Iterable[float]) -> float:
-    return float(np.mean(list(values)))

@@ -6,6 +6,7 @@ One hue per epsilon, one dash per learner. Bounds come from `evaluation.robustne
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from dpviz.evaluation.robustness.attacks import ATTACKS
@@ -67,7 +68,12 @@ def _add(figure: Figure, item: Certified, up_to: float, unit: Unit, style: Style
     table, name, rows = item.table, item.name, curve_rows(item.table.n_train, up_to)
     x = [item.share(k) if unit == "share" else k for k in rows]
     tight, low, published = ([bound(k) for k in rows] for bound in (table.tight, table.low, table.published))
-    about = {"x": x, "legendgroup": name, "mode": "lines", "customdata": [_hover(item, k) for k in rows]}
+    about = {
+        "x": x,
+        "legendgroup": name,
+        "mode": "lines",
+        "customdata": list(map(partial(_hover, item), rows, published, tight, low)),
+    }
     about["hovertemplate"] = "%{customdata}<extra></extra>"
     match item.kind:
         case "proved":
@@ -86,15 +92,14 @@ def _add(figure: Figure, item: Certified, up_to: float, unit: Unit, style: Style
             figure.add_scatter(x=[0], y=[table.accuracy], name=f"{item.title}: no guarantee", **point)
 
 
-def _hover(certified: Certified, rows: int) -> str:
-    table = certified.table
+def _hover(certified: Certified, rows: int, published: float, tight: float, low: float) -> str:
     head = f"<b>{certified.name}</b><br>{rows:,} poisoned rows ({certified.share(rows):.2%})<br>"
     if certified.kind == "votes":
-        return f"{head}certified: {table.low(rows):.1%}"
+        return f"{head}certified: {low:.1%}"
     if certified.kind == "refused":
-        return f"{head}published, but refused: {table.published(rows):.1%}"
-    proved = f"proved with {1 - table.beta:.0%} confidence: {table.low(rows):.1%}, estimate {table.tight(rows):.1%}"
-    return f"{head}{proved}<br>published: {table.published(rows):.1%}"
+        return f"{head}published, but refused: {published:.1%}"
+    proved = f"proved with {1 - certified.table.beta:.0%} confidence: {low:.1%}, estimate {tight:.1%}"
+    return f"{head}{proved}<br>published: {published:.1%}"
 
 
 def _add_attacks(figure: Figure, item: Certified, attacks: pd.DataFrame, unit: Unit, colour: str) -> None:
