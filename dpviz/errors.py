@@ -165,15 +165,17 @@ class DocumentError(DpvizError):
     """A JSON document is not one dpviz wrote, or is of an unknown version. `where` is the path inside it."""
 
 
-class RegisterError(DpvizError):
+class _OfAKind(DpvizError):
+    def __init__(self, code: str, what: str, *, where: str = "", remedy: str) -> None:
+        self.code = code
+        super().__init__(what, where=where, remedy=remedy)
+
+
+class RegisterError(_OfAKind):
     """The release register cannot be used.
 
     `code` is the kind: locked, foreign, damaged, unreadable, full, open, lessons, newer, key, behind, headless or changed.
     """
-
-    def __init__(self, code: str, what: str, *, where: str = "", remedy: str) -> None:
-        self.code = code
-        super().__init__(what, where=where, remedy=remedy)
 
 
 class RefusedRelease(DpvizError):
@@ -189,12 +191,8 @@ class OverCap(RefusedRelease):
         super().__init__(what, where=where, remedy=remedy)
 
 
-class EngineError(DpvizError):
+class EngineError(_OfAKind):
     """A table in an engine cannot be used. `code`: address, password, table, lost, failed, uncounted or unrecognised."""
-
-    def __init__(self, code: str, what: str, *, remedy: str) -> None:
-        self.code = code
-        super().__init__(what, remedy=remedy)
 
 
 class FederationError(DpvizError):
@@ -206,12 +204,8 @@ class FederationError(DpvizError):
         super().__init__(what, where="" if owner is None else f"owner {owner}", remedy=remedy)
 
 
-class ClassroomError(DpvizError):
+class ClassroomError(_OfAKind):
     """A class cannot take part. `code`: unknown (no such class), guess (none of the answers) or full."""
-
-    def __init__(self, code: str, what: str, *, remedy: str) -> None:
-        self.code = code
-        super().__init__(what, remedy=remedy)
 
 
 class Cancelled(DpvizError):

@@ -6,9 +6,9 @@ scikit-learn fetches them. Nothing is kept on disk. With the environment variabl
 import os
 from typing import Any
 
-from dpviz.errors import Cancelled, DpvizError
+from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
-from dpviz.progress import Stop, is_stopped
+from dpviz.progress import Stop, watched
 from dpviz.table.raw import RawTable
 
 #: "1" keeps dpviz off the network whatever is clicked.
@@ -33,18 +33,14 @@ def fetch_openml(name: str, *, version: int | str = "active", stop: Stop | None 
     if is_offline():
         remedy = f"Unset {VARIABLE}, or choose a sample or a file instead."
         raise DpvizError("The network is switched off.", where=f"OpenML, {name!r}", remedy=remedy)
-    _require_going_on(stop)
+    step = watched(None, stop)
+    step(0.0)
     bunch = _fetch(name, version)
-    _require_going_on(stop)
+    step(1.0)
     table = read_csv(bunch.frame.to_csv(index=False).encode(), name=name)
     targets = ", ".join(repr(str(target)) for target in bunch.target_names)
     note = f"OpenML suggests {targets} as the target." if targets else "OpenML suggests no target."
     return RawTable(table.columns, table.source, (*table.notes, note))
-
-
-def _require_going_on(stop: Stop | None) -> None:
-    if is_stopped(stop):
-        raise Cancelled
 
 
 def _fetch(name: str, version: int | str) -> Any:

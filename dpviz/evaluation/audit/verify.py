@@ -10,12 +10,11 @@ Source: this project.
 
 import math
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from dpviz.errors import Cancelled, NotEnumerable
+from dpviz.errors import NotEnumerable
 from dpviz.evaluation.audit.distributions import Level, Tick, level_distributions
 from dpviz.evaluation.audit.findings import AuditResult, Separation, WorstPair, worst_of
 from dpviz.evaluation.audit.named_pairs import NAMED_PAIRS, NamedPair, verify_pair
@@ -24,7 +23,7 @@ from dpviz.evaluation.audit.set_aside import separation_with_aside
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Node, Tree
-from dpviz.progress import Progress, Stop, is_stopped, part_of
+from dpviz.progress import Progress, Stop, part_of, watched
 from dpviz.training.contract import LearnerSpec
 
 #: Where to search.
@@ -102,7 +101,7 @@ def verify_each(
     results: list[AuditResult] = []
     refused: list[NotEnumerable] = []
     for number, place in enumerate(places):
-        tick = partial(_tick, part_of(progress, number, len(places)), stop)
+        tick = watched(part_of(progress, number, len(places)), stop)
         tick(0.0)
         try:
             results.append(_search(spec, epsilon, place, params, tick))
@@ -113,13 +112,6 @@ def verify_each(
     if progress is not None:
         progress(1.0)
     return results
-
-
-def _tick(progress: Progress | None, stop: Stop | None, share: float) -> None:
-    if is_stopped(stop):
-        raise Cancelled
-    if progress is not None:
-        progress(share)
 
 
 def _search(spec: LearnerSpec, epsilon: float, place: Place, given: dict[str, Any], tick: Tick) -> AuditResult:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -60,16 +60,13 @@ class Redraws:
 
     def same_feature(self, path: str, feature: int) -> int:
         """The number of draws that split on this feature at `path`."""
-        return self._count(path, lambda other: isinstance(other, Branch) and other.rule.feature == feature)
+        nodes = (node_at(model, path) for model in self.models)
+        return sum(isinstance(node, Branch) and node.rule.feature == feature for node in nodes)
 
     def root_rules(self) -> tuple[tuple[Rule, int], ...]:
         """The rules at the root with their number of draws, most frequent first; leaves do not count."""
         roots = (node_at(model, "") for model in self.models)
         return tuple(Counter(root.rule for root in roots if isinstance(root, Branch)).most_common())
-
-    def _count(self, path: str, same: Callable[[Node], bool]) -> int:
-        nodes = (node_at(model, path) for model in self.models)
-        return sum(node is not None and same(node) for node in nodes)
 
 
 def _kept(tree: Tree, node: Node, other: Node, path: str) -> Iterator[str]:

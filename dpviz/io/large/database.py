@@ -11,6 +11,7 @@ from typing import Any
 from dpviz.errors import TableError
 from dpviz.installation import require_extra
 from dpviz.io.csv_lines import check_names
+from dpviz.io.exports.sql_names import identifier
 from dpviz.io.large.arrow import table_of_batch
 from dpviz.io.large.pieces import Pieces, Reading
 from dpviz.io.limits import MAX_COLUMNS
@@ -34,7 +35,7 @@ def duckdb_pieces(path: Path, reading: Reading) -> Pieces:
     def read(step: Progress) -> Iterator[RawTable]:
         with in_our_words("DuckDB file"), closing(_opened(path)) as base:
             ((n_rows,),) = base.execute(f"select count(*) from {table}").fetchall()
-            done, columns = 0, ", ".join(map(_quoted, wanted))
+            done, columns = 0, ", ".join(map(identifier, wanted))
             reader = _batches(base, f"select {columns} from {table}")
             if not n_rows:
                 yield table_of_arrow(reader.schema.empty_table(), path.name)
@@ -64,11 +65,7 @@ def _table(base: Any, asked: str | None) -> str:
     found = base.execute("select schema_name, table_name from duckdb_tables() where not internal order by all").fetchall()
     named = [(schema, name) for schema, name in found if asked in (None, name, f"{schema}.{name}")]
     if len(named) == 1:
-        return ".".join(map(_quoted, named[0]))
+        return ".".join(map(identifier, named[0]))
     listed = ", ".join(repr(name) for _, name in found[:20]) or "none"
     what = f"The file holds these tables: {listed}." if asked is None else f"The file has no single table {asked!r}: {listed}."
     raise TableError("several-tables", what, remedy="Name one of them (sheet=..., --sheet on the command line).")
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
