@@ -19,24 +19,15 @@ _PASSWORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a table is.
+    """Where a table is."""
 
-    Attributes
-    ----------
-    engine : str
-        "postgresql", "duckdb" or "spark".
-    user, host, port, database : str, str, int or None, str
-        Of a server; for DuckDB `database` is the path of the file. Empty where the driver's own settings decide.
-    table : tuple of str
-        The table's name, with its schema and catalog before it.
-    order : str
-        The column by which rows are numbered, so that a seed draws the same coins as for a file in this order. Without it rows
-        are numbered as they are stored.
-    """
-
-    engine: str
-    table: tuple[str, ...]
+    engine: str  #: "postgresql", "duckdb" or "spark"
+    table: tuple[str, ...]  #: The table's name, with its schema and catalog before it
+    #: The column by which rows are numbered, so that a seed draws the same coins as for a file in this order. Without it rows are
+    #: numbered as they are stored.
     order: str = ""
+    #: user, host, port, database: of a server; for DuckDB `database` is the path of the file. Empty where the driver's own
+    #: settings decide.
     user: str = ""
     host: str = ""
     port: int | None = None

@@ -21,23 +21,16 @@ Kind = Literal["whole", "decimal", "single", "double", "text", "boolean", "date"
 
 @dataclass(frozen=True, slots=True)
 class ColumnKind:
-    """The declared type of a column: public, and the same for all its rows.
+    """The declared type of a column: public, and the same for all its rows."""
 
-    Attributes
-    ----------
-    kind : str
-        "whole" (from `low` to `high`), "decimal" (`digits` in all, `scale` of them behind the point), "single" or "double"
-        (floating point), "text", "boolean" or "date".
-    has_nan : bool
-        Whether a decimal column can hold not-a-number, as PostgreSQL's can.
-    """
-
+    #: "whole" (from `low` to `high`), "decimal" (`digits` in all, `scale` of them behind the point), "single" or "double"
+    #: (floating point), "text", "boolean" or "date".
     kind: Kind
     low: int = 0
     high: int = 0
     digits: int = 0
     scale: int = 0
-    has_nan: bool = False
+    has_nan: bool = False  #: Whether a decimal column can hold not-a-number, as PostgreSQL's can
 
     @classmethod
     def signed(cls, bits: int) -> ColumnKind:

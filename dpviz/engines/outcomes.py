@@ -29,35 +29,17 @@ _MOST_DIGITS = 15
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """What becomes of the cells of one column; tests are made in this order.
-
-    Attributes
-    ----------
-    kind : ColumnKind
-    missing : int
-        Of a missing cell: null, not-a-number, a text that marks one.
-    infinite : (int, int)
-        Of minus infinity and of infinity.
-    between : tuple of (str, str, int)
-        Numbers or dates from the first literal to the second, both included.
-    texts : tuple of (str, int)
-        Cells of text, without blanks around them; for "boolean" true and false.
-    steps : tuple of (str, int)
-        Numbers or dates up to this literal, increasing.
-    otherwise : int
-        Of every other cell.
-    part : str
-        The part of a date that `texts` are about: "month" or "weekday"; empty otherwise.
-    """
+    """What becomes of the cells of one column; tests are made in this order."""
 
     kind: ColumnKind
-    missing: int
-    infinite: tuple[int, int] = (DROPPED, DROPPED)
+    missing: int  #: Of a missing cell: null, not-a-number, a text that marks one
+    infinite: tuple[int, int] = (DROPPED, DROPPED)  #: Of minus infinity and of infinity
+    #: Numbers or dates from the first literal to the second, both included.
     between: tuple[tuple[str, str, int], ...] = ()
-    texts: tuple[tuple[str, int], ...] = ()
-    steps: tuple[tuple[str, int], ...] = ()
-    otherwise: int = DROPPED
-    part: str = ""
+    texts: tuple[tuple[str, int], ...] = ()  #: Cells of text, without blanks around them; for "boolean" true and false
+    steps: tuple[tuple[str, int], ...] = ()  #: Numbers or dates up to this literal, increasing
+    otherwise: int = DROPPED  #: Of every other cell
+    part: str = ""  #: The part of a date that `texts` are about: "month" or "weekday"; empty otherwise
 
 
 def feature_outcomes(feature: Feature, candidates: FeatureCandidates, kind: ColumnKind) -> Outcomes:
