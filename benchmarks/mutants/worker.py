@@ -55,15 +55,17 @@ def _in_child(runs: list[list[str]]) -> dict[str, Any]:
     child = os.fork()
     if not child:
         os.close(reading)
+        os.setsid()
         _run(runs, writing)
     os.close(writing)
-    with os.fdopen(reading, "rb") as answer:
-        in_time = select.select([answer], [], [], PATIENCE)[0]
-        if not in_time:
-            os.kill(child, signal.SIGKILL)
-        said = answer.read()
-    os.waitpid(child, 0)
-    return json.loads(said) if said else {"codes": [], "said": "no answer in time" if not in_time else "the process ended"}
+    try:
+        with os.fdopen(reading, "rb") as answer:
+            in_time = bool(select.select([answer], [], [], PATIENCE)[0])
+            said = answer.readline() if in_time else b""  # not to the end: what the tests started may hold the pipe open
+    finally:
+        os.killpg(child, signal.SIGKILL)  # with all it started
+        os.waitpid(child, 0)
+    return json.loads(said) if said else {"codes": [], "said": "the process ended" if in_time else "no answer in time"}
 
 
 def _run(runs: list[list[str]], writing: int) -> None:
@@ -81,7 +83,7 @@ def _run(runs: list[list[str]], writing: int) -> None:
     place = getattr(sys.modules.get("dpviz"), "__file__", None)
     if place is not None and not Path(place).is_relative_to(Path.cwd()):
         codes, said = [], f"dpviz was imported from {place}"
-    os.write(writing, json.dumps({"codes": codes, "said": said}).encode())
+    os.write(writing, json.dumps({"codes": codes, "said": said}).encode() + b"\n")
     os._exit(0)
 
 

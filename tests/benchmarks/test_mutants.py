@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from dataclasses import replace
 
 import pytest
 
-from benchmarks.mutants import page
+from benchmarks.mutants import page, worker
 from benchmarks.mutants.changes import MUTANTS
 from benchmarks.mutants.mutant import Mutant, problems
 from benchmarks.mutants.running import ROOT, Outcome, require_passing, try_all
@@ -69,6 +71,19 @@ def test_a_change_is_noticed_or_survives_or_is_no_python() -> None:
     assert (survived.is_caught, survived.survived, survived.error) == (False, HARMLESS.tests, "")
     assert not unknown.is_caught
     assert "SyntaxError" in unknown.error
+
+
+@forks
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_what_a_test_leaves_running_keeps_nobody_waiting(monkeypatch) -> None:
+    def run(runs: object, writing: int) -> None:
+        if os.fork():
+            os.write(writing, b'{"codes": [0], "said": ""}\n')
+            os._exit(0)
+        signal.pause()
+
+    monkeypatch.setattr(worker, "_run", run)
+    assert worker._in_child([]) == {"codes": [0], "said": ""}
 
 
 @pytest.mark.parametrize("codes", [[4], [1], []])
