@@ -6,11 +6,13 @@ of them alike, and processor seconds leave out what the others use.
 
 from __future__ import annotations
 
-import multiprocessing
+import json
 import os
-from collections.abc import Callable, Iterator
+import subprocess
+import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from statistics import median
 from threading import Event, Thread
@@ -23,6 +25,7 @@ import dpviz
 from dpviz.randomness import generator
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
+ROOT = Path(__file__).parents[2]
 FEATURES, DEPTH, EPSILON = 14, 4, 1.0
 ROWS = (100_000, 1_000_000, 5_000_000, 20_000_000)
 #: Turns that both take.
@@ -81,8 +84,7 @@ def write_rows(path: Path, n_rows: int) -> None:
 
 def measure(path: Path, n_rows: int, turns: int = TURNS) -> Measured:
     """The median of each cost over the turns."""
-    asked: tuple[Callable[..., list[Cost]], ...] = (_one_pass, _tree)
-    found = [[cost for job in asked for cost in _in_a_process(job, path, n_rows)] for _ in range(turns)]
+    found = [[cost for job in JOBS for cost in _in_a_process(job, path, n_rows)] for _ in range(turns)]
     return Measured(n_rows, *(min(costs, key=lambda cost: _from_median(cost, costs)) for costs in zip(*found, strict=True)))
 
 
@@ -90,9 +92,10 @@ def _from_median(cost: Cost, costs: tuple[Cost, ...]) -> float:
     return abs(cost.seconds - median(other.seconds for other in costs))
 
 
-def _in_a_process(job: Callable[..., list[Cost]], path: Path, n_rows: int) -> list[Cost]:
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(job, (path, n_rows))
+def _in_a_process(job: str, path: Path, n_rows: int) -> list[Cost]:
+    command = [sys.executable, "-m", "benchmarks.outofcore.measure", job, str(path), str(n_rows)]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
+    return [Cost(*cost) for cost in json.loads(done.stdout)]
 
 
 def _one_pass(path: Path, n_rows: int) -> list[Cost]:
@@ -142,3 +145,9 @@ def _anonymous() -> int:
     """Bytes of memory that are no part of a file (RssAnon)."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) << 10 for line in lines if line.startswith("RssAnon"))
+
+
+JOBS = {"one pass": _one_pass, "tree": _tree}
+
+if __name__ == "__main__":
+    print(json.dumps([astuple(cost) for cost in JOBS[sys.argv[1]](Path(sys.argv[2]), int(sys.argv[3]))]))
