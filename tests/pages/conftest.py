@@ -22,6 +22,14 @@ def installed_components() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module", autouse=True)
+def own_register(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What other files released is not on these pages."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPVIZ_REGISTER", str(tmp_path_factory.mktemp("register") / "releases.db"))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
     """A tree that should be there at once is waited for, however busy the machine is."""
