@@ -13,6 +13,8 @@ PIP := $(PY) -m pip --quiet --disable-pip-version-check --no-input --no-cache-di
 JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n : 4)))
 # Compiled files are kept, whatever the environment says: to compile 600 files anew takes each process ten seconds and more.
 export PYTHONDONTWRITEBYTECODE :=
+# A test that hangs fails, with what every thread is doing, and the others go on; the longest takes a few minutes.
+PYTEST = $(PY) -m pytest -q -n $(JOBS) --no-loadscope-reorder --timeout 900
 
 run: $(VENV)/.run
 	$(PY) -m dpviz app
@@ -20,13 +22,13 @@ run: $(VENV)/.run
 test: $(VENV)/.test
 	@.ci/programs $(PY)
 	@browser=$$(.ci/browser $(PY)) || [ "$(CI)" != true ] || exit 1; \
-	DPVIZ_BROWSER="$$browser" $(PY) -m pytest -q -n $(JOBS) --no-loadscope-reorder $(ARGS)
+	DPVIZ_BROWSER="$$browser" $(PYTEST) $(ARGS)
 
 # The types are checked beside the tests and said last; whichever fails, the target fails.
 check: $(VENV)/.test
 	$(PY) -m ruff check .
 	@$(PY) -m mypy >$(VENV)/.types 2>&1 & mypy=$$!; trap 'kill $$mypy 2>/dev/null' EXIT; \
-	$(PY) -m pytest -q -n $(JOBS) --no-loadscope-reorder -m "not slow and not browser" --hypothesis-profile fast $(ARGS); tests=$$?; \
+	$(PYTEST) -m "not slow and not browser" --hypothesis-profile fast $(ARGS); tests=$$?; \
 	wait $$mypy; types=$$?; cat $(VENV)/.types; exit $$((tests | types))
 
 supply: $(VENV)/.test
