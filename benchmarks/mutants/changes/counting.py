@@ -125,8 +125,8 @@ MUTANTS = (
     Mutant(
         "out of core: the larger of two children has the rows of both",
         "dpviz/training/counting/binned_levels.py",
-        "self._found[pair.parent] - of_smaller",
-        "self._found[pair.parent]",
+        "self._found[[pair.parent for pair in pairs]] - counts",
+        "self._found[[pair.parent for pair in pairs]]",
         ("tests/io/large/test_encode.py::test_every_count_of_every_level_is_that_of_memory",),
     ),
     Mutant(

@@ -40,6 +40,11 @@ class Pack:
         kind = np.min_scalar_type(max(self.shape) - 1)
         return tuple(axis.ravel().astype(kind) for axis in np.indices(self.shape))
 
+    @property
+    def alone(self) -> tuple[Pack, ...]:
+        """Its features, each by itself."""
+        return tuple(Pack((feature,), (n_bins,)) for feature, n_bins in zip(self.features, self.shape, strict=True))
+
     def codes(self, bins: Sequence[np.ndarray]) -> np.ndarray:
         """The code of every row, by the bins of all features of the table."""
         kind = np.min_scalar_type(self.size - 1)
