@@ -22,6 +22,8 @@ from dpviz.table.schema import CategoricalFeature, Feature, Schema
 FEW_ROWS = 1 << 14
 #: Marks a cell that holds a threshold.
 _HELD = 255
+#: Thresholds farther from 0 have no cells: sums with them may be beyond all numbers.
+_FARTHEST = 1e250
 #: How many cells are tried: the finest of PF-tree's grid, 2^-16 of the range, still fit into the processor's cache.
 _CELLS = tuple(1 << bits for bits in range(8, 19))
 #: So many cells, of every feature of a wide table, stay in that cache while rows are binned.
@@ -69,13 +71,14 @@ class FeatureCandidates:
 class ThresholdCells:
     """Equal cells of a range, of which few hold a threshold: elsewhere a value's cell tells its bin.
 
-    Which cell a value is in is computed alike for thresholds and values, and never falls as the value grows. So a threshold in a
-    lower cell is below the value and one in a higher cell above it, whatever is rounded on the way. Values in the cell of a
-    threshold are searched for, or looked up again among finer cells. Bins are those of a search, to the bit.
+    To `shift`, a large number, no more of a value can be added than whole cells; the bits of the sum count them. This is the same
+    for thresholds and values, and never falls as the value grows. So a threshold in a lower cell is below the value and one in a
+    higher cell above it, whatever is rounded on the way. Values in the cell of a threshold are searched for, or looked up again
+    among finer cells. Bins are those of a search, to the bit.
     """
 
-    low: float
-    per_unit: float
+    shift: float
+    first: int  # the bits of the sum of `shift` and the first threshold
     below: np.ndarray  # per cell: thresholds in lower cells; _HELD where the cell holds one
     thresholds: np.ndarray
     finer: ThresholdCells | None = None
@@ -83,31 +86,30 @@ class ThresholdCells:
     @classmethod
     def of(cls, thresholds: np.ndarray) -> ThresholdCells | None:
         """None where no such cells are few enough."""
-        if not 0 < len(thresholds) < _HELD:
-            return None
-        low, high = float(thresholds[0]), float(thresholds[-1])
-        if not np.isfinite(high - low):
+        if not (0 < len(thresholds) < _HELD and np.abs(thresholds).max() < _FARTHEST):
             return None
         for n_cells in _CELLS:
-            found = cls._of(thresholds, low, high, n_cells)
-            if len(np.unique(_cell(thresholds, low, found.per_unit))) == len(thresholds):
-                return found if n_cells <= _COARSE else replace(cls._of(thresholds, low, high, _COARSE), finer=found)
+            shift = _shift(thresholds, n_cells)
+            if len(np.unique(_bits(thresholds, shift))) == len(thresholds):
+                finer = cls._of(thresholds, shift)
+                return finer if n_cells <= _COARSE else replace(cls._of(thresholds, _shift(thresholds, _COARSE)), finer=finer)
         return None
 
     @classmethod
-    def _of(cls, thresholds: np.ndarray, low: float, high: float, n_cells: int) -> ThresholdCells:
-        per_unit = n_cells / (high - low) if high - low > n_cells * np.finfo(np.float64).tiny else 1.0
-        cell = np.minimum(_cell(thresholds, low, per_unit), n_cells)
-        below = np.searchsorted(cell, np.arange(n_cells + 1)).astype(np.uint8)
-        below[cell] = below[[0, -1]] = _HELD  # at both ends are numbers beyond all thresholds, and what is no number
-        return cls(low, per_unit, below, thresholds)
+    def _of(cls, thresholds: np.ndarray, shift: float) -> ThresholdCells:
+        bits = _bits(thresholds, shift)
+        below = np.repeat(np.arange(len(bits) + 1, dtype=np.uint8), np.diff(bits, prepend=bits[0] - 1, append=bits[-1]))
+        below[bits - bits[0]] = _HELD  # at both ends are numbers beyond all thresholds, and what is no number
+        return cls(shift, int(bits[0]), below, thresholds)
 
     def between(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(bins, the positions at which they are still to be looked up); float64 or whole numbers.
 
         Elsewhere a value is between two thresholds. One below the first, beyond the last or not a number is looked up too.
         """
-        found = self.below.take(_cell(values, self.low, self.per_unit), mode="clip")
+        cell = _bits(values, self.shift)
+        cell -= self.first
+        found = self.below.take(cell, mode="clip")
         return found, np.flatnonzero(found == _HELD)
 
     def bins(self, values: np.ndarray) -> np.ndarray:
@@ -117,12 +119,17 @@ class ThresholdCells:
         return found
 
 
-def _cell(values: np.ndarray, low: float, per_unit: float) -> np.ndarray:
-    """Of what is no number, or farther away than an integer tells, 0 or one beyond either end."""
+def _shift(thresholds: np.ndarray, n_cells: int) -> float:
+    """What float64 adds numbers to in steps of a cell: so many cells, at most, lie between the first and the last threshold."""
+    low, high = float(thresholds[0]), float(thresholds[-1])
+    widths = (high - low) / n_cells, max(abs(low), abs(high)) * 2.0**-50
+    return 1.5 * math.ldexp(2.0**52, max(math.frexp(width)[1] for width in widths))
+
+
+def _bits(values: np.ndarray, shift: float) -> np.ndarray:
+    """Of the sums, int64: more by one per cell. Those of what is no number, or farther away, are beyond either end."""
     with np.errstate(over="ignore", invalid="ignore"):
-        place = np.subtract(values, low, dtype=np.float64)
-        place *= per_unit
-        return place.astype(np.int32)
+        return np.add(values, shift, dtype=np.float64).view(np.int64)
 
 
 def thresholds_candidates(thresholds: Sequence[float] | np.ndarray) -> FeatureCandidates:
