@@ -72,7 +72,7 @@ class _Lookup:
 
     def drop(self, kept: np.ndarray) -> tuple[int, int]:
         """Take unusable rows out of `kept` (in place); (missing, unknown) rows that this column drops."""
-        if self.usable.all():
+        if self.usable[:-1].all() and (self.usable[-1] or not (self.codes < 0).any()):
             return 0, 0
         dropped = kept & ~self.usable[self.codes]
         kept &= ~dropped
@@ -158,7 +158,7 @@ def encoded_columns(columns: list[_Cells | _Lookup], kept: np.ndarray) -> tuple[
 def all_prepared(
     table: RawTable, declared: Sequence[Feature | Target], candidates: Sequence[FeatureCandidates] = ()
 ) -> list[_Cells | _Lookup]:
-    """Each column by itself, and in a large table two at a time: arrays leave the interpreter free."""
+    """Each column by itself; in a large table two at a time, as arrays leave the interpreter free (not long enough for bins)."""
     columns = [_column(table, one.name) for one in declared]
 
     def prepared(column: RawColumn, declared: Feature | Target, candidates: FeatureCandidates | None) -> _Cells | _Lookup:
@@ -171,9 +171,11 @@ def all_prepared(
         cells = _prepared(column, declared)
         return replace(cells, values=bin_column(candidates, cells.values))
 
+    every = columns, declared, chain(candidates, repeat(None))
+    if candidates or table.n_rows < _MANY_ROWS:
+        return list(map(prepared, *every))
     with ThreadPoolExecutor(2) as threads:
-        of_all = threads.map if table.n_rows >= _MANY_ROWS else map
-        return list(of_all(prepared, columns, declared, chain(candidates, repeat(None))))
+        return list(threads.map(prepared, *every))
 
 
 def _column(table: RawTable, name: str) -> RawColumn:
@@ -233,8 +235,8 @@ def _numbers(name: str, numbers: np.ndarray, missing: np.ndarray, declared: Nume
 
 def _in_bins(column: NumberColumn, declared: NumericFeature, candidates: FeatureCandidates, cells: ThresholdCells) -> _Cells:
     """Numbers in their bins: what is between two thresholds is neither missing, nor out of range, nor changed."""
-    found, others = cells.between(column.values)
-    few = _numbers(column.name, *NumberColumn(column.name, column.values[others]).numbers_and_missing(), declared)
+    found, others = cells.between(column.given)
+    few = _numbers(column.name, *NumberColumn(column.name, column.given[others], is_own=True).numbers_and_missing(), declared)
     found[others] = bin_column(candidates, few.values)
     unusable = None if few.unusable is None else _flags(len(found), others[few.unusable])
     changed = {kind: _flags(len(found), others[flags]) for kind, flags in few.changed.items()}

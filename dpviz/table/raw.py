@@ -153,27 +153,37 @@ class NumberColumn(RawColumn):
     What is asked about its texts gets the shortest text of each number. Nobody asks for them where it is declared a number.
     """
 
-    values: np.ndarray
+    #: As they came: where they are no whole numbers, zeros may be negative ones.
+    given: np.ndarray
 
-    def __init__(self, name: str, values: np.ndarray, *, is_own: bool = False) -> None:
+    def __init__(self, name: str, given: np.ndarray, *, is_own: bool = False) -> None:
         """`is_own`: nobody else can change these, so they need not be copied."""
-        if values.dtype.kind in "iu":
-            low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
-            values = values.astype(np.result_type(np.min_scalar_type(low), np.min_scalar_type(high)))
-        elif not is_own or values.dtype != np.float64 or _NEGATIVE_ZERO in values.view(np.int64):
-            values = np.add(values, 0.0, dtype=np.float64)  # no negative zero: it equals 0 but has another text
+        if given.dtype.kind in "iu":
+            low, high = (int(given.min()), int(given.max())) if len(given) else (0, 0)
+            given = given.astype(np.result_type(np.min_scalar_type(low), np.min_scalar_type(high)))
+        else:
+            given = given.astype(np.float64, copy=not is_own)
+        given.flags.writeable = False
+        vars(self).update(name=name, given=given)
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """The numbers, float64 or whole ones, read-only. Without a negative zero: it equals 0 but has another text."""
+        if self.given.dtype.kind in "iu" or _NEGATIVE_ZERO not in self.given.view(np.int64):
+            return self.given
+        values = self.given + 0.0
         values.flags.writeable = False
-        vars(self).update(name=name, values=values)
+        return values
 
     @property
     def n_rows(self) -> int:
         """Number of cells. Private."""
-        return len(self.values)
+        return len(self.given)
 
     @property
     def is_missing(self) -> np.ndarray:
         """Which cells are missing, bool of shape (n_rows,). Private."""
-        return np.isnan(self.values)
+        return np.isnan(self.given)
 
     def numbers_and_missing(self, missing_codes: Sequence[str] = ()) -> tuple[np.ndarray, np.ndarray]:
         """As every column; read-only where nothing had to be replaced."""

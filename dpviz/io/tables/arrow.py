@@ -5,7 +5,7 @@ Columns of lists and records have no text and are left out with a note.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -126,6 +126,8 @@ def _is_exact(values: pa.ChunkedArray) -> bool:
     """Whether every whole number is one of float64 too; the texts of others are kept, such as of long identifiers."""
     import pyarrow.compute as pc
 
+    if values.type.bit_width <= 32:
+        return True
     ends = pc.min_max(values).as_py()
     return ends["min"] is None or max(-ends["min"], ends["max"]) <= _MOST_EXACT
 
@@ -135,14 +137,27 @@ def _numbers(values: pa.ChunkedArray) -> np.ndarray:
     import pyarrow as pa
     import pyarrow.types as types
 
-    if types.is_integer(values.type) and not values.null_count:
-        return values.to_numpy()
-    if types.is_float64(values.type):
-        return np.asarray(values.to_numpy())
-    if types.is_integer(values.type):
-        return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
-    narrow, places = np.unique(values.to_numpy().astype(values.type.to_pandas_dtype()), return_inverse=True)
+    if types.is_integer(values.type) and values.null_count:
+        values = values.cast(pa.float64(), safe=False)
+    if values.null_count:
+        values = values.fill_null(np.nan)
+    numbers = _joined(map(_plain, values.chunks), values.type.to_pandas_dtype())
+    if not types.is_floating(values.type) or types.is_float64(values.type):
+        return numbers
+    narrow, places = np.unique(numbers, return_inverse=True)
     return np.array([float(str(number)) for number in narrow], dtype=np.float64)[places]
+
+
+def _plain(part: pa.Array) -> np.ndarray:
+    """Numbers of which none is missing, where they lie: Arrow's own way to them would import pandas."""
+    kind = np.dtype(part.type.to_pandas_dtype())
+    return np.frombuffer(part.buffers()[1], kind, len(part), part.offset * kind.itemsize) if len(part) else np.empty(0, kind)
+
+
+def _joined(parts: Iterable[np.ndarray], kind: type) -> np.ndarray:
+    """One after another; a single one is not copied."""
+    every = list(parts)
+    return every[0] if len(every) == 1 else np.concatenate([np.empty(0, kind), *every])
 
 
 def _texts(values: pa.ChunkedArray) -> tuple[Iterator[str], np.ndarray]:
@@ -156,9 +171,9 @@ def _texts(values: pa.ChunkedArray) -> tuple[Iterator[str], np.ndarray]:
         values = pc.local_timestamp(values)
     encoded = values if types.is_dictionary(values.type) else _storable(values).dictionary_encode()
     chunks = encoded.unify_dictionaries().chunks if encoded.num_chunks else []
-    places = [chunk.indices.cast(pa.int64()).fill_null(-1).to_numpy() for chunk in chunks]
+    places = _joined((_plain(chunk.indices.cast(pa.int64()).fill_null(-1)) for chunk in chunks), np.int64)
     distinct = _storable(chunks[0].dictionary) if chunks else ()
-    return map(_text, distinct), np.concatenate(places) if chunks else np.empty(0, dtype=np.int64)
+    return map(_text, distinct), places
 
 
 def _storable(values: Any) -> Any:

@@ -17,7 +17,7 @@ from dpviz.errors import DpvizError
 from dpviz.table.dataset import EncodedDataset
 
 #: Rows that are read, encoded, binned or counted at once: few enough for the processor's cache, and for exact sums in float64.
-ROWS_AT_ONCE = 1 << 15
+ROWS_AT_ONCE = 1 << 17
 
 
 class ColumnFile:

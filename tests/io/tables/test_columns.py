@@ -17,6 +17,7 @@ from pyarrow import parquet
 
 from dpviz.io.csv_lines import cells_of, columns_of
 from dpviz.io.records import Aligned, table_of_records
+from dpviz.io.tables.arrow import table_of_arrow
 from dpviz.io.tables.cells import text_of
 from dpviz.io.tables.read import read_table
 from dpviz.table.dates import DateFeature
@@ -132,6 +133,18 @@ def test_a_column_of_any_type_is_its_texts(kind):
         assert encoded(found, schema) == encoded(RawTable(tuple(expected), "table"), schema)
 
     same()
+
+
+@pytest.mark.parametrize("kind", [pa.float64(), pa.float32(), pa.int64(), pa.uint8(), pa.string()], ids=str)
+def test_a_part_of_an_array_is_read_as_an_array_of_its_own(kind):
+    """Where it lies in memory, and whether all of it lies together, is no matter."""
+    cells = [*range(20), None, *range(20, 40)]
+    values = pa.array([str(cell) for cell in cells] if pa.types.is_string(kind) else cells, kind)
+    parts = [values.slice(5, 12), values.slice(0, 0), values.slice(18, 9)]
+    for some in (parts[:1], parts[2:], parts, []):
+        column = table_of_arrow(pa.table({"x": pa.chunked_array(some, kind)}), "table").column("x")
+        expected = table_of_arrow(pa.table({"x": pa.array([cell.as_py() for part in some for cell in part], kind)}), "table")
+        assert str(column.numbers().tolist()) == str(expected.column("x").numbers().tolist())
 
 
 @examples(300)
