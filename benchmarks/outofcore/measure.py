@@ -100,6 +100,7 @@ def _in_a_process(job: str, path: Path, n_rows: int) -> list[Cost]:
 
 def _one_pass(path: Path, n_rows: int) -> list[Cost]:
     counts = np.zeros((FEATURES, 2 * BINS), dtype=np.int64)
+    pa.array([0.0]).to_numpy()  # imports pandas
     with _watched() as costs, pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
             for batch in file.iter_batches(_AT_ONCE, [group], use_threads=False):
