@@ -15,7 +15,7 @@ from dpviz.io.tables.arrow import flat_columns, table_of_arrow, text_columns
 from dpviz.io.tables.cells import in_our_words
 from dpviz.progress import Progress
 from dpviz.table.raw import RawTable
-from dpviz.training.counting.on_disk import ROWS_AT_ONCE
+from dpviz.training.counting.on_disk import rows_at_once
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,7 +39,7 @@ def parquet_pieces(path: Path, reading: Reading) -> Pieces:
         done = 0
         with in_our_words("Parquet file"), pq.ParquetFile(path, **_BUFFERED, read_dictionary=texts) as file:
             for group in range(file.num_row_groups):  # of several at once every column would be held packed
-                for batch in file.iter_batches(ROWS_AT_ONCE, [group], list(wanted), use_threads=False):
+                for batch in file.iter_batches(rows_at_once(len(wanted)), [group], list(wanted), use_threads=False):
                     step(done / n_rows)
                     done += batch.num_rows
                     yield table_of_batch(batch, path.name)

@@ -19,7 +19,7 @@ from dpviz.io.tables.arrow import flat_columns, table_of_arrow
 from dpviz.io.tables.cells import in_our_words
 from dpviz.progress import Progress
 from dpviz.table.raw import RawTable
-from dpviz.training.counting.on_disk import ROWS_AT_ONCE
+from dpviz.training.counting.on_disk import rows_at_once
 
 
 def duckdb_pieces(path: Path, reading: Reading) -> Pieces:
@@ -36,7 +36,7 @@ def duckdb_pieces(path: Path, reading: Reading) -> Pieces:
         with in_our_words("DuckDB file"), closing(_opened(path)) as base:
             ((n_rows,),) = base.execute(f"select count(*) from {table}").fetchall()
             done, columns = 0, ", ".join(map(identifier, wanted))
-            reader = _batches(base, f"select {columns} from {table}")
+            reader = _batches(base, f"select {columns} from {table}", rows_at_once(len(wanted)))
             if not n_rows:
                 yield table_of_arrow(reader.schema.empty_table(), path.name)
             for batch in reader:
@@ -54,10 +54,10 @@ def _opened(path: Path) -> Any:
     return duckdb.connect(str(path), read_only=True, config=settings)
 
 
-def _batches(base: Any, query: str) -> Any:
+def _batches(base: Any, query: str, n_rows: int = 1) -> Any:
     """An Arrow reader of the rows, in the order in which they are stored."""
     found = base.sql(query)
-    return (getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader)(ROWS_AT_ONCE)  # its name before version 2
+    return (getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader)(n_rows)  # its name before version 2
 
 
 def _table(base: Any, asked: str | None) -> str:

@@ -129,7 +129,7 @@ class MappedRows(CountedRows):
         own = None if tree_of is None else np.empty_like(tree_of)
         if own is not None:
             own[row_order(data)] = tree_of
-        for here in slices(data.n_rows):
+        for here in slices(data.n_rows, data.n_features):
             piece = piece_of(data, here)
             values = values_of(piece)
             for tree in range(trees.n_trees) if own is None else (own[here],):

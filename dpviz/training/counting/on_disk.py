@@ -16,8 +16,10 @@ import numpy as np
 from dpviz.errors import DpvizError
 from dpviz.table.dataset import EncodedDataset
 
-#: Rows that are read, encoded, binned or counted at once: few enough for the processor's cache, and for exact sums in float64.
+#: Rows that are read, encoded, binned or counted at once: their bins stay in the processor's cache, their sums exact in float64.
 ROWS_AT_ONCE = 1 << 17
+#: So many cells come unpacked at once; of wider tables fewer rows do, down to a quarter.
+_CELLS_AT_ONCE = 1 << 21
 
 
 class ColumnFile:
@@ -56,9 +58,14 @@ class ColumnFile:
             raise _no_room(error) from error
 
 
-def slices(n_rows: int, pieces: int = 1) -> list[slice]:
-    """The rows, so many pieces at a time; one empty slice where there are none."""
-    most = pieces * ROWS_AT_ONCE
+def rows_at_once(n_columns: int) -> int:
+    """How many rows are in memory at once where each of them has so many unpacked cells."""
+    return min(ROWS_AT_ONCE, max(_CELLS_AT_ONCE // max(n_columns, 1), ROWS_AT_ONCE // 4))
+
+
+def slices(n_rows: int, n_columns: int = 1) -> list[slice]:
+    """The rows, some at a time, of which so many columns are unpacked; one empty slice where there are none."""
+    most = rows_at_once(n_columns)
     return [slice(start, min(start + most, n_rows)) for start in range(0, max(n_rows, 1), most)]
 
 

@@ -19,7 +19,6 @@ from pyarrow import feather, parquet
 import dpviz
 from dpviz.errors import Cancelled, CannotCount, DpvizError, SchemaError, TableError
 from dpviz.installation import bundled
-from dpviz.io.large import arrow, database
 from dpviz.io.large import csv as large_csv
 from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule
 from dpviz.randomness import generator
@@ -111,8 +110,7 @@ WRITERS = {
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
     """So that a few hundred rows are many pieces."""
-    for module in (on_disk, arrow, database):
-        monkeypatch.setattr(module, "ROWS_AT_ONCE", 64)
+    monkeypatch.setattr(on_disk, "ROWS_AT_ONCE", 64)
     monkeypatch.setattr(large_csv, "_AT_ONCE", 1000)
 
 
