@@ -7,13 +7,13 @@ of them alike, and processor seconds leave out what the others use.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from statistics import median
 from threading import Event, Thread
 
@@ -131,15 +131,15 @@ def _watched() -> Iterator[list[Cost]]:
         while not ended.wait(0.02):
             peak.append(max(peak.pop(), _anonymous()))
 
-    watcher, before = Thread(target=look), os.times()
+    watcher, before = Thread(target=look), getrusage(RUSAGE_SELF)
     watcher.start()
     try:
         yield costs
     finally:
-        after = os.times()
+        after = getrusage(RUSAGE_SELF)  # in microseconds; `os.times` counts hundredths of a second
         ended.set()
         watcher.join()
-    costs.append(Cost(after.user - before.user, after.system - before.system, peak[0]))
+    costs.append(Cost(after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime, peak[0]))
 
 
 def _anonymous() -> int:

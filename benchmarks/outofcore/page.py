@@ -60,8 +60,8 @@ def out_of_core_page(found: Sequence[Measured], made: str, chart: str | None) ->
         f"{made} Random rows of {FEATURES} numbers and two classes in Parquet; `dpviz.encode_large`, then PF-tree of depth "
         f"{DEPTH} on its own grid, honest leaves and test included. "
         f'"One pass" reads the same file once with Arrow as it comes (dpviz sets small buffers) and counts {FEATURES} '
-        f"histograms of {BINS} equal-width bins with `bincount`. Each in a process of its own, by turns, the median of the "
-        "turns; processor seconds, those of the system in brackets.",
+        f"histograms of {BINS} equal-width bins with `bincount`; imports are not counted. Each in a process of its own, by "
+        "turns, the median of the turns; processor seconds, those of the system in brackets.",
         markdown_table(_HEAD, [_line(one) for one in found]),
     ]
     below = [
