@@ -28,8 +28,9 @@ R = TypeVar("R")
 
 #: Arrays above this many bytes go to the workers once, through shared memory.
 _SHARED_ABOVE = "100K"
-#: Counts that a worker process remembers, 8 bytes each: loky ends a process that has grown by 300 MB, with all it remembers.
-_REMEMBERED = 24_000_000
+#: Counts that a worker process remembers, 8 bytes each. loky ends a process that has grown by 300 MB, with all it remembers; two
+#: thirds of that are packages and rows.
+_REMEMBERED = 12_000_000
 _MOST_KEPT = 2
 _KEPT: dict[Hashable, EncodedDataset] = {}
 

@@ -128,7 +128,7 @@ def _picture(trained: Trained, now: Side, loaded: Loaded, pinned: tuple[str, Sid
     tree_view(wide, narrow, selected=chosen, key=VIEW, ladders=ladders, at=at, on_dragged=partial(take_dragged, VIEW))
     with st.container():
         if climbing:
-            watch(*climbing, draw=lambda status: None)  # half a ladder shows nothing
+            watch(*climbing, at_end=True)  # half a ladder shows nothing
             for problem in poll(climbing[0]).problems:
                 error(problem)
     return path

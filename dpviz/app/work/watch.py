@@ -15,8 +15,8 @@ from dpviz.app.work.pool import Lane
 from dpviz.app.work.session import Status, begin, cancel, poll, shared_pool
 from dpviz.app.work.tasks import Task
 
-#: Seconds between two polls: of a tree somebody waits for, of other work, and where each poll draws: the longer the work, the
-#: longer the pause.
+#: Seconds between two polls: of a tree somebody waits for, of other work, and where each draws or nothing hurries: the longer the
+#: work, the longer the pause.
 _EVERY_TREE, _EVERY, _EVERY_DRAWING, _SELDOM = 0.4, 1.0, 2.0, 6.0
 #: Missing parts that add a second to the pause.
 _PARTS = 250
@@ -26,21 +26,29 @@ _STALE = "Settings have changed since: what is shown is stale."
 wait_in_turn()
 
 
-def watch(task: Task, words: str, *, unit: str = "", draw: Callable[[Status], None] | None = None, may_stop: bool = True) -> None:
+def watch(
+    task: Task,
+    words: str,
+    *,
+    unit: str = "",
+    draw: Callable[[Status], None] | None = None,
+    at_end: bool = False,
+    may_stop: bool = True,
+) -> None:
     """Progress and Cancel while there is work on a task. The page is drawn again whenever a part is done, and at the end.
 
     `words` say what is being done, `unit` what the parts are called, where they are counted instead of a percentage. `draw`
-    draws the answers so far below the progress at every poll; the page is then drawn again at the end only. No Cancel without
-    `may_stop`.
+    draws the answers so far below the progress, less often than it is polled; then, and with `at_end`, the page is drawn again at
+    the end only. No Cancel without `may_stop`.
     """
     before, place = poll(task), st.container()
     if before.job is None:
         return
 
-    @st.fragment(run_every=_pause(task, before, draws=draw is not None))
+    @st.fragment(run_every=_pause(task, before, is_rare=at_end))
     def again() -> None:
         status = poll(task)
-        if status.job is None or (draw is None and status.n_missing < before.n_missing):
+        if status.job is None or (draw is None and not at_end and status.n_missing < before.n_missing):
             st.rerun()
         with st.container(horizontal=True, vertical_alignment="center"):
             st.progress(status.share, text=f":material/hourglass_top: {words}, {_progress_text(status, unit)} …")
@@ -48,16 +56,22 @@ def watch(task: Task, words: str, *, unit: str = "", draw: Callable[[Status], No
             if may_stop and st.button("Cancel", key=f"cancel-{task.slot}", help=kept):
                 cancel(task)
                 st.rerun()
-        if draw is not None and status.values:
-            draw(status)
 
     with place:
         again()
+        if draw is not None:
+            st.fragment(run_every=_pause(task, before, is_rare=True))(_draw_so_far)(task, draw)
 
 
-def _pause(task: Task, status: Status, *, draws: bool) -> float:
+def _draw_so_far(task: Task, draw: Callable[[Status], None]) -> None:
+    status = poll(task)
+    if status.values:
+        draw(status)
+
+
+def _pause(task: Task, status: Status, *, is_rare: bool) -> float:
     in_line = _IN_LINE * shared_pool().n_waiting(task.lane)
-    if draws:
+    if is_rare:
         return min(_SELDOM, _EVERY_DRAWING + status.n_missing / _PARTS + in_line)
     return min(_SELDOM, (_EVERY_TREE if task.lane is Lane.TREE else _EVERY) + in_line)
 

@@ -180,7 +180,7 @@ def test_the_longer_the_line_the_less_often_it_is_polled(pool, gates, monkeypatc
     tree, bulk = (in_one("slot", "key", nothing, lane=lane) for lane in (Lane.TREE, Lane.BULK))
 
     def pauses():
-        return [watch._pause(task, missing, draws=draws) for task, draws in ((tree, False), (bulk, False), (bulk, True))]
+        return [watch._pause(task, missing, is_rare=is_rare) for task, is_rare in ((tree, False), (bulk, False), (bulk, True))]
 
     before = pauses()
     gate = gates()
