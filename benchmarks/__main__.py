@@ -141,7 +141,7 @@ def _tables(args: Namespace) -> int:
         get_learner(name)
     published = bench_tables.read_published(args.published or args.data.parent / "reference" / "privatree_tables.csv")
     cells: list[bench_tables.Cell] = []
-    seconds: dict[tuple[str, str], float] = {}
+    seconds: dict[tuple[str, str], tuple[float, float]] = {}
     for data_name, data in bench_data(args.data, args.only):
         console.doing(f"Measuring on {data_name}")
         cells += bench_tables.measure(data_name, data, names, published, repeats=args.repeats, workers=args.workers)

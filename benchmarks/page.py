@@ -20,9 +20,14 @@ Table = list[list[str]]
 
 
 def tables_page(
-    cells: Sequence[Cell], seconds: Mapping[tuple[str, str], float], more: Sequence[str] = (), *, repeats: int, made: str
+    cells: Sequence[Cell],
+    seconds: Mapping[tuple[str, str], tuple[float, float]],
+    more: Sequence[str] = (),
+    *,
+    repeats: int,
+    made: str,
 ) -> str:
-    """The whole page, with `more` parts. `seconds` is time per fit by (data, learner); `made` says when and with what."""
+    """The whole page, with `more` parts. `seconds` is time per fit and its error by (data, learner); `made` says when."""
     parts = [_head(repeats, made)]
     parts += [_accuracy(cells, epsilon) for epsilon in EPSILONS]
     parts += [_lead(cells), _off(cells), *more, _times(seconds)]
@@ -138,17 +143,22 @@ def as_published(cells: Sequence[Cell]) -> str:
     return f"{sum(not cell.is_off for cell in cells)} of {len(cells)}"
 
 
-def _times(seconds: Mapping[tuple[str, str], float]) -> str:
+def _times(seconds: Mapping[tuple[str, str], tuple[float, float]]) -> str:
     names = list(dict.fromkeys(name for _, name in seconds))
     rows = [
-        [data, *(f"{1000 * seconds[data, name]:.0f}" if (data, name) in seconds else "-" for name in names)]
+        [data, *(_milliseconds(seconds.get((data, name))) for name in names)]
         for data in dict.fromkeys(data for data, _ in seconds)
     ]
     head = (
-        "## Time of one fit\n\nMilliseconds at epsilon .1, median of three. The papers report whole cross-validations: under a "
-        "second for ordinary trees and DiffPrivLib, one to six seconds for PrivaTree on large data, and minutes for BDPT there."
+        "## Time of one fit\n\nMilliseconds of processor time at epsilon .1, mean ± standard error of five fits. The papers "
+        "report whole cross-validations: under a second for ordinary trees and DiffPrivLib, one to six seconds for PrivaTree on "
+        "large data, and minutes for BDPT there."
     )
     return head + "\n\n" + markdown_table(["data", *(get_learner(name).title for name in names)], rows)
+
+
+def _milliseconds(seconds: tuple[float, float] | None) -> str:
+    return "-" if seconds is None else " ± ".join(f"{1000 * value:.1f}" for value in seconds)
 
 
 def show_page(page: str, out: Path | None) -> int:

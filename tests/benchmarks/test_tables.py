@@ -135,6 +135,7 @@ def test_the_page_holds_every_learner_beside_what_was_published(
     assert "(.200 ± .001) †" in page  # nothing like the toy's real accuracy
     assert "PrivaTree: violated" in page
     assert page.count("\n| toy |") >= 4  # three epsilons and the times
+    assert page.splitlines()[-1].count(" ± ") == 3
 
 
 def test_an_unknown_learner_is_one_line_and_exit_code_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
