@@ -257,6 +257,10 @@ class Mean:
     mean: float
     error: float
 
+    def text(self, digits: int) -> str:
+        """Both, with so many digits after the point."""
+        return f"{self.mean:.{digits}f} ± {self.error:.{digits}f}"
+
 
 def mean_of(values: Sequence[tuple[int, float]]) -> Mean:
     """Of (fold, value) pairs: values of a fold are averaged first. Raises DpvizError without any."""

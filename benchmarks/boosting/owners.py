@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 
 from benchmarks.boosting.entrants import MAX_DEPTH
-from benchmarks.boosting.measure import DELTA, Mean, Plan, mean_of
+from benchmarks.boosting.measure import DELTA, Plan, mean_of
 from benchmarks.page import markdown_table
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.compare.metrics import metrics
@@ -94,8 +94,10 @@ def owners_part(name: str, found: Sequence[Owned]) -> str:
     rows = []
     for case in dict.fromkeys(row.case for row in found):
         here = [row for row in found if row.case == case]
-        score, seconds = mean_of([(row.fold, row.score) for row in here]), mean_of([(row.fold, row.seconds) for row in here])
-        rows.append([case.words, _shown(score), f"{seconds.mean:.1f}", f"{np.mean([row.void for row in here]):g}"])
+        score, seconds, void = (
+            mean_of([(row.fold, getattr(row, what)) for row in here]) for what in ("score", "seconds", "void")
+        )
+        rows.append([case.words, score.text(3), seconds.text(1), void.text(1)])
     words = (
         f"At epsilon {EPSILON:g} ({NEIGHBOURS}). Every owner is a process of its own, sees only its rows, and sends masked noisy "
         "sums; the model follows the law of one trainer who starts from 0 and cuts declared ranges as they do. Where owners may "
@@ -103,7 +105,3 @@ def owners_part(name: str, found: Sequence[Owned]) -> str:
     )
     table = markdown_table(["who trains", "R²", "seconds", "void rounds"], rows)
     return f"## {name}: several owners (Algorithm 9)\n\n{words}\n\n{table}"
-
-
-def _shown(score: Mean) -> str:
-    return f"{score.mean:.3f} ± {score.error:.3f}"

@@ -244,11 +244,11 @@ def _streams(streams: Sequence[Streamed], data: str) -> str:
         f"The {100 * table.late_share:.0f}% of training rows with the largest {table.late_by} come after the regular rounds; "
         f"{EXTRA_ROUNDS} more follow. "
         f"{'RMSE' if is_number else 'Percent wrong'} on test rows like the old ones / like the new ones, when the new rows came "
-        f"and at the end; {'R²' if is_number else 'error'} on all at the end; budget that old / new rows have left, on average. "
+        f"and at the end; {'R²' if is_number else 'error'} on all at the end; budget that old / new rows have left, in percent. "
         "DPBoost has the old rows only; *from the start* has all rows in every round. All but DPBoost are the redesign, "
         "which cuts declared ranges here."
     )
-    head = ["way", "epsilon", "before", "at the end", "R²" if is_number else "error", "budget left"]
+    head = ["way", "epsilon", "before", "at the end", "R²" if is_number else "error", "budget left, %"]
     return f"## {data}: rows that come late (Figure 7)\n\n{words}\n\n{markdown_table(head, rows)}"
 
 
@@ -258,10 +258,10 @@ def _stream_row(rows: Sequence[Streamed], data: str) -> list[str]:
     value = mean_of([(row.fold, row.score_after if metric == R2 else 1 - row.score_after) for row in rows])
     pairs = []
     for when in ("before", "after"):
-        means = [mean_of([(row.fold, factor * getattr(row, when)[group]) for row in rows]).mean for group in GROUPS[:2]]
-        pairs.append(" / ".join(f"{mean:.{digits}f}" for mean in means))
-    left = [mean_of([(row.fold, getattr(row, name)) for row in rows]).mean for name in ("left_old", "left_new")]
-    budget = "-" if any(map(math.isnan, left)) else " / ".join(f"{100 * share:.0f}%" for share in left)
+        means = [mean_of([(row.fold, factor * getattr(row, when)[group]) for row in rows]) for group in GROUPS[:2]]
+        pairs.append(" / ".join(mean.text(digits) for mean in means))
+    left = [mean_of([(row.fold, 100 * getattr(row, name)) for row in rows]) for name in ("left_old", "left_new")]
+    budget = "-" if any(math.isnan(share.mean) for share in left) else " / ".join(share.text(1) for share in left)
     return [rows[0].title, f"{rows[0].epsilon:g}", *pairs, shown(metric, value), budget]
 
 
@@ -271,6 +271,9 @@ def _times(found: Sequence[Scored]) -> str:
     rows = []
     for data in tables:
         times = {title: [(r.fold, r.seconds) for r in found if (r.data, r.title) == (data, title)] for title in titles}
-        rows.append([data, *(f"{mean_of(values).mean:.2f}" if values else "-" for values in times.values())])
-    words = "Seconds of processor time, one fit, mean over folds and epsilons (calibration of noise included where it is new)."
+        rows.append([data, *(mean_of(values).text(2) if values else "-" for values in times.values())])
+    words = (
+        "Seconds of processor time, one fit, mean over epsilons ± standard error over folds (calibration of noise included where "
+        "it is new)."
+    )
     return f"## Time\n\n{words}\n\n{markdown_table(['data', *titles], rows)}"

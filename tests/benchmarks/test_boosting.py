@@ -209,7 +209,10 @@ def test_the_page_says_what_is_reached_and_who_is_ahead() -> None:
     assert "- Abalone, S-GBDT as published against DPBoost, the best of each: ahead at 1 (0.1), behind at none, of 2" in page
     assert "Lines: boosted, not private: .555 ± .005." in page
     assert "| 0.1 | **.310 ± .010** | - | .110 ± .010 |" in page
-    assert "| filter | 0.54 | 2.50 / 2.50 | 2.50 / 2.50 | .420 ± .000 | 25% / 75% |" in page
+    assert (
+        "| filter | 0.54 | 2.50 ± 0.00 / 2.50 ± 0.00 | 2.50 ± 0.00 / 2.50 ± 0.00 | .420 ± .000 | 25.0 ± 0.0 / 75.0 ± 0.0 |"
+        in page
+    )
     assert "## Adult: AUC" in page
     assert "- Adult, AUC at 0.5: .880 ± .000, aim .915: **not reached**." in page
     assert "| credit: AUC | 0.1 | - | 0.840 ± 0.000 | - | 0.830 ± 0.000 |" in page
@@ -234,9 +237,9 @@ def test_the_best_setting_is_chosen_at_each_epsilon() -> None:
 def test_owners_stand_beside_one_trainer() -> None:
     found = [Owned(case, fold, 0.3 + 0.1 * fold, 2.0, int(case.leaves_at is not None)) for case in CASES for fold in range(2)]
     page = owners_part("Abalone", found)
-    assert "| one trainer | 0.350 ± 0.050 | 2.0 | 0 |" in page
-    assert "| 5 owners, 2 may collude | 0.350 ± 0.050 | 2.0 | 0 |" in page
-    assert "| 5 owners, one goes at tree 129 | 0.350 ± 0.050 | 2.0 | 1 |" in page
+    assert "| one trainer | 0.350 ± 0.050 | 2.0 ± 0.0 | 0.0 ± 0.0 |" in page
+    assert "| 5 owners, 2 may collude | 0.350 ± 0.050 | 2.0 ± 0.0 | 0.0 ± 0.0 |" in page
+    assert "| 5 owners, one goes at tree 129 | 0.350 ± 0.050 | 2.0 ± 0.0 | 1.0 ± 0.0 |" in page
     assert owners_part("Abalone", []) == ""
 
 
