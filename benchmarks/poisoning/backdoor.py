@@ -123,21 +123,25 @@ def _points(pictures: Pictures, curve: Curve) -> Iterator[dict[str, object]]:
     asked: dict[str, Any] = {"epsilon": curve.epsilon, "max_depth": DEPTH, **asked_of(curve.learner)}
     triggered, beta = pictures.backdoor.triggered(pictures.test), 0.05
     clean = draw(curve.learner, pictures.train, [triggered], draws=curve.bound_draws, seed=0, **asked)
-    proved = Certificate.of(clean, beta)
+    proved, clean_error = Certificate.of(clean, beta), _mean(clean.of(0))[1]
     for rows in (rows_at(share, pictures.train.n_rows) for share in curve.shares):
         success, accuracies, _ = _attacks(pictures, rows, curve.attacks, curve.learner, **asked)
         low, high = limits(success, curve.learner, beta / len(curve.shares))
+        (mean, error), (accuracy_mean, accuracy_error) = _mean(success), _mean(accuracies)
         yield {
             "learner": curve.learner,
             "epsilon": curve.epsilon,
             "poisoned_rows": rows,
             "poisoned_share": rows / pictures.train.n_rows,
-            "success": float(success.mean()),
+            "success": mean,
+            "success_error": error,
             "success_low": low,
             "success_high": high,
-            "accuracy": float(accuracies.mean()),
+            "accuracy": accuracy_mean,
+            "accuracy_error": accuracy_error,
             "n_draws": curve.attacks,
             "published": 1 - proved.published(rows),
+            "published_error": clean_error * proved.published(rows) / proved.accuracy,
             "tight": 1 - proved.tight(rows),
             "tight_high": 1 - proved.low(rows),
         }

@@ -53,8 +53,10 @@ def _curves(frame: pd.DataFrame) -> str:
     head = ["learner", "epsilon", "poisoned rows", "attacks", "attack success (95%)", "Corollary 3", "tight (95%)"]
     rows = [_cells(row) for row in frame.to_dict("records")]
     words = (
-        "In brackets after success: 95% limits of its mean, all rows of one learner and epsilon together. The bounds are upper "
-        "ones; those of PrivaTree suppose its claim, which is violated."
+        "± is a standard error over the attacks; of Corollary 3, over the draws on clean rows that it is made of. In brackets "
+        "after success: 95% limits of its mean whatever its distribution, all rows of one learner and epsilon together. The "
+        "bounds are upper ones; those of PrivaTree suppose its claim, which is violated. Lines of one learner and epsilon share "
+        "the noise of their attacks, so they err together: a mean above a bound is within two standard errors of it."
     )
     table = markdown_table([*head, "clean accuracy"], rows)
     return f"## Attack success\n\n{backdoor_weaker(frame)}\n\n{words}\n\n{table}"
@@ -66,8 +68,8 @@ def _cells(row: dict[str, object]) -> list[str]:
     limits = f" ({short(number['success_low'])} to {short(number['success_high'])})" if spec.spends_epsilon else ""
     tight = "-" if math.isnan(number["tight"]) else f"{short(number['tight'])} ({short(number['tight_high'])})"
     place = [spec.title, f"{number['epsilon']:g}" if spec.spends_epsilon else "-", f"{number['poisoned_rows']:.0f}"]
-    measured = [f"{number['n_draws']:.0f}", f"{short(number['success'])}{limits}", short(number["published"])]
-    return [*place, *measured, tight, short(number["accuracy"])]
+    success, bound, accuracy = (spread(number[name], number[f"{name}_error"]) for name in ("success", "published", "accuracy"))
+    return [*place, f"{number['n_draws']:.0f}", f"{success}{limits}", bound, tight, accuracy]
 
 
 def short(value: float) -> str:
@@ -85,7 +87,7 @@ def _candidates(variants: Sequence[Attacked]) -> str:
     rows = [
         [
             item.title,
-            f"{item.asked} of {item.n}",
+            f"{item.asked} ± {math.sqrt(item.asked * (1 - item.asked / item.n)):.0f} of {item.n}",
             *(spread(*pair) for pair in (item.success, item.accuracy)),
         ]
         for item in variants

@@ -14,6 +14,7 @@ from benchmarks.poisoning.backdoor import CURVES, VARIANTS, attacked, mnist
 from benchmarks.poisoning.backdoor_page import ATTACKS, EPSILON, Attacked, _candidates
 from benchmarks.poisoning.measure import PublishedRow, Repeated, covered, read_published, rows_at
 from dpviz.errors import DpvizError
+from dpviz.installation import bundled
 from dpviz.learners import DEFAULT
 from dpviz.learners.ours import pf_tree
 from dpviz.randomness import generator
@@ -147,6 +148,7 @@ def test_the_backdoor_is_tried_on_declared_pixels(folder: Path, capsys: pytest.C
         lines = list(csv.DictReader(file))
     assert {(line["learner"], line["epsilon"]) for line in lines} == {(DEFAULT, "0.1"), (DEFAULT, "0.03"), (DEFAULT, "0.01")}
     assert all(line["n_draws"] == "2" and line["tight"] for line in lines)
+    assert all(float(line[f"{name}_error"]) >= 0 for line in lines for name in ("success", "published", "accuracy"))
     assert all(f"| {title} |" in page for title in VARIANTS)
 
 
@@ -160,9 +162,18 @@ def test_the_candidates_are_put_back_and_a_tree_that_asks_for_the_trigger_is_not
     assert grid.features[0].thresholds.tolist() == [63.5, 127.5, 191.5]
 
 
+def test_no_stored_success_is_above_what_is_proved_by_more_than_two_errors() -> None:
+    with bundled("data/benchmarks/backdoor.csv").open() as file:
+        proved = [line for line in csv.DictReader(file) if line["tight"]]
+    assert {line["learner"] for line in proved} == {DEFAULT}
+    for line in proved:
+        error = math.hypot(float(line["success_error"]), float(line["published_error"]))
+        assert float(line["success"]) - float(line["tight"]) < 2 * error + 1e-4, line
+
+
 def test_variants_that_differ_are_named_on_the_page() -> None:
     near, far = (Attacked(title, (mean, 0.05), (0.99, 0.001), 3, 50) for title, mean in (("near", 0.65), ("far", 0.3)))
     first = Attacked("as it is", (0.6, 0.05), (0.99, 0.001), 30, 50)
     assert "No variant differs from the first" in _candidates([first, near])
     assert "Of the variants, far differ from the first" in _candidates([first, near, far])
-    assert "| as it is | 30 of 50 | .600 ± .050 | .990 ± .001 |" in _candidates([first])
+    assert "| as it is | 30 ± 3 of 50 | .600 ± .050 | .990 ± .001 |" in _candidates([first])
