@@ -75,7 +75,7 @@ def means_of(found: Sequence[tuple[int, Sequence[float]]]) -> list[Mean]:
 
 def with_error(value: Mean) -> str:
     """As in "0.835 ± 0.002"."""
-    return f"{value.mean:.3f} ± {value.error:.3f}"
+    return value.text(3)
 
 
 def _fit(train: EncodedDataset, epsilon: float, seed: int) -> FitResult:

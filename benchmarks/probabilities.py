@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.boosting.measure import Mean
+from benchmarks.boosting.measure import Mean, mean_of
 from benchmarks.data import bench_data
 from benchmarks.numbers import means_of, numbers_section, with_error
 from benchmarks.page import made_by, show_page
@@ -136,14 +136,14 @@ rest on the first three and adult at .1 and 1. Figures are differences of means 
 def page(lines: Iterable[Line], made: str) -> str:
     """The Markdown page up to its numbers; `made` says when and with what."""
     lines = list(lines)
-    drop = np.mean([line.accuracy[0].mean - line.accuracy[1].mean for line in lines])
+    drop = mean_of([(place, line.accuracy[0].mean - line.accuracy[1].mean) for place, line in enumerate(lines)])
     rows = "\n".join(map(_row, lines))
     return (
         f"# Probabilities and private test results of pf-tree\n\n{made} Rerun:\n`python -m benchmarks probabilities --data DIR`. "
         f"{SPLITS} splits, {DRAWS} draws on each: means ± standard error over splits. Depth at\nmost "
         f"{MAX_DEPTH}, epsilon under {NEIGHBOURS}. Honest leaves are the default: 10 to 15% of the rows are\ncounted in the "
-        f'leaves, 5% test. On average their accuracy is {drop:.4f} below that of `leaves="labels"`, and the intervals\n'
-        f"cover {_covered(lines)}.\n\n"
+        f'leaves, 5% test. On average their accuracy is {drop.text(4)} below that of `leaves="labels"` (standard error\n'
+        f"over lines), and the intervals cover {_covered(lines)}.\n\n"
         "- *Calibration*: mean gap between predicted and observed shares in ten bands; in brackets the ordinary tree (cart).\n"
         "- *Private error*: mean distance of the private accuracy from that on the rows held out of the split.\n"
         f"- *Covered*: of {COVERED} fits on halves, how many 95% intervals (accuracy, AUC, log loss) hold what the other\n"

@@ -5,13 +5,14 @@ The rows are simulated, so the best ranking there can be is known: that by the t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from benchmarks.boosting.measure import Mean
+from benchmarks.numbers import means_of, with_error
 from dpviz.evaluation.measures import auc
 from dpviz.learners import fit
 from dpviz.randomness import child_seeds, generator
@@ -51,10 +52,10 @@ def rare_rows(n_rows: int, *, seed: int) -> tuple[EncodedDataset, np.ndarray]:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """By what was asked: mean AUC on new rows, its standard error over draws, and half the mean width of its private interval."""
+    """By what was asked: mean AUC on new rows, half the mean width of its private interval, and standard errors over draws."""
 
     epsilon: float
-    found: dict[str, tuple[float, float, float]]
+    found: dict[str, tuple[Mean, Mean]]
 
 
 def ranked(epsilon: float, train: EncodedDataset, test: EncodedDataset, draws: int = DRAWS) -> Ranked:
@@ -62,19 +63,16 @@ def ranked(epsilon: float, train: EncodedDataset, test: EncodedDataset, draws: i
     return Ranked(epsilon, {name: _mean(epsilon, train, test, draws, asked) for name, asked in ASKED.items()})
 
 
-def _mean(
-    epsilon: float, train: EncodedDataset, test: EncodedDataset, draws: int, asked: dict[str, Any]
-) -> tuple[float, float, float]:
+def _mean(epsilon: float, train: EncodedDataset, test: EncodedDataset, draws: int, asked: dict[str, Any]) -> tuple[Mean, Mean]:
     figures = []
-    for seed in child_seeds(3, draws):
+    for place, seed in enumerate(child_seeds(3, draws)):
         result = fit("pf-tree", train, epsilon=epsilon, seed=seed, **asked)
         assert isinstance(result.test_report, TestReport)
         estimate = result.test_report.auc
         assert estimate is not None
-        figures.append((auc(test.target, result.model.predict_proba(test)), (estimate.high - estimate.low) / 2))
-    value, width = np.mean(figures, axis=0).tolist()
-    error = float(np.std(figures, axis=0, ddof=1)[0] / math.sqrt(draws)) if draws > 1 else math.nan
-    return value, error, width
+        figures.append((place, (auc(test.target, result.model.predict_proba(test)), (estimate.high - estimate.low) / 2)))
+    area, width = means_of(figures)
+    return area, width
 
 
 def rare_section(epsilons: Iterable[float] = EPSILONS) -> str:
@@ -89,9 +87,10 @@ def rare_section(epsilons: Iterable[float] = EPSILONS) -> str:
         f"{N_TEST:,} new rows ± standard error over draws. The true probability\nreaches {best:.3f}, the ordinary tree of depth "
         f"4 {cart:.3f}. Without "
         "weights the trees mostly say one class everywhere, which\naccuracy would not show. In brackets: half the mean width of "
-        f"the private test's interval.\n\n| ε | {' | '.join(ASKED)} |\n|{'---|' * (len(ASKED) + 1)}\n{rows}\n"
+        "the private test's interval, ± its standard error.\n\n"
+        f"| ε | {' | '.join(ASKED)} |\n|{'---|' * (len(ASKED) + 1)}\n{rows}\n"
     )
 
 
 def _row(line: Ranked) -> str:
-    return f"| {line.epsilon:g} | {' | '.join('{:.3f} ± {:.3f} (± {:.3f})'.format(*cell) for cell in line.found.values())} |"
+    return f"| {line.epsilon:g} | {' | '.join('{} ({})'.format(*map(with_error, cell)) for cell in line.found.values())} |"
