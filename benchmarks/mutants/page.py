@@ -6,12 +6,11 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from time import perf_counter
 
 from benchmarks.mutants.changes import MUTANTS
 from benchmarks.mutants.mutant import problems
 from benchmarks.mutants.running import ROOT, Outcome, try_all
-from benchmarks.page import made_today, markdown_table, show_page
+from benchmarks.page import made_by, markdown_table, show_page
 from dpviz.commands import console
 from dpviz.errors import DpvizError
 
@@ -31,9 +30,8 @@ def run_mutants(args: Namespace) -> int:
         raise DpvizError("\n".join(wrong), remedy="Mend the list in benchmarks/mutants/changes.")
     asked = [m for m in MUTANTS if not args.only or any(text in f"{m.file} {m.what}" for text in args.only)]
     console.doing(f"Trying {len(asked)} changes")
-    started = perf_counter()
     outcomes = try_all(asked, workers=args.workers)
-    page = mutants_page(outcomes, f"{made_today()}, in {perf_counter() - started:.0f} s.")
+    page = mutants_page(outcomes, made_by(args.workers))
     show_page(page, args.out)
     return 0 if all(outcome.is_caught for outcome in outcomes) else 1
 
