@@ -88,19 +88,19 @@ def encode_large(
     else:
         bins = read(lambda table: encode_bins(table, schema, candidates))
         binned, again = Binned.of(bins, candidates, schema), values
-    return MappedRows(binned, again, report=_joined(reports), names=pieces.names, notes=pieces.notes, stop=stop)
+    return MappedRows(binned, again, report=_joined(reports, wanted), names=pieces.names, notes=pieces.notes, stop=stop)
 
 
-def _joined(reports: Sequence[EncodingReport]) -> EncodingReport:
-    """One report of rows that were encoded in pieces, in order."""
+def _joined(reports: Sequence[EncodingReport], columns: Sequence[str]) -> EncodingReport:
+    """One report of rows that were encoded in pieces, with columns in their order."""
     first = reports[0]
 
     def added(kind: str) -> tuple[tuple[str, int], ...]:
-        counts: dict[str, int] = {}
+        counts = dict.fromkeys(columns, 0)
         for report in reports:
             for name, count in getattr(report, kind):
-                counts[name] = counts.get(name, 0) + count
-        return tuple(counts.items())
+                counts[name] += count
+        return tuple((name, count) for name, count in counts.items() if count)
 
     whole = {
         kind: sum(getattr(report, kind) or 0 for report in reports)

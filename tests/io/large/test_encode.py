@@ -143,6 +143,14 @@ def test_pieces_drop_what_is_missing(tmp_path):
         assert large.class_counts().tolist() == [1, 0]
 
 
+def test_a_report_names_columns_in_their_order_wherever_a_cell_was_changed_first(tmp_path):
+    n_rows = 3 * on_disk.ROWS_AT_ONCE
+    rows = {"note": ["k"] * n_rows, "income": [*[1.0] * (n_rows - 1), 2e3], "age": [120, *[3] * (n_rows - 1)]}
+    rows |= {"town": ["Rio"] * n_rows, "ok": ["no"] * n_rows}
+    with dpviz.encode_large(write_parquet(rows, tmp_path / "table"), SCHEMA) as large:
+        assert large.report.clipped == (("income", 1), ("age", 1))
+
+
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_a_numeric_target_too(kind, tmp_path):
     rows = drawn(600)
