@@ -21,6 +21,8 @@ R = TypeVar("R")
 
 #: Seconds that a cluster may take to start its first worker.
 _PATIENCE = 30
+#: So often rows that were lost with their workers are sent again.
+_MOST_LOSSES = 3
 
 
 def active_cluster() -> Any | None:
@@ -34,25 +36,43 @@ def active_cluster() -> Any | None:
 def on_cluster(client: Any, work: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
     """Yield the result of `work` on each task, in order; tasks are taken a little ahead of the cluster's workers.
 
-    Raises WorkersEnded where a task was given up, or all workers that held the rows were lost; DpvizError where no worker has
-    come up.
+    Raises WorkersEnded where a task was given up, or where all workers that held the rows were lost again and again; DpvizError
+    where no worker has come up.
     """
     from distributed import CancelledError, KilledWorker
 
-    _wait_for_workers(client)
-    under_way: deque[Any] = deque()
-    sent = client.scatter(work, broadcast=True, hash=False)  # once to every worker, with the rows in it
+    def start(task: T) -> tuple[T, Any]:
+        return task, client.submit(call, sent, task, pure=False)
+
+    sent, under_way, losses = _send(client, work), deque[tuple[T, Any]](), 0
     try:
         most, left = 2 * sum(client.ncores().values()), iter(tasks)
         while True:
-            under_way += [client.submit(call, sent, task, pure=False) for task in islice(left, most - len(under_way))]
+            under_way += map(start, islice(left, most - len(under_way)))
             if not under_way:
                 return
-            yield under_way.popleft().result()
+            try:
+                found = under_way[0][1].result()
+            except CancelledError:  # the cluster keeps fewer copies of the rows than it has workers: the last one was lost
+                losses += 1
+                if losses > _MOST_LOSSES:
+                    raise
+                client.cancel([sent, *(future for _, future in under_way)])
+                sent = _send(client, work)
+                under_way = deque(map(start, [task for task, _ in under_way]))
+                continue
+            under_way.popleft()
+            yield found
     except (CancelledError, KilledWorker) as error:
         raise WorkersEnded from error
     finally:
-        client.cancel([sent, *under_way])  # an error's traceback would keep the rows on the cluster
+        client.cancel([sent, *(future for _, future in under_way)])  # an error's traceback would keep the rows on the cluster
+
+
+def _send(client: Any, work: Callable[[T], R]) -> Any:
+    """Once to every worker, with the rows in it."""
+    _wait_for_workers(client)
+    return client.scatter(work, broadcast=True, hash=False)
 
 
 def _wait_for_workers(client: Any) -> None:

@@ -82,6 +82,31 @@ def test_what_a_killed_worker_had_to_do_is_done_by_another(on_it, tmp_path):
     assert (tmp_path / "killed").exists()
 
 
+def test_rows_that_were_lost_with_their_workers_are_sent_again(on_it, tmp_path, monkeypatch):
+    from distributed import Client
+
+    scatter, copies = Client.scatter, []
+
+    def in_one_place(client, work, **how):
+        copies.append(scatter(client, work, **how | {"broadcast": False}))
+        return copies[-1]
+
+    monkeypatch.setattr(Client, "scatter", in_one_place)
+    assert list(spread(partial(killed_once, tmp_path), range(12), 2)) == list(range(0, 24, 2))
+    assert len(copies) in (1, 2)  # one, where the other worker had fetched them before
+    monkeypatch.setattr(clusters, "_MOST_LOSSES", -1)
+    monkeypatch.setattr(Client, "submit", lost)
+    with pytest.raises(WorkersEnded):
+        list(spread(abs, range(2), 2))
+
+
+def lost(client, *_, **__):
+    """A task whose rows are gone."""
+    future = client.scatter(0, hash=False)
+    client.cancel(future, force=True)
+    return future
+
+
 def killed(_):
     os.kill(os.getpid(), signal.SIGKILL)
 
