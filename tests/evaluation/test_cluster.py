@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from functools import partial
+from itertools import count
 from types import ModuleType
 
 import joblib
@@ -82,29 +83,25 @@ def test_what_a_killed_worker_had_to_do_is_done_by_another(on_it, tmp_path):
     assert (tmp_path / "killed").exists()
 
 
-def test_rows_that_were_lost_with_their_workers_are_sent_again(on_it, tmp_path, monkeypatch):
-    from distributed import Client
-
-    scatter, copies = Client.scatter, []
-
-    def in_one_place(client, work, **how):
-        copies.append(scatter(client, work, **how | {"broadcast": False}))
-        return copies[-1]
-
-    monkeypatch.setattr(Client, "scatter", in_one_place)
-    assert list(spread(partial(killed_once, tmp_path), range(12), 2)) == list(range(0, 24, 2))
-    assert len(copies) in (1, 2)  # one, where the other worker had fetched them before
-    monkeypatch.setattr(clusters, "_MOST_LOSSES", -1)
-    monkeypatch.setattr(Client, "submit", lost)
-    with pytest.raises(WorkersEnded):
-        list(spread(abs, range(2), 2))
-
-
 def lost(client, *_, **__):
     """A task whose rows are gone."""
     future = client.scatter(0, hash=False)
     client.cancel(future, force=True)
     return future
+
+
+def test_rows_that_were_lost_with_their_workers_are_sent_again_and_not_for_ever(on_it, monkeypatch):
+    from distributed import Client
+
+    submit, send, number, sent = Client.submit, clusters._send, count(), []
+    monkeypatch.setattr(clusters, "_send", lambda client, work: sent.append(work) or send(client, work))
+    monkeypatch.setattr(Client, "submit", lambda *given, **more: (submit if next(number) else lost)(*given, **more))
+    assert list(spread(abs, range(12), 2)) == list(range(12))
+    assert len(sent) == 2
+    monkeypatch.setattr(Client, "submit", lost)
+    with pytest.raises(WorkersEnded):
+        list(spread(abs, range(2), 2))
+    assert len(sent) == 2 + 1 + clusters._MOST_LOSSES
 
 
 def killed(_):
