@@ -4,12 +4,16 @@ Nothing else of the register or of the file reaches a paper: no exploration, no 
 """
 
 import json
-from dataclasses import dataclass, fields
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from dpviz.accounting.claim import Claim
-from dpviz.accounting.guarantee import PrivacyLoss, for_unit
+from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import DocumentError, DpvizError
+from dpviz.figures.guarantee_text import epsilon_text
+from dpviz.figures.wording import counted
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.exports.statement import statement_of, test_result_of
 from dpviz.learners import get_learner
@@ -19,47 +23,40 @@ from dpviz.table.strict_json import parse_json, read
 from dpviz.training.honest.number_report import NumberReport
 from dpviz.training.honest.report import TestReport
 
-#: Answer -> what is asked. All but `sector` and `sources` have to be given.
-QUESTIONS = {
-    "name": "Name of the data product",
-    "curators": "Who publishes it; several names separated by semicolons",
-    "intended_use": "What it is for",
-    "region": "Region whose people, or whose law, it is about",
-    "sector": "Sector",
-    "collection": "How the data were collected, and on what legal ground",
-    "data_source": "Do new rows come in over time?",
-    "tuning": "How the settings were chosen",
-    "justification": "Why this privacy loss is acceptable for this use",
-    "access": "Who can read the rows, and how they are protected",
-    "sources": "Links to further documents",
-    "authors": "Who fills this in; several names separated by semicolons",
-}
 SECTORS = ("", "Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
 DATA_SOURCES = ("", "Static", "Dynamic")
 OPTIONAL = ("sector", "sources")
 
 
+def _asked(question: str) -> Any:
+    return field(default="", metadata={"question": question})
+
+
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What only people know; the fields are those of QUESTIONS."""
+    """What only people know, each field with what is asked for it; all but those of OPTIONAL have to be given."""
 
-    name: str = ""
-    curators: str = ""
-    intended_use: str = ""
-    region: str = ""
-    sector: str = ""
-    collection: str = ""
-    data_source: str = ""
-    tuning: str = ""
-    justification: str = ""
-    access: str = ""
-    sources: str = ""
-    authors: str = ""
+    name: str = _asked("Name of the data product")
+    curators: str = _asked("Who publishes it; several names separated by semicolons")
+    intended_use: str = _asked("What it is for")
+    region: str = _asked("Region whose people, or whose law, it is about")
+    sector: str = _asked("Sector")
+    collection: str = _asked("How the data were collected, and on what legal ground")
+    data_source: str = _asked("Do new rows come in over time?")
+    tuning: str = _asked("How the settings were chosen")
+    justification: str = _asked("Why this privacy loss is acceptable for this use")
+    access: str = _asked("Who can read the rows, and how they are protected")
+    sources: str = _asked("Links to further documents")
+    authors: str = _asked("Who fills this in; several names separated by semicolons")
 
     @property
     def missing(self) -> tuple[str, ...]:
         """The questions that still have to be answered."""
         return tuple(QUESTIONS[name] for name in QUESTIONS if name not in OPTIONAL and not getattr(self, name).strip())
+
+
+#: Answer -> what is asked.
+QUESTIONS: dict[str, str] = {answer.name: answer.metadata["question"] for answer in fields(Answers)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +85,6 @@ class Facts:
     number: int
     sha256: str
     head: str
-
-    @property
-    def title(self) -> str:
-        """How the learner is called."""
-        return get_learner(self.learner).title
-
-    @property
-    def of_unit(self) -> PrivacyLoss:
-        """What this release cost whoever is protected."""
-        return for_unit(self.loss, self.rows_per_unit)
 
 
 def facts_of(balance: Balance, entry: Entry, text: str) -> Facts:
@@ -129,7 +116,7 @@ def facts_of(balance: Balance, entry: Entry, text: str) -> Facts:
 
 def answers_template() -> str:
     """JSON to fill in: every question with an empty answer."""
-    about = {"questions": QUESTIONS, "answers": {field.name: field.default for field in fields(Answers)}}
+    about = {"questions": QUESTIONS, "answers": asdict(Answers())}
     return json.dumps(about, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -141,7 +128,34 @@ def answers_from(text: str | bytes) -> Answers:
     return read(Answers, document["answers"], "answers")
 
 
-def require_answered(answers: Answers) -> None:
-    """Raise DpvizError that names what is still missing."""
+def words_of(facts: Facts, answers: Answers) -> dict[str, Any]:
+    """What both papers say, by the names their templates have for it. Raises DpvizError naming the answers that are missing."""
     if answers.missing:
         raise DpvizError("Something only people know is missing.", remedy="Answer: " + "; ".join(answers.missing) + ".")
+    return asdict(answers) | {
+        "learner": get_learner(facts.learner).title,
+        "loss": epsilon_text(facts.loss),
+        "together": epsilon_text(facts.together),
+        "cap": epsilon_text(facts.cap),
+        "releases": counted(facts.n_releases, "release"),
+        "unit": facts.unit,
+        "rows": counted(facts.rows_per_unit, "row"),
+        "mechanisms": ", ".join(facts.mechanisms) or "none",
+        "because": facts.claim.because,
+    }
+
+
+def filled(template: Any, words: Mapping[str, Any]) -> Any:
+    """A template of JSON with its `{names}` filled in.
+
+    A text that is a name alone becomes the value of that name, of whatever type; an entry whose value is None is left out.
+    """
+    if isinstance(template, dict):
+        entries = {name: filled(item, words) for name, item in template.items()}
+        return {name: value for name, value in entries.items() if value is not None}
+    if isinstance(template, list):
+        return [filled(item, words) for item in template]
+    if not isinstance(template, str):
+        return template
+    alone = re.fullmatch(r"\{(\w+)\}", template)
+    return words[alone[1]] if alone else template.format_map(words)
