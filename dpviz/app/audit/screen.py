@@ -13,21 +13,11 @@ from dpviz.app.widgets import on_demand
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.audit.verdicts import SearchedPlace, StoredRun
+from dpviz.figures.audit import text
 from dpviz.figures.audit import worst_pair as pair
 from dpviz.figures.audit.departures import HERE, PAPER, WHY, departure_rows
 from dpviz.figures.audit.html import drawing, pair_tables
 from dpviz.figures.audit.separating_output import output_in_words, output_tree
-from dpviz.figures.audit.text import (
-    ATTACKED,
-    BADGES,
-    SEARCHED,
-    Badge,
-    against_claim,
-    at_least_text,
-    attack_sentence,
-    lead_sentence,
-    pair_sentence,
-)
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.wording import counted
@@ -56,7 +46,7 @@ def known() -> Known:
 
 def lead(what: Known, epsilon: float) -> None:
     """The three facts about all learners in a few words, and whose run it is."""
-    st.header(lead_sentence(results.audit_lines(what, epsilon)), anchor=False)
+    st.header(text.lead_sentence(results.audit_lines(what, epsilon)), anchor=False)
     stored = what.stored
     now = f"{len(what.now)} of the settings searched now, in this session. " if what.now else ""
     st.caption(f"{_run_in_words(stored) if stored else ''}{now}None of your rows are used on this page.")
@@ -82,7 +72,7 @@ def verdict(search: Search, what: Known) -> AuditResult | None:
     facts, result = what.facts(search.subject, search.epsilon), what.worst(search.subject, search.epsilon)
     st.subheader(", ".join(filter(None, results.title_of(search.subject))), anchor=False)
     if facts is not None:
-        badge = BADGES[facts.claim.verdict]
+        badge = text.BADGES[facts.claim.verdict]
         stands = f" To be read in `{facts.claim.evidence}`." if facts.claim.evidence else ""
         words = f"**Proved: {badge.word}.** {plain(facts.claim.because)}{stands}"
         _BOXES[badge.tone](words, icon=_ICONS[facts.claim.verdict])
@@ -90,22 +80,24 @@ def verdict(search: Search, what: Known) -> AuditResult | None:
         _searched(search, what, result)
     else:
         reason = facts.not_searched if facts is not None else "These settings were not searched yet. Search again to do it now."
-        _fact(SEARCHED["not"], "Searched", plain(reason))
+        _fact(text.SEARCHED["not"], "Searched", plain(reason))
     if facts is not None and facts.attacked is not None:
-        key = against_claim(facts.attacked.bound, facts.attacked)
-        _fact(ATTACKED[key], "Attacked", f"{plain(attack_sentence(facts.attacked))} Seen: {plain(facts.attacked.event)}.")
+        key = text.against_claim(facts.attacked.bound, facts.attacked)
+        _fact(
+            text.ATTACKED[key], "Attacked", f"{plain(text.attack_sentence(facts.attacked))} Seen: {plain(facts.attacked.event)}."
+        )
     elif facts is not None:
-        _fact(ATTACKED["not"], "Attacked", plain(facts.not_attacked))
+        _fact(text.ATTACKED["not"], "Attacked", plain(facts.not_attacked))
     return result
 
 
-def _fact(badge: Badge, kind: str, words: str) -> None:
+def _fact(badge: text.Badge, kind: str, words: str) -> None:
     st.markdown(f":{badge.tone}-badge[{badge.icon} {kind}: {badge.word}] {words}")
 
 
 def _searched(search: Search, what: Known, result: AuditResult) -> None:
     """What was found, which search it comes from, and whether the widgets ask for another."""
-    _fact(SEARCHED[against_claim(result.log_ratio, result)], "Searched", plain(pair_sentence(result)))
+    _fact(text.SEARCHED[text.against_claim(result.log_ratio, result)], "Searched", plain(text.pair_sentence(result)))
     source = "Searched now" if search.subject in what.now else "From the stored run"
     size = f"{result.n_sets:,} data sets, {counted(result.n_pairs, 'neighbouring pair')}"
     st.caption(f"{source}, at ε = {number_text(result.epsilon)}. Found in: {plain(result.searched)} ({size}).")
@@ -155,7 +147,7 @@ def _place_row(found: SearchedPlace) -> dict[str, str]:
         "where": found.where,
         "data sets": f"{found.n_sets:,}",
         "neighbouring pairs": f"{found.n_pairs:,}",
-        f"found ε ({NEIGHBOURS})": at_least_text(found.log_ratio),
+        f"found ε ({NEIGHBOURS})": text.at_least_text(found.log_ratio),
     }
 
 
@@ -183,7 +175,7 @@ def rules(what: Known) -> None:
 def _rule_row(found: AuditResult) -> dict[str, str]:
     place = SearchedPlace(found.searched, found.n_sets, found.n_pairs, found.log_ratio)
     numbers = {f"claimed ε ({NEIGHBOURS})": number_text(found.claimed), "composed ε": number_text(found.composed)}
-    return _place_row(place) | numbers | {"against the claim": SEARCHED[against_claim(found.log_ratio, found)].word}
+    return _place_row(place) | numbers | {"against the claim": text.SEARCHED[text.against_claim(found.log_ratio, found)].word}
 
 
 def meaning() -> None:

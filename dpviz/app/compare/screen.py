@@ -20,17 +20,7 @@ from dpviz.app.widgets import chart, download, learner_title, table
 from dpviz.app.work.session import Status, await_first
 from dpviz.app.work.tasks import Task
 from dpviz.app.work.watch import duration_text, watch
-from dpviz.evaluation.compare.comparison import (
-    METRICS,
-    N_DOTS,
-    Curve,
-    curves,
-    difference,
-    majority_level,
-    quantile_dots,
-    rows_at,
-    shared_draws,
-)
+from dpviz.evaluation.compare import comparison
 from dpviz.evaluation.compare.sweep import as_frame
 from dpviz.figures.compare.bands import ENOUGH, bandable, compare_figure, curve_rows, headline, is_cut, lines_text, off_axis
 from dpviz.figures.compare.differences import MEANING, difference_figure, difference_rows, probability_text
@@ -109,7 +99,7 @@ def _results(request: CompareRequest, frame: pd.DataFrame, loaded: Loaded) -> No
     if loaded.role is not DataRole.PRIVATE:
         save_buttons("curves", points, f"compare-{request.along}-curves")
     _doubts(found, request, loaded)
-    rows = rows_at(frame, request.along, x)
+    rows = comparison.rows_at(frame, request.along, x)
     st.divider()
     _dots(request, rows, found, loaded)
     st.divider()
@@ -123,28 +113,30 @@ def _ask_composed() -> bool:
 
 def _curves(
     request: CompareRequest, frame: pd.DataFrame, *, chosen: float | None, composed: bool, so_far: bool = False
-) -> tuple[Curve, ...]:
+) -> tuple[comparison.Curve, ...]:
     along, metric = request.along, request.metric
-    found = curves(frame, along, metric)
+    found = comparison.curves(frame, along, metric)
     if not found:
-        st.info(f"None of these algorithms gives probabilities, so there is no {METRICS[metric]}.", icon=":material/info:")
+        st.info(
+            f"None of these algorithms gives probabilities, so there is no {comparison.METRICS[metric]}.", icon=":material/info:"
+        )
         return found
     banded = None if so_far else _ask_band(found)
-    level = majority_level(frame, metric)
+    level = comparison.majority_level(frame, metric)
     x = chosen if chosen is not None else request.places[len(request.places) // 2]
     words = headline(found, along=along, x=x, metric=metric, level=level)
     if so_far and not any(curve.is_sound and curve.at(x) for curve in found):
         words = "Points appear as they are computed."
     st.markdown(plain(words))
     figure = compare_figure(found, along=along, metric=metric, level=level, composed=composed, chosen=chosen, banded=banded)
-    chart(figure, f"{METRICS[metric]} of {len(found)} algorithms. {words}", key="curves")
+    chart(figure, f"{comparison.METRICS[metric]} of {len(found)} algorithms. {words}", key="curves")
     if is_cut(found, metric):
         st.caption(f"R² below −{-LEAST_R2} is cut off: far worse than predicting the mean. The table has the numbers.")
     st.caption(lines_text(found, banded))
     return found
 
 
-def _ask_band(found: Sequence[Curve]) -> str | None:
+def _ask_band(found: Sequence[comparison.Curve]) -> str | None:
     """The one learner whose spread is drawn: several bands would hide each other."""
     names = bandable(found)
     if not names:
@@ -166,7 +158,7 @@ def _ask_place(request: CompareRequest, places: Sequence[float]) -> float:
     return st.select_slider(label, places, value=start, format_func=name, key=f"place-{request.along}")
 
 
-def _say_off_axis(found: Sequence[Curve], request: CompareRequest, loaded: Loaded) -> None:
+def _say_off_axis(found: Sequence[comparison.Curve], request: CompareRequest, loaded: Loaded) -> None:
     """Learners that have no place on the axis of composed epsilons, each with the reason."""
     gone = off_axis(found)
     if gone:
@@ -174,7 +166,7 @@ def _say_off_axis(found: Sequence[Curve], request: CompareRequest, loaded: Loade
         st.markdown("\n".join(f"- {plain(learner_title(name))}: {plain(_because(name, request, loaded))}" for name in gone))
 
 
-def _doubts(found: Sequence[Curve], request: CompareRequest, loaded: Loaded) -> None:
+def _doubts(found: Sequence[comparison.Curve], request: CompareRequest, loaded: Loaded) -> None:
     doubtful = [curve for curve in found if curve.verdict in ("unproven", "violated")]
     if doubtful:
         with st.expander(f":material/gpp_bad: Claims that do not hold ({len(doubtful)})"):
@@ -189,7 +181,7 @@ def _because(name: str, request: CompareRequest, loaded: Loaded) -> str:
     return spec.claim(plan, params, loaded.schema).because
 
 
-def _dots(request: CompareRequest, rows: pd.DataFrame, found: Sequence[Curve], loaded: Loaded) -> None:
+def _dots(request: CompareRequest, rows: pd.DataFrame, found: Sequence[comparison.Curve], loaded: Loaded) -> None:
     st.header("What a single draw may give", anchor=False)
     metric = request.metric
     n_fits = rows[np.isfinite(rows.epsilon)].dropna(subset=[metric]).groupby("learner").size().min()
@@ -198,19 +190,19 @@ def _dots(request: CompareRequest, rows: pd.DataFrame, found: Sequence[Curve], l
         return
     st.markdown(WHAT_A_DOT_IS)
     verdicts = {curve.learner: curve.verdict for curve in found}
-    drawn = shared_draws(rows, list(verdicts), metric)
+    drawn = comparison.shared_draws(rows, list(verdicts), metric)
     styles = line_styles(verdicts)
     outcomes = {name: np.asarray(rows.loc[rows.learner == name, metric]) for name in drawn.learners}
-    lines = [DotRow(styles[name], quantile_dots(values)) for name, values in outcomes.items()]
+    lines = [DotRow(styles[name], comparison.quantile_dots(values)) for name, values in outcomes.items()]
     if lines:
         svg = draws_view(lines, drawn, metric=metric, key="draw-by-draw")
         dots = dot_rows(lines, metric=metric)
-        table(dots, f"Five of the {N_DOTS} dots of each algorithm.", key="compare-dots")
+        table(dots, f"Five of the {comparison.N_DOTS} dots of each algorithm.", key="compare-dots")
         if loaded.role is not DataRole.PRIVATE:
             save_buttons("draw-by-draw", dots, f"compare-{request.along}-draws", dots_file(svg))
 
 
-def _differences(request: CompareRequest, rows: pd.DataFrame, found: Sequence[Curve], loaded: Loaded) -> None:
+def _differences(request: CompareRequest, rows: pd.DataFrame, found: Sequence[comparison.Curve], loaded: Loaded) -> None:
     st.header("Who beats whom on the same splits", anchor=False)
     verdicts = {curve.learner: curve.verdict for curve in found}
     names = [name for name in verdicts if (rows.learner == name).any()]
@@ -218,7 +210,7 @@ def _differences(request: CompareRequest, rows: pd.DataFrame, found: Sequence[Cu
         st.caption("Choose at least two algorithms to compare them.")
         return
     ours = st.selectbox("Algorithm", names, format_func=learner_title, key="ours")
-    pairs = [difference(rows, ours, other, request.metric) for other in names if other != ours]
+    pairs = [comparison.difference(rows, ours, other, request.metric) for other in names if other != ours]
     known = [item for item in pairs if item is not None]
     lines = (f"- beats {plain(learner_title(item.other))} with probability **{probability_text(item)}**" for item in known)
     st.markdown("\n".join([f"{plain(learner_title(ours))}", "", *lines]))

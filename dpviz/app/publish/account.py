@@ -6,16 +6,7 @@ from dpviz.app.parts import error, literal, plain, role_badge
 from dpviz.app.publish.data import register
 from dpviz.app.widgets import chart, download
 from dpviz.errors import DpvizError
-from dpviz.figures.publish.account import (
-    Account,
-    about_sentence,
-    account_html,
-    cap_rows,
-    look_rows,
-    over_time_figure,
-    over_time_sentence,
-    person_sentence,
-)
+from dpviz.figures.publish import account as figures
 from dpviz.figures.publish.release import history_rows, spent_sentence
 from dpviz.figures.wording import counted
 from dpviz.io.csv_text import csv_text
@@ -51,11 +42,11 @@ def account_screen() -> ReleaseRegister | None:
     return book
 
 
-def accounts(book: ReleaseRegister) -> list[Account]:
+def accounts(book: ReleaseRegister) -> list[figures.Account]:
     """One per data set, by name."""
     looks, names = for_others(book.explorations()), [found.name for found in book.data_sets()]
     return [
-        Account(book.balance(name), book.cap_changes(name), tuple(look for look in looks if look.data_set == name))
+        figures.Account(book.balance(name), book.cap_changes(name), tuple(look for look in looks if look.data_set == name))
         for name in names
     ]
 
@@ -70,9 +61,9 @@ def _say_checked(problems: tuple[str, ...], head: str) -> None:
     st.caption(f"Head: `{head}`. Whoever notes it elsewhere can tell later whether an entry is missing (`dpviz register check`).")
 
 
-def _downloads(book: ReleaseRegister, found: list[Account], problems: tuple[str, ...], head: str) -> None:
+def _downloads(book: ReleaseRegister, found: list[figures.Account], problems: tuple[str, ...], head: str) -> None:
     def as_page() -> str:
-        return account_html(found, findings=problems, head=head, until=now())
+        return figures.account_html(found, findings=problems, head=head, until=now())
 
     with st.container(horizontal=True, vertical_alignment="center"):
         download("Account (HTML, for printing)", as_page, "register.html", "text/html")
@@ -81,22 +72,22 @@ def _downloads(book: ReleaseRegister, found: list[Account], problems: tuple[str,
     st.caption("No row, no count and no fingerprint of rows is in them.")
 
 
-def _data_set(found: Account) -> None:
+def _data_set(found: figures.Account) -> None:
     balance = found.balance
     st.divider()
     st.header(plain(balance.data_set.name), anchor=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         role_badge(balance.data_set.role)
-        st.markdown(plain(about_sentence(found)), width="content")
-    st.markdown(f"**{plain(spent_sentence(balance))}** {plain(person_sentence(found))}")
-    chart(over_time_figure(found, now()), over_time_sentence(found), key=f"account-{balance.data_set.name}")
+        st.markdown(plain(figures.about_sentence(found)), width="content")
+    st.markdown(f"**{plain(spent_sentence(balance))}** {plain(figures.person_sentence(found))}")
+    chart(figures.over_time_figure(found, now()), figures.over_time_sentence(found), key=f"account-{balance.data_set.name}")
     if balance.releases:
         st.dataframe(history_rows(balance), hide_index=True, alt=f"Every release of {balance.data_set.name}.")
     if any(entry.state is State.STARTED for entry in balance.releases):
         st.caption(":material/warning: Interrupted: no file has come of it, and what it was to cost is spent all the same.")
     st.markdown("**Caps**")
-    st.dataframe(cap_rows(found.caps), hide_index=True, alt=f"Every cap {literal(balance.data_set.name)} has had.")
+    st.dataframe(figures.cap_rows(found.caps), hide_index=True, alt=f"Every cap {literal(balance.data_set.name)} has had.")
     if found.looks:
         fits = counted(sum(look.times for look in found.looks), "fit")
         with st.expander(f"Explored, covered by no guarantee: {fits}", icon=":material/visibility_lock:"):
-            st.dataframe(look_rows(found.looks), hide_index=True, alt="What was looked at without releasing it.")
+            st.dataframe(figures.look_rows(found.looks), hide_index=True, alt="What was looked at without releasing it.")

@@ -11,19 +11,9 @@ from functools import partial
 from html import escape, unescape
 
 from dpviz.errors import NotExported
+from dpviz.figures.publish import report_parts as parts
 from dpviz.figures.publish.page_one import MOST_SENTENCES, Signed, columns, finding, how_sure, signature
-from dpviz.figures.publish.report_parts import (
-    budget_table,
-    bullets,
-    mechanism_list,
-    not_promised,
-    odds_curve,
-    page_html,
-    promised,
-    public_table,
-    text,
-    verdict_of,
-)
+from dpviz.figures.publish.report_parts import text
 from dpviz.figures.publish.test_result import result_sentences
 from dpviz.figures.tree.labels import text_width
 from dpviz.figures.tree.sizes import layout_within
@@ -58,7 +48,7 @@ def drawn_tree(given: Exportable) -> Tree | None:
 def report_html(given: Exportable, signed: Signed | None = None) -> str:
     """Page one for people who decide, then the annexes. `signed`: what stands beside the signature line."""
     statement, target = statement_of(given.document), given.schema.target.name
-    found = verdict_of(given.document)
+    found = parts.verdict_of(given.document)
     body = "\n".join(
         (
             f"<h1>{text(f'What predicts {target}')}</h1><p class=finding>{text(finding(given, found))}</p>",
@@ -66,28 +56,28 @@ def report_html(given: Exportable, signed: Signed | None = None) -> str:
             f'<div class="verdict {"" if found.kind == "released" else "open"}"><p><strong>{text(found.headline)}</strong></p>',
             f"<p>{text(found.odds)}</p></div>",
             *_model(given),
-            f"<h2>How sure it is</h2>{bullets(how_sure(given))}",
+            f"<h2>How sure it is</h2>{parts.bullets(how_sure(given))}",
             columns(found, given),
             *signature(signed or Signed()),
             '<h1 class="annex">Annexes</h1>',
             *_tested(given),
             '<div class="columns"><section><h2>What is promised</h2>',
-            bullets(promised(found)),
+            parts.bullets(parts.promised(found)),
             "</section><section><h2>What is not promised</h2>",
-            bullets(not_promised(statement.disclosures, statement.noise.warning)),
+            parts.bullets(parts.not_promised(statement.disclosures, statement.noise.warning)),
             '</section></div><div class="columns"><section><h2>Where the budget went</h2>',
-            budget_table(statement),
+            parts.budget_table(statement),
             "</section><section><h2>What the loss means</h2>",
-            odds_curve(found.proven),
-            f"</section></div><h2>How the rows are protected</h2>{mechanism_list(statement)}<p>{text(found.because)}</p>",
+            parts.odds_curve(found.proven),
+            f"</section></div><h2>How the rows are protected</h2>{parts.mechanism_list(statement)}<p>{text(found.because)}</p>",
             "<h2>What was taken as public</h2>",
-            public_table(given.schema),
+            parts.public_table(given.schema),
             *_rules(given),
             f"<footer>{text(_foot(given))}</footer>",
         )
     )
     inside = f'<script type="application/json" id="document">{_as_data(given.text)}</script>'
-    return page_html(f"What predicts {target}", body, inside)
+    return parts.page_html(f"What predicts {target}", body, inside)
 
 
 def _as_data(document: str) -> str:
@@ -146,7 +136,7 @@ def _stretched(found: re.Match[str]) -> str:
 def _tested(given: Exportable) -> Iterator[str]:
     report = test_result_of(given.document, given.schema)
     if report is not None:
-        yield f"<h2>How good it is, in full</h2>{bullets(result_sentences(report)[MOST_SENTENCES:])}"
+        yield f"<h2>How good it is, in full</h2>{parts.bullets(result_sentences(report)[MOST_SENTENCES:])}"
 
 
 def _rules(given: Exportable) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Parts of the report: what is and is not promised, the budget, the curve of odds, what was taken as public."""
 
 import base64
+import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -22,25 +23,8 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 40, 12, 14, 34
 _LARGEST_EPSILON = 10.0
 _MOST_NAMES = 12
 _ALLOWED = "default-src 'none'; style-src 'unsafe-inline'; font-src data:"
-_FAR = "the further from 0, the less likely it is"
-#: What a mechanism does, by its name in a ledger.
-MECHANISMS = {
-    "permute-and-flip": "chooses one of several options. They come up in random order, and a coin decides whether to take one: "
-    "the further it is behind the best, the less likely.",
-    "exponential mechanism": "chooses one of several options at random: the further behind the best, the less likely.",
-    "exponential mechanism on the majority": "chooses a class at random: the most frequent one is the most likely.",
-    "joint exponential quantiles": "chooses cut points of a column at random: those that divide the rows evenly are most likely.",
-    "geometric": f"adds a random whole number to a count or a sum; {_FAR}.",
-    "Laplace": f"adds a random number to a count or a sum; {_FAR}.",
-    "Gaussian": f"adds a random number, drawn from a bell curve, to a sum to which every row gives only a little; {_FAR}.",
-    "objective perturbation": "adds a random slope to what training minimises, so that one more row hardly changes the result.",
-}
-#: How a mechanism is introduced to people whose ledger calls it otherwise.
-PLAIN_NAMES = {
-    "permute-and-flip": "Private choice (“permute-and-flip” in the table)",
-    "exponential mechanism": "Private choice (“exponential mechanism” in the table)",
-    "geometric": "Noisy number (“geometric” in the table)",
-}
+#: Mechanism, by its name in a ledger -> how it is introduced to people, and what it does.
+MECHANISMS: dict[str, tuple[str, str]] = json.loads(Path(__file__).with_name("mechanisms.json").read_text(encoding="utf-8"))
 
 
 def text(words: str) -> str:
@@ -141,10 +125,8 @@ def budget_table(statement: Statement) -> str:
 def mechanism_list(statement: Statement) -> str:
     """What each mechanism of the ledger does, for people who have not met it; nothing about those of other packages."""
     names = dict.fromkeys(step.mechanism for step in statement.ledger if step.mechanism in MECHANISMS)
-    lines = "".join(
-        f"<li><strong>{text(PLAIN_NAMES.get(name, name.capitalize()))}</strong>: {text(MECHANISMS[name])}</li>" for name in names
-    )
-    return f"<ul>{lines}</ul>"
+    known = (MECHANISMS[name] for name in names)
+    return "<ul>" + "".join(f"<li><strong>{text(name)}</strong>: {text(does)}</li>" for name, does in known) + "</ul>"
 
 
 def _budget_row(part: str, level: int | None, how: str, costs: list[float], largest: float) -> str:
