@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.figures.theme import LIGHT, role_variables
 
 #: Style and script of views that go through draws, one step at a time or played.
@@ -19,14 +20,14 @@ COLOURS = f":host,:host>*{{{role_variables(LIGHT, follow=True)}}}\n"
 
 
 @cache
-def component(name: str, *modules: Path, html: str, css: str = "") -> Any:
+def component(name: str, *modules: Path, html: str = "", css: str = "") -> Any:
     """A Streamlit component with the `.css` (where there is one) and `.js` files beside these modules, then `css`.
 
-    Style sheets find the theme's colours as `--dp-ink` and so on.
+    Without `html` it shows the `markup` of the last module. Style sheets find the theme's colours as `--dp-ink` and so on.
     """
     style, script = ("".join(_text(module, suffix) for module in modules) for suffix in (".css", ".js"))
     dress = style + css
-    return st.components.v2.component(name, html=html, css=dress and COLOURS + dress, js=script)
+    return st.components.v2.component(name, html=html or markup(modules[-1]), css=dress and COLOURS + dress, js=script)
 
 
 def _text(module: Path, suffix: str) -> str:
@@ -34,9 +35,9 @@ def _text(module: Path, suffix: str) -> str:
     return file.read_text(encoding="utf-8") if file.exists() else ""
 
 
-def markup(module: Path, **values: str) -> str:
-    """The `.html` file beside a module, with `{names}` filled in."""
-    return module.with_suffix(".html").read_text(encoding="utf-8").format_map(values)
+def markup(module: Path) -> str:
+    """The `.html` file beside a module, with `{calm}` and `{neighbours}` filled in."""
+    return _text(module, ".html").format(calm=CALM, neighbours=NEIGHBOURS)
 
 
 def event_in(key: str, name: str) -> str | None:

@@ -9,11 +9,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.component import component, event_in, markup
+from dpviz.app.component import component, event_in
 from dpviz.figures.guarantee_text import number_text
-
-_HTML = markup(Path(__file__), neighbours=NEIGHBOURS)
 
 
 def epsilon_slider(epsilon: float, steps: Sequence[float], at: int, *, key: str, on_epsilon: Callable[[], None]) -> None:
@@ -23,7 +20,7 @@ def epsilon_slider(epsilon: float, steps: Sequence[float], at: int, *, key: str,
     """
     words = [number_text(step) for step in steps]
     data = {"steps": list(steps), "words": words, "at": at, "said": number_text(epsilon)}
-    component("dpviz_epsilon", Path(__file__), html=_HTML)(key=key, data=data, on_epsilon_change=on_epsilon)
+    component("dpviz_epsilon", Path(__file__))(key=key, data=data, on_epsilon_change=on_epsilon)
 
 
 def take_epsilon(key: str) -> None:

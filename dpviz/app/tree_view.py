@@ -4,10 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.component import component, event_in, ignore, markup
-
-_HTML = markup(Path(__file__), neighbours=NEIGHBOURS)
+from dpviz.app.component import component, event_in, ignore
 
 
 def tree_view(
@@ -43,7 +40,7 @@ def tree_view(
     """
     marked = chosen_node(key) or selected
     data = {"wide": svg_wide, "narrow": svg_narrow, "selected": marked, "key": key, "ladders": ladders or {}, "at": at or {}}
-    show = component("dpviz_tree", Path(__file__), html=_HTML)
+    show = component("dpviz_tree", Path(__file__))
     dragged = {f"on_{along}_change": partial(on_dragged, along) for along in ("epsilon", "depth")}
     result = show(key=key, data=data, on_clicked_change=ignore, **dragged)
     return result.clicked

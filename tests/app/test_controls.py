@@ -1,12 +1,14 @@
 import json
 import math
 from collections import Counter
+from pathlib import Path
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app import epsilon_slider
+from dpviz.app.component import markup
 from dpviz.app.controls import EPSILONS, last_other, nearest_step
 from dpviz.app.epsilon_slider import take_epsilon
 from dpviz.learners import get_learner
@@ -190,6 +192,6 @@ def test_the_last_other_settings_skip_those_that_are_there_already():
 
 def test_every_epsilon_comes_with_its_neighbours_and_its_odds():
     test = opened(epsilon="1")
-    assert "ε (add/remove one row)" in epsilon_slider._HTML
+    assert "ε (add/remove one row)" in markup(Path(epsilon_slider.__file__))
     assert slider(test) == (1.0, "1")
     assert any("right at most about 73 times in 100" in text.value for text in test.caption)

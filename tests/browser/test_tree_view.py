@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dpviz.app import tree_view as module
-from dpviz.app.component import COLOURS
+from dpviz.app.component import COLOURS, markup
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.models.tree import Branch, Leaf, Node, ThresholdRule, Tree
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
@@ -79,7 +79,7 @@ def page(chromium: Any) -> Iterator[Any]:
 
 
 def show(page: Any, sent: dict[str, Any]) -> None:
-    page.evaluate("([html, css, data]) => window.show(html, css, data)", [module._HTML, CSS, sent])
+    page.evaluate("([html, css, data]) => window.show(html, css, data)", [markup(Path(module.__file__)), CSS, sent])
 
 
 def focused(page: Any) -> str | None:

@@ -2,12 +2,10 @@
 
 from pathlib import Path
 
-from dpviz.app.component import CALM, STEPPER, component, markup
+from dpviz.app.component import STEPPER, component
 from dpviz.evaluation.compare.comparison import SharedDraws
 from dpviz.figures.compare.dots import NARROW, STYLE, WIDE, DotRow, dots_svg, scale_of
 from dpviz.figures.compare.measure_text import measure_text
-
-_HTML = markup(Path(__file__), calm=CALM)
 
 
 def draws_view(rows: list[DotRow], drawn: SharedDraws, *, metric: str, key: str) -> str:
@@ -22,7 +20,7 @@ def draws_view(rows: list[DotRow], drawn: SharedDraws, *, metric: str, key: str)
         places = [[round(scale.x(value), 1) for value in draw] for draw in drawn.outcomes]
         drawings[name] = {"svg": dots_svg(rows, scale, metric=metric), "x": places}
     said = [draw_words(number, drawn, rows, metric) for number in range(len(drawn.outcomes))]
-    component("dpviz_draws", STEPPER, Path(__file__), html=_HTML, css=STYLE)(key=key, data={**drawings, "said": said})
+    component("dpviz_draws", STEPPER, Path(__file__), css=STYLE)(key=key, data={**drawings, "said": said})
     return str(drawings["wide"]["svg"])
 
 

@@ -5,8 +5,7 @@ import streamlit as st
 
 from dpviz.app.parts import literal, plain
 from dpviz.app.state import Loaded
-from dpviz.app.tree.effects import effects_screen
-from dpviz.app.tree.forest import one_tree
+from dpviz.app.tree.forest import effects_screen, one_tree
 from dpviz.app.widgets import chart, table
 from dpviz.figures.tree.boosted import score_name, scores_in_words, steps_figure, steps_of, steps_rows, steps_sentence
 from dpviz.models.boosted import BoostedTrees

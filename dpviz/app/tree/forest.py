@@ -6,15 +6,19 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app.parts import plain
+from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
-from dpviz.app.tree.effects import effects_screen
 from dpviz.app.tree_view import tree_view
-from dpviz.app.widgets import once_of
+from dpviz.app.widgets import chart, once_of
 from dpviz.figures.tree.asked import asked_by, asked_in_words
+from dpviz.figures.tree.effects import amount, answer_name, by_size, effect_figure, effect_rows
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import rule_list
 from dpviz.figures.wording import counted
+from dpviz.models.base import Model
+from dpviz.models.effects import effects
 from dpviz.models.tree import Tree
+from dpviz.table.schema import NumericTarget
 
 #: A tree with more leaves is told in words only.
 MOST_DRAWN = 256
@@ -37,6 +41,27 @@ def forest_screen(model: Any, loaded: Loaded) -> None:
         st.markdown(f"Row {row:,} is predicted {plain(chosen)}; in the data it is {plain(actual)}.")
         rows = [{"class": name, "votes": int(count)} for name, count in zip(classes, counts, strict=True)]
         st.dataframe(rows, hide_index=True, alt=f"Votes for each class on row {row}.")
+
+
+def effects_screen(model: Model) -> None:
+    """The effect of a chosen feature as a chart, and all of them as a table."""
+    schema = model.schema
+    st.header("What each feature does to the prediction", anchor=False)
+    st.caption(prose("tree", "effects"))
+    answer = 0
+    if not isinstance(schema.target, NumericTarget):
+        answer = int(
+            st.selectbox("Class", range(len(schema.classes)), 1, format_func=schema.classes.__getitem__, key="effect-class")
+        )
+    found = once_of(model, "_effects", effects)
+    order = [effect.feature for effect in by_size(found, answer)]
+    place = st.selectbox("Feature", order, format_func=schema.feature_names.__getitem__, key="effect-feature")
+    shown = next(effect for effect in found if effect.feature == place)
+    name = schema.feature_names[place]
+    words = f"{answer_name(schema, answer)} over {name}: it moves by {amount(schema, shown.size(answer))}."
+    chart(effect_figure(schema, shown, answer), words, key="effect")
+    alt = "How far each feature moves the prediction, most first."
+    st.dataframe(effect_rows(schema, found, answer), hide_index=True, height="content", alt=alt)
 
 
 def one_tree(model: Any, say: Callable[[int], str]) -> None:

@@ -8,12 +8,11 @@ import streamlit as st
 from dpviz.app.held_out import parts_of, private_test
 from dpviz.app.parts import error, plain
 from dpviz.app.state import Loaded
-from dpviz.app.tree.effects import effects_screen
-from dpviz.app.tree.forest import one_tree
+from dpviz.app.tree.forest import effects_screen, one_tree
 from dpviz.app.tree.person import person_screen
-from dpviz.app.tree.screen import SELECTED, nearest_kept
+from dpviz.app.tree.screen import chosen_in
 from dpviz.app.tree_parts import disclosures, noise_line, verdict_box
-from dpviz.app.tree_view import chosen_node, tree_view
+from dpviz.app.tree_view import tree_view
 from dpviz.app.trees import Trained, last_tree
 from dpviz.errors import DpvizError
 from dpviz.evaluation.compare.comparison import METRICS
@@ -87,9 +86,7 @@ def _picture(result: FitResult) -> None:
             one_tree(model, lambda number: "")  # type: ignore[attr-defined]
         return
     shown = folded(tree, result.plan)
-    ids = {placed.id: placed.path for placed in shown.nodes()}
-    st.session_state[SELECTED] = chosen_node(_VIEW) or st.session_state.get(SELECTED, "root")
-    chosen = nearest_kept(st.session_state[SELECTED], ids)
+    chosen, _ = chosen_in(_VIEW, shown)
     style: dict[str, Any] = {"widths": None, "selected": chosen, "title": get_learner(result.learner).title}
     wide, narrow = (tree_svg(shown, narrow=narrow, **style) for narrow in (False, True))
     tree_view(wide, narrow, selected=chosen, key=_VIEW)

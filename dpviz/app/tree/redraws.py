@@ -1,12 +1,17 @@
-"""Fresh draws on the Tree page: what would have come out had the noise been other noise."""
+"""Fresh draws on the Tree page: what would have come out had the noise been other noise.
+
+The player that steps through them is in `redraws.js`: paused at first, and nothing there runs the page anew.
+"""
+
+from pathlib import Path
 
 import streamlit as st
 
+from dpviz.app.component import STEPPER, component
 from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
 from dpviz.app.tree.fresh import redraws_now
-from dpviz.app.tree.redraws_view import redraws_view
 from dpviz.app.trees import Trained
 from dpviz.app.widgets import chart, linked, table
 from dpviz.evaluation.tree.agreement import agreement, feature_use
@@ -58,8 +63,6 @@ def _player(drawn: Redraws, loaded: Loaded) -> None:
         st.caption("These draws are single labels; there is nothing to step through.")
         return
     said = [drawn_figures.draw_words(loaded.schema, merged, number) for number, _ in shown]
-    redraws_view([_drawing(tree, words) for (_, tree), words in zip(shown, said, strict=True)], said, key="redraws-player")
-
-
-def _drawing(tree: Tree, words: str) -> str:
-    return tree_svg(tree, widths=None, selected=None, narrow=True, title=words)
+    pairs = zip(shown, said, strict=True)
+    drawings = [tree_svg(tree, widths=None, selected=None, narrow=True, title=words) for (_, tree), words in pairs]
+    component("dpviz_redraws", STEPPER, Path(__file__))(key="redraws-player", data={"drawings": drawings, "said": said})

@@ -1,6 +1,5 @@
 """The tree on its page: the picture with its two choices, the chosen node, and the same tree as text."""
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -121,7 +120,7 @@ def _style(trained: Trained, shown: Tree, drawn: Redraws | None, trace: ExactTra
 
 def _picture(trained: Trained, now: Side, loaded: Loaded, pinned: tuple[str, Side] | None, *, fold: bool) -> str:
     """Draw the tree, beside the pinned one if there is one, to be dragged through its ladders; returns the chosen node's path."""
-    chosen, path = _chosen(now.tree)
+    chosen, path = chosen_in(VIEW, now.tree)
     climbing, ladders = ladders_now(trained.asked, loaded, fold=fold, pinned=pinned)
     wide, narrow = (_drawing(trained, now, pinned, chosen, narrow=narrow) for narrow in (False, True))
     at = place_of(trained.asked, trained.result.plan.depth)
@@ -141,18 +140,13 @@ def _drawing(trained: Trained, now: Side, pinned: tuple[str, Side] | None, chose
     return tree_svg(now.tree, narrow=narrow, selected=chosen, levels=levels, title=_title(trained, now.tree), **now.style)
 
 
-def _chosen(shown: Tree) -> tuple[str, str]:
+def chosen_in(view: str, shown: Tree) -> tuple[str, str]:
+    """Id and path of the node chosen in the tree of this view, or of the closest one above it that is on screen."""
     ids = {placed.id: placed.path for placed in shown.nodes()}
-    st.session_state[SELECTED] = chosen_node(VIEW) or st.session_state.get(SELECTED, "root")
-    chosen = nearest_kept(st.session_state[SELECTED], ids)
+    chosen = st.session_state[SELECTED] = chosen_node(view) or st.session_state.get(SELECTED, "root")
+    while chosen not in ids:
+        chosen = chosen.rpartition(".")[0] or "root"
     return chosen, ids[chosen]
-
-
-def nearest_kept(node_id: str, ids: Mapping[str, str]) -> str:
-    """The chosen node, or the closest one above it that the tree on screen has."""
-    while node_id not in ids and "." in node_id:
-        node_id = node_id.rsplit(".", 1)[0]
-    return node_id if node_id in ids else "root"
 
 
 def _title(trained: Trained, shown: Tree) -> str:
