@@ -16,7 +16,7 @@ CANVAS = Path(__file__).with_name("canvas")
 #: Below such a view when its Play button is left out.
 CALM = '<p class="calm" hidden>Play is left out because this device asks for less motion. Step shows the same draws.</p>'
 #: The theme, for every style sheet. Streamlit's own colours may be set on the host or on what it holds.
-COLOURS = f":host,:host>*{{{role_variables(LIGHT, follow=True)}}}\n"
+COLOURS = f":host,:host>*{{{role_variables(LIGHT)}}}\n"
 
 
 @cache

@@ -5,6 +5,8 @@ a sentence that may hold one (an error's, for example) through `plain`.
 """
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
@@ -143,6 +145,31 @@ def error(problem: DpvizError, *, kept: str = "") -> None:
     todo = f"**What to do:** {plain(problem.remedy)}" if problem.remedy else ""
     after = f"\n\n{kept}" if kept else ""
     st.error(f"**{plain(problem.what)}**  \n{place}{todo}{after}", icon=":material/error:")
+
+
+def upload(label: str, name: str, take: Callable[[Any], None], *, kept: str = "", **options: Any) -> None:
+    """A file to open: `take` gets it once, before the page is drawn; a DpvizError that it raises is shown with what was `kept`.
+
+    Another widget, whose key begins with `name`, then takes its place, so that its bytes are freed.
+    """
+    key = f"{name}-{st.session_state.setdefault(f'{name}-count', 0)}"
+    st.file_uploader(label, key=key, on_change=take_upload, args=(name, key, take), **options)
+    problem = st.session_state.get(f"{name}-problem")
+    if problem is not None:
+        error(problem, kept=kept)
+
+
+def take_upload(name: str, key: str, take: Callable[[Any], None]) -> None:
+    """What happens when a file was chosen in the widget `key`; nothing when one was taken away."""
+    file = st.session_state.get(key)
+    if file is None:
+        return
+    st.session_state[f"{name}-count"] += 1
+    st.session_state[f"{name}-problem"] = None
+    try:
+        take(file)
+    except DpvizError as problem:
+        st.session_state[f"{name}-problem"] = problem
 
 
 def why_disabled(sentence: str) -> None:

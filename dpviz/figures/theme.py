@@ -130,28 +130,24 @@ def grey(darkness: float) -> str:
     return "#" + 3 * f"{round(255 - 235 * min(1.0, darkness)):02x}"
 
 
-def css_variables(theme: Theme, *, follow: bool) -> str:
-    """The theme as CSS custom properties `--dp-*`; with `follow`, the dashboard's own colours come first where it has them."""
-    lines = [role_variables(theme, follow=follow)]
+def css_variables(theme: Theme) -> str:
+    """The theme as CSS custom properties `--dp-*`; the dashboard's own colours come first where it has them."""
+    lines = [role_variables(theme)]
     for index, colour in enumerate(theme.classes):
         lines += [f"--dp-class-{index}:{colour}", f"--dp-on-class-{index}:{text_on(colour)}"]
     return ";".join(lines)
 
 
-def role_variables(theme: Theme, *, follow: bool) -> str:
+def role_variables(theme: Theme) -> str:
     """The part of `css_variables` that is not about classes."""
-    roles = [field.name for field in fields(Theme) if field.name not in ("classes", "steps")]
-    return ";".join(f"--dp-{role}:{_role_value(theme, role, follow)}" for role in roles)
+    roles = {field.name: getattr(theme, field.name) for field in fields(Theme) if field.name not in ("classes", "steps")}
+    roles |= {role: f"var({name},{roles[role]})" for role, name in STREAMLIT.items()}
+    return ";".join(f"--dp-{role}:{value}" for role, value in roles.items())
 
 
 def step_variables(theme: Theme) -> str:
     """The steps as CSS custom properties `--dp-step-*`."""
     return ";".join(f"--dp-step-{index}:{colour}" for index, colour in enumerate(theme.steps))
-
-
-def _role_value(theme: Theme, role: str, follow: bool) -> str:
-    own = getattr(theme, role)
-    return f"var({STREAMLIT[role]},{own})" if follow and role in STREAMLIT else own
 
 
 def _luminance(colour: str) -> float:

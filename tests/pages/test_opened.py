@@ -5,6 +5,7 @@ import json
 import pytest
 
 import dpviz
+from dpviz.app.parts import take_upload
 from dpviz.app.tree import opened as opened_model
 from dpviz.io.results import result_from_json
 from dpviz.table.role import DataRole
@@ -57,12 +58,13 @@ class Upload:
 
 
 def test_what_is_no_model_is_refused_and_changes_nothing(monkeypatch):
-    state = {"model-file-0": Upload(b"{}"), opened_model._COUNT: 0}
+    state = {"model-file-0": Upload(b"{}"), "model-file-count": 0}
     monkeypatch.setattr(opened_model.st, "session_state", state)
-    opened_model._open("model-file-0")
-    assert "This entry is missing" in str(state[opened_model._PROBLEM])
+    take_upload("model-file", "model-file-0", opened_model._open)
+    assert "This entry is missing" in str(state["model-file-problem"])
     assert opened_model._OPENED not in state
     state["model-file-1"] = Upload(fit("pf-tree").to_json().encode())
-    opened_model._open("model-file-1")
-    assert opened_model._PROBLEM not in state
+    take_upload("model-file", "model-file-1", opened_model._open)
+    assert state["model-file-problem"] is None
+    assert state["model-file-count"] == 2
     assert state[opened_model._OPENED].learner == "pf-tree"

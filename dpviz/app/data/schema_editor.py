@@ -17,8 +17,6 @@ from dpviz.table.proposal import left_out, propose_schema
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Provenance
 
-_KNOW = ":material/edit:"
-
 
 def ask_schema(work: Prepared) -> None:
     """What is public about the table at hand as a whole, and its target; `work.draft` holds it afterwards."""
@@ -113,11 +111,7 @@ def _ask_goal_range(goal: ColumnDraft, revision: int, place: int) -> ColumnDraft
         value = getattr(goal, end)
         ends.append(column.number_input(end.capitalize(), value=value, key=f"goal-{end}-{revision}-{place}", format="%g"))
     edited = goal.edited(low=ends[0], high=ends[1])
-    with st.container(horizontal=True, vertical_alignment="center"):
-        parts.source_badge(edited.source)
-        if edited.read_now and edited.before is None:
-            key = f"declare-goal-{revision}-{place}"
-            st.button("I know this range without the data", key=key, icon=_KNOW, on_click=_declare, args=([goal.name],))
+    _offer_with_source(edited, "range", f"declare-goal-{revision}-{place}")
     return edited
 
 
@@ -178,7 +172,13 @@ def _offer_to_declare(columns: tuple[ColumnDraft, ...], what: str, key: str) -> 
     read = [column.name for column in columns if column.read_now and column.before is None]
     if read:
         text = f"this {what}" if len(read) == 1 else f"these {len(read):,} {what}s"
-        st.button(f"I know {text} without the data", key=key, icon=_KNOW, on_click=_declare, args=(read,))
+        st.button(f"I know {text} without the data", key=key, icon=":material/edit:", on_click=_declare, args=(read,))
+
+
+def _offer_with_source(goal: ColumnDraft, what: str, key: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        parts.source_badge(goal.source)
+        _offer_to_declare((goal,), what, key)
 
 
 def _declare(names: list[str]) -> None:
@@ -222,11 +222,7 @@ def _ask_classes(goal: ColumnDraft, revision: int, place: int) -> ColumnDraft:
     edited = goal.edited(categories=labels_in(text))
     if not edited.categories:
         return edited
-    with st.container(horizontal=True, vertical_alignment="center"):
-        parts.source_badge(edited.source)
-        if edited.read_now and edited.before is None:
-            key = f"declare-{revision}-{place}"
-            st.button("I know this list without the data", key=key, icon=_KNOW, on_click=_declare, args=([goal.name],))
+    _offer_with_source(edited, "list", f"declare-{revision}-{place}")
     known = "; ".join(f"{text} = {label}" for text, label in edited.groups)
     words = "Other texts that count as a class"
     said = st.text_input(words, known, key=f"groups-{revision}-{place}", placeholder="ja = yes; true = yes; 1 = yes")

@@ -9,7 +9,7 @@ import streamlit as st
 from dpviz.app import parts
 from dpviz.app.data.draft import SchemaDraft
 from dpviz.app.data.draft_json import FORMAT, KeptDraft, draft_from_dict, draft_to_json
-from dpviz.app.data.prepared import Prepared
+from dpviz.app.data.prepared import Prepared, prepared
 from dpviz.app.data.schema_editor import missing_text
 from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
@@ -28,7 +28,8 @@ _TYPES = ["json", "csv", "tsv", "xlsx"]
 def ask_schema_file(work: Prepared) -> None:
     """Upload or download the schema as JSON, finished or not, or what a codebook says."""
     with st.expander("Codebook or schema as a file", icon=":material/description:"):
-        _ask_upload(work)
+        options = {"type": _TYPES, "max_upload_size": _MOST_MEGABYTES, "help": _CODES}
+        parts.upload(_FILE, "schema", _take, kept="The schema below is as it was.", **options)
         if work.draft is not None:
             template = codebook_template(work.draft.names)
             download("Download codebook template", template, f"{_file_stem(work.title)}.codebook.csv", "text/csv")
@@ -38,22 +39,10 @@ def ask_schema_file(work: Prepared) -> None:
                 st.caption(f"A draft, to be opened here again. {why_not}")
 
 
-def _ask_upload(work: Prepared) -> None:
-    """As with tables, the widget is replaced once its file is read."""
-    count = st.session_state.setdefault("schema-count", 0)
-    options = {"type": _TYPES, "max_upload_size": _MOST_MEGABYTES, "help": _CODES}
-    file = st.file_uploader(_FILE, key=f"schema-{count}", **options)
-    if file is not None and work.draft is not None:
-        st.session_state["schema-count"] += 1
-        st.session_state["schema-problem"] = None
-        try:
-            work.replace_draft(_draft_of(work.draft, file))
-        except DpvizError as refused:
-            st.session_state["schema-problem"] = refused
-        st.rerun()
-    problem = st.session_state.get("schema-problem")
-    if problem is not None:
-        parts.error(problem, kept="The schema below is as it was.")
+def _take(file: Any) -> None:
+    work = prepared()
+    if work.draft is not None:
+        work.replace_draft(_draft_of(work.draft, file))
 
 
 def _draft_of(draft: SchemaDraft, file: Any) -> SchemaDraft:

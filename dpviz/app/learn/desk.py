@@ -91,11 +91,11 @@ class Desk:
         stopped = bool(reason) or not self.may_move(control)
         st.button(label, on_click=on_click, args=args, disabled=stopped, icon=icon, help=reason or None)
 
-    def picture(self, figure: Any, words: str, rows: list[dict[str, str]], *, name: str = "picture") -> None:
+    def picture(self, figure: Any, words: str, rows: list[dict[str, str]]) -> None:
         """A chart with its sentence, which is also its alt text, and a table that says the same."""
-        chart(figure, words, key=f"{self.lesson}-{name}")
+        chart(figure, words, key=f"{self.lesson}-picture")
         st.markdown(words)
-        table(rows, words, key=f"{self.lesson}-{name}")
+        table(rows, words, key=f"{self.lesson}-picture")
 
     def _options(self, name: str) -> dict[str, Any]:
         return {**linked(self.key(name)), "disabled": not self.may_move(name)}

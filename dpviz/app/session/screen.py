@@ -1,5 +1,7 @@
 """The session as a file on the Data page: save it, open one, and take the models of an opened one away again."""
 
+from typing import Any
+
 import streamlit as st
 
 from dpviz.app import parts
@@ -7,13 +9,11 @@ from dpviz.app.exports import offer_export
 from dpviz.app.session.file import OPENED, open_session, session_now
 from dpviz.app.state import loaded
 from dpviz.app.widgets import download
-from dpviz.errors import DpvizError
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.session import session_from_json, session_to_json
 from dpviz.table.role import DataRole
 
 _MOST_MEGABYTES = 50
-_COUNT, _PROBLEM = "session-count", "session-problem"
 _HOLDS = "Settings, schema, a draft being declared, the model on screen and curves computed on the Compare page. Never rows."
 _HOLDS_PRIVATE = "Of private rows: the declared schema, the draft and the settings. No model, no curve, no rows."
 
@@ -24,32 +24,14 @@ def ask_session_file() -> None:
         st.caption(_HOLDS_PRIVATE if loaded().role is DataRole.PRIVATE else _HOLDS)
         now = session_now()  # here: whoever makes the file when it is asked for sees no session
         download("Save session", lambda: session_to_json(now), "session.dpviz.json", "application/json")
-        _ask_upload()
+        options = {"type": "json", "max_upload_size": _MOST_MEGABYTES}
+        parts.upload("Session saved by dpviz", "session", _open, kept="Everything is as it was.", **options)
     _offer_models()
 
 
-def _ask_upload() -> None:
-    """As with tables, the widget is replaced once its file is read; before the page, because it changes what widgets show."""
-    key = f"session-{st.session_state.setdefault(_COUNT, 0)}"
-    options = {"type": "json", "max_upload_size": _MOST_MEGABYTES, "on_change": _open, "args": (key,)}
-    st.file_uploader("Session saved by dpviz", key=key, **options)
-    problem = st.session_state.get(_PROBLEM)
-    if problem is not None:
-        parts.error(problem, kept="Everything is as it was.")
-
-
-def _open(key: str) -> None:
-    file = st.session_state.get(key)
-    if file is None:
-        return
-    st.session_state[_COUNT] += 1
-    st.session_state[_PROBLEM] = None
-    try:
-        open_session(session_from_json(file.getvalue()))
-    except DpvizError as problem:
-        st.session_state[_PROBLEM] = problem
-    else:
-        st.toast("Session opened.", icon=":material/check:")
+def _open(file: Any) -> None:
+    open_session(session_from_json(file.getvalue()))
+    st.toast("Session opened.", icon=":material/check:")
 
 
 def _offer_models() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app.held_out import parts_of, private_test
-from dpviz.app.parts import error, plain
+from dpviz.app.parts import plain, upload
 from dpviz.app.state import Loaded
 from dpviz.app.tree.forest import effects_screen, one_tree
 from dpviz.app.tree.person import person_screen
@@ -28,7 +28,7 @@ from dpviz.models.constant import as_tree
 from dpviz.training.contract import FitResult
 from dpviz.training.honest.folding import folded
 
-_OPENED, _PROBLEM, _COUNT = "_opened_result", "_opened_problem", "_opened_count"
+_OPENED = "_opened_result"
 _MOST_MEGABYTES = 50
 _VIEW = "opened-view"
 
@@ -36,26 +36,14 @@ _VIEW = "opened-view"
 def ask_model_file() -> FitResult | None:
     """The model of the file that is open, if any."""
     with st.sidebar.expander("Open a model file", icon=":material/file_open:", expanded=_OPENED in st.session_state):
-        key = f"model-file-{st.session_state.setdefault(_COUNT, 0)}"
-        options: dict[str, Any] = {"type": "json", "max_upload_size": _MOST_MEGABYTES, "on_change": _open, "args": (key,)}
-        st.file_uploader("JSON written by dpviz", key=key, **options)
-        if _PROBLEM in st.session_state:
-            error(st.session_state[_PROBLEM])
+        upload("JSON written by dpviz", "model-file", _open, type="json", max_upload_size=_MOST_MEGABYTES)
         if _OPENED in st.session_state:
             st.button("Close the file", icon=":material/close:", on_click=lambda: st.session_state.pop(_OPENED, None))
     return st.session_state.get(_OPENED)
 
 
-def _open(key: str) -> None:
-    file = st.session_state.get(key)
-    if file is None:
-        return
-    st.session_state[_COUNT] += 1
-    st.session_state.pop(_PROBLEM, None)
-    try:
-        st.session_state[_OPENED] = with_our_verdict(result_from_json(file.getvalue()))
-    except DpvizError as problem:
-        st.session_state[_PROBLEM] = problem
+def _open(file: Any) -> None:
+    st.session_state[_OPENED] = with_our_verdict(result_from_json(file.getvalue()))
 
 
 def with_our_verdict(result: FitResult) -> FitResult:

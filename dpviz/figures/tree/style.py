@@ -18,7 +18,7 @@ def tree_css(*, numbers: bool = False, pair: bool = False) -> str:
 
     `numbers` adds what leaves with numbers need, `pair` the colours of what differs between two trees.
     """
-    colours = _themed(css_variables(LIGHT, follow=True), css_variables(DARK, follow=True))
+    colours = _themed(css_variables(LIGHT), css_variables(DARK))
     lines = [colours, _LAYOUT.strip(), *_roles(), *_classes()]
     if numbers:
         lines += [_themed(step_variables(LIGHT), step_variables(DARK)), *_steps()]
