@@ -5,8 +5,8 @@ import pytest
 import dpviz
 from dpviz.errors import NeedsClasses
 from dpviz.evaluation.checks import require_classes
-from dpviz.evaluation.plan.consequences import consequences
-from dpviz.evaluation.plan.planner import Goal, Setup, plan
+from dpviz.evaluation.plan.consequences import consequences_steps
+from dpviz.evaluation.plan.planner import Goal, Setup, plan_steps
 from dpviz.evaluation.plan.simulate import Resampled, plant
 from dpviz.evaluation.robustness.attacks import ATTACKS, attack_curve
 from dpviz.evaluation.robustness.backdoor import Backdoor, backdoor_curve
@@ -47,8 +47,9 @@ def test_a_backdoor():
 @every_learner
 def test_a_plan_and_its_consequences(name):
     setup = Setup(name, {"epsilon": 1.0, "max_depth": 2}, {})
-    refused("A plan", lambda: plan(Resampled(DATA), setup, "epsilon", Goal("accuracy", 0.8), seed=1))
-    refused("A poisoning guarantee", lambda: consequences(Resampled(DATA), setup, seed=1, epsilons=(1.0,), draws=20))
+    refused("A plan", lambda: list(plan_steps(Resampled(DATA), setup, "epsilon", Goal("accuracy", 0.8), seed=1)))
+    steps = consequences_steps(Resampled(DATA), setup, seed=1, epsilons=(1.0,), draws=20)
+    refused("A poisoning guarantee", lambda: list(steps))
 
 
 def test_a_simulated_world():

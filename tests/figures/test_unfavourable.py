@@ -9,8 +9,8 @@ import pandas as pd
 
 from dpviz.evaluation.compare.comparison import curves, difference, majority_level, rows_at
 from dpviz.evaluation.compare.sweep import sweep
-from dpviz.evaluation.plan.consequences import Consequences, consequences
-from dpviz.evaluation.plan.planner import Goal, Setup, outcomes, plan
+from dpviz.evaluation.plan.consequences import Consequences, consequences_steps
+from dpviz.evaluation.plan.planner import Goal, Setup, outcomes, plan_steps
 from dpviz.evaluation.plan.simulate import Resampled
 from dpviz.figures.compare.bands import compare_figure, headline
 from dpviz.figures.compare.differences import probability_text
@@ -72,7 +72,8 @@ def test_a_probability_between_equals_is_counted_pair_by_pair():
 @cache
 def found_consequences() -> Consequences:
     setup = Setup("pf-tree", {"epsilon": 0.1, "max_depth": 2, "depth": 2})
-    return consequences(Resampled(coins()), setup, seed=1, epsilons=PLACES, draws=60)
+    *_, found = consequences_steps(Resampled(coins()), setup, seed=1, epsilons=PLACES, draws=60)
+    return found
 
 
 def test_no_poisoned_row_is_withstood_where_guessing_does_as_well():
@@ -97,9 +98,10 @@ def test_a_curve_that_proves_nothing_says_so_with_the_number_that_is_certain():
 def test_what_coins_cannot_reach_is_refuted_with_the_trees_that_were_drawn():
     world, setup = Resampled(coins()), Setup("pf-tree", {"epsilon": 1.0, "max_depth": 2, "depth": 2})
     goal = Goal("accuracy", 0.8)
-    answer = plan(world, setup, "epsilon", goal, seed=5, ladder=PLACES)
+    *_, answer = plan_steps(world, setup, "epsilon", goal, seed=5, ladder=PLACES)
     last = answer.rungs[-1]
-    again = outcomes(world, setup.at("epsilon", 1.0), "accuracy", [seed_from(5, number) for number in range(last.n_draws)])
+    seeds = [seed_from(5, number) for number in range(last.n_draws)]
+    [again] = outcomes(world, [setup.at("epsilon", 1.0)], "accuracy", seeds)
     assert np.array_equal(last.outcomes, again)
     assert answer_headline(answer, "epsilon") == "Not reachable, not even with ε = 1 (add/remove one row)"
     assert f"With ε = 1, {int((again >= 0.8).sum())} of {len(again)} did" in answer_sentence(answer, "epsilon", goal)

@@ -7,7 +7,6 @@ import pytest
 from dpviz.app.plan import screen as plan_screen
 from dpviz.evaluation.plan import consequences as found_by
 from dpviz.evaluation.plan import planner
-from dpviz.evaluation.plan.search import answers
 from dpviz.learners import get_learner
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
@@ -23,11 +22,10 @@ def quick(monkeypatch):
         return found_by.consequences_steps(world, setup, epsilons=(0.01, 0.1, 1.0), draws=10, **look)
 
     monkeypatch.setattr(plan_screen, "consequences_steps", few)
-    monkeypatch.setattr(planner, "answers", lambda ladder, draw, **look: answers(ladder, draw, stages=(40,), **look))
+    monkeypatch.setattr(planner, "Search", partial(planner.Search, stages=(40,)))
     monkeypatch.setattr(planner, "EPSILONS", (0.01, 1.0, 10.0))
-    monkeypatch.setattr(planner, "ROWS", (100, 400))
+    monkeypatch.setattr(planner, "LADDERS", {"epsilon": planner.EPSILONS, "n_rows": (100, 400), "max_depth": (3, 2, 1)})
     monkeypatch.setattr(planner, "check", partial(planner.check, draws=30))
-    monkeypatch.setattr(planner, "DEPTHS", (3, 2, 1))
 
 
 def settled(test):

@@ -12,7 +12,6 @@ two agree.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -82,12 +81,6 @@ class Consequences:
         epsilon is too inaccurate and a large one proves nothing.
         """
         return tuple(item for item in self.found if (protected := item.protected(above)) is not None and protected >= rows)
-
-
-def consequences(world: World, setup: Setup, **how: Any) -> Consequences:
-    """The last of `consequences_steps`, whose parameters it takes."""
-    *_, found = consequences_steps(world, setup, **how)
-    return found
 
 
 def consequences_steps(

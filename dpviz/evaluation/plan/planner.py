@@ -16,7 +16,7 @@ import numpy as np
 
 from dpviz.errors import DpvizError
 from dpviz.evaluation.checks import require_between_0_and_1, require_classes
-from dpviz.evaluation.plan.search import Answer, Rung, answers, judged
+from dpviz.evaluation.plan.search import Answer, Rung, Search, judged
 from dpviz.evaluation.plan.simulate import World
 from dpviz.evaluation.workers import in_chunks
 from dpviz.learners import fit, get_learner, require_task
@@ -43,6 +43,8 @@ _FEW_ROWS = 30_000
 Measure = Literal["accuracy", "labels"]
 #: The quantity to find, everything else being fixed.
 Along = Literal["epsilon", "n_rows", "max_depth"]
+#: The default places to search, from the least likely to succeed to the most.
+LADDERS: dict[Along, tuple[float, ...]] = {"epsilon": EPSILONS, "n_rows": ROWS, "max_depth": DEPTHS}
 
 
 @dataclass(frozen=True)
@@ -79,17 +81,6 @@ class Goal:
         require_between_0_and_1("a goal", "reliability", self.reliability)
 
 
-def ladder_of(along: Along) -> tuple[float, ...]:
-    """The default places to search, from the least likely to succeed to the most."""
-    return {"epsilon": EPSILONS, "n_rows": ROWS, "max_depth": DEPTHS}[along]
-
-
-def plan(world: World, setup: Setup, along: Along, goal: Goal, **how: Any) -> Answer:
-    """The least epsilon, fewest rows, or deepest tree that reaches a goal: the last of `plan_steps`, with its parameters."""
-    *_, answer = plan_steps(world, setup, along, goal, **how)
-    return answer
-
-
 def plan_steps(
     world: World,
     setup: Setup,
@@ -110,12 +101,12 @@ def plan_steps(
 
     `world`: simulated or public rows.
     `seed`: repeatable; does not depend on `workers`. A draw has the same rows and noise at every place.
-    `ladder`: places to choose from, by default `ladder_of(along)`.
+    `ladder`: places to choose from, by default those of LADDERS.
     `confidence`: probability that every statement of the answer is right, provided that success never becomes less likely along
     the ladder. Statements about a single place do not need this assumption.
     `workers`: the first look is taken in this process where rows are few: others take longer to start.
     """
-    places = tuple(ladder_of(along) if ladder is None else ladder)
+    places = tuple(LADDERS[along] if ladder is None else ladder)
     require_classes(world.schema, "A plan")
     require_task(get_learner(setup.learner), world.schema)
 
@@ -123,11 +114,9 @@ def plan_steps(
         setups = [setup.at(along, places[at]) for at in positions]
         seeds = [seed_from(seed, number) for number in range(before, before + count)]
         here = 1 if not before and world.n_rows <= _FEW_ROWS else workers
-        return _outcomes(world, setups, goal.measure, seeds, workers=here)
+        return outcomes(world, setups, goal.measure, seeds, workers=here)
 
-    yield from answers(
-        places, draw, target=goal.target, reliability=goal.reliability, confidence=confidence, progress=progress, stop=stop
-    )
+    yield from Search(places, draw, goal.target, goal.reliability, confidence, progress=progress, stop=stop).answers()
 
 
 def check(
@@ -147,17 +136,15 @@ def check(
     `how` is for `outcomes`.
     """
     seeds = [seed_from(seed, 1_000_003, number) for number in range(draws)]
-    found = outcomes(world, setup.at(along, place), goal.measure, seeds, **how)
+    [found] = outcomes(world, [setup.at(along, place)], goal.measure, seeds, **how)
     return judged(place, found, goal.target, goal.reliability, (1 - confidence) / 2)
 
 
-def outcomes(world: World, setup: Setup, measure: Measure, seeds: Sequence[int], **how: Any) -> np.ndarray:
-    """The measure of one fresh tree per seed, each on its own draw of the world; `how` is for `in_chunks`."""
-    return _outcomes(world, [setup], measure, seeds, **how)[0]
+def outcomes(world: World, setups: Sequence[Setup], measure: Measure, seeds: Sequence[int], **how: Any) -> np.ndarray:
+    """The measure of one fresh tree per setup and seed, a line per setup, each seed with its own draw of the world.
 
-
-def _outcomes(world: World, setups: Sequence[Setup], measure: Measure, seeds: Sequence[int], **how: Any) -> np.ndarray:
-    """The same of several setups, one line each. They share draws of the world, and the noise as far as they use the same."""
+    Setups share draws of the world, and the noise as far as they use the same; `how` is for `in_chunks`.
+    """
     found = in_chunks(_Fits(world, tuple(setups), measure).run, seeds, _CHUNK, **how)
     return np.concatenate(found, axis=1) if found else np.empty((len(setups), 0))
 

@@ -9,7 +9,7 @@ share draws.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -84,59 +84,41 @@ class Answer:
         return self.rungs[-1] if self.rungs else None
 
 
-def search(ladder: Sequence[float], draw: Draw, *, target: float, **how: Any) -> Answer:
-    """The last answer of `answers`, whose parameters it takes."""
-    *_, answer = answers(ladder, draw, target=target, **how)
-    return answer
-
-
-def answers(
-    ladder: Sequence[float],
-    draw: Draw,
-    *,
-    target: float,
-    reliability: float = 0.9,
-    confidence: float = 0.95,
-    stages: Sequence[int] = STAGES,
-    progress: Progress | None = None,
-    stop: Stop | None = None,
-) -> Iterator[Answer]:
-    """The first place of the ladder where an outcome is at least `target` with probability `reliability`, ever more sharply.
-
-    `ladder`: ordered so that success becomes likelier, or stays as likely.
-    `draw`: callable (positions, count, before) -> ndarray of shape (n_positions, count); `count` fresh outcomes at each of the
-    positions, where `before` were already made.
-    `stop`: asked between stages; the result so far is the last.
-    Yields an answer after every stage; the last one is complete unless the search was stopped.
-    """
-    if not ladder:
-        raise ParameterError("a search", "ladder", ladder, "at least one place")
-    require_between_0_and_1("a search", "reliability", reliability)
-    require_between_0_and_1("a search", "confidence", confidence)
-    return _Search(tuple(ladder), draw, target, reliability, confidence, tuple(stages), progress, stop).run()
-
-
 @dataclass
-class _Search:
-    """A search in progress."""
+class Search:
+    """A search for the first place of the ladder where an outcome is at least `target` with probability `reliability`.
 
-    ladder: tuple[float, ...]
+    Raises ParameterError for an empty ladder, or a `reliability` or `confidence` outside (0, 1).
+    """
+
+    ladder: tuple[float, ...]  #: Ordered so that success becomes likelier, or stays as likely
+    #: Callable (positions, count, before) -> ndarray of shape (n_positions, count): `count` fresh outcomes at each of the
+    #: positions, where `before` were already made.
     draw: Draw
     target: float
-    reliability: float
-    confidence: float
-    stages: tuple[int, ...]
-    progress: Progress | None
-    stop: Stop | None
-    found: dict[int, Rung] = field(default_factory=dict)
+    reliability: float = 0.9
+    confidence: float = 0.95
+    stages: tuple[int, ...] = STAGES
+    progress: Progress | None = None
+    stop: Stop | None = None  #: Asked between stages
+    found: dict[int, Rung] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        if not self.ladder:
+            raise ParameterError("a search", "ladder", self.ladder, "at least one place")
+        require_between_0_and_1("a search", "reliability", self.reliability)
+        require_between_0_and_1("a search", "confidence", self.confidence)
 
     @property
     def failure(self) -> float:
         """Probability with which each limit may be wrong."""
         return (1 - self.confidence) / (len(self.ladder) * len(self.stages) * 2)
 
-    def run(self) -> Iterator[Answer]:
-        """A first look everywhere, the two rungs between which it crosses, then two bisections. The last answer comes last."""
+    def answers(self) -> Iterator[Answer]:
+        """What is known after every stage, ever more sharply; the last answer is complete unless the search was stopped.
+
+        A first look everywhere, the two rungs between which it crosses, then two bisections.
+        """
         try:
             yield self._drawn(range(len(self.ladder)), self.stages[0])
             yield from self._settled(self._crossing())

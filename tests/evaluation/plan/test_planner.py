@@ -6,8 +6,8 @@ import pytest
 from scipy.stats import binom
 
 from dpviz.errors import DpvizError, NeedsClasses, ParameterError
-from dpviz.evaluation.plan.consequences import consequences, guesses_right
-from dpviz.evaluation.plan.planner import DEPTHS, EPSILONS, ROWS, Goal, Setup, check, label_accuracy, outcomes, plan
+from dpviz.evaluation.plan.consequences import consequences_steps, guesses_right
+from dpviz.evaluation.plan.planner import DEPTHS, EPSILONS, ROWS, Goal, Setup, check, label_accuracy, outcomes, plan_steps
 from dpviz.evaluation.plan.simulate import plant
 from dpviz.learners import fit
 from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
@@ -21,6 +21,16 @@ SCHEMA = Schema(
 WORLD = plant(SCHEMA, n_rows=800, strength=0.8, depth=1, seed=4)
 SETUP = Setup("pf-tree", {"epsilon": 0.1, "max_depth": 2, "depth": 2})
 WISH = Goal("accuracy", 0.85)
+
+
+def plan(*asked, **how):
+    *_, answer = plan_steps(*asked, **how)
+    return answer
+
+
+def consequences(*asked, **how):
+    *_, found = consequences_steps(*asked, **how)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -66,9 +76,9 @@ def test_more_than_the_world_allows_is_not_reachable():
 
 @pytest.mark.usefixtures("workers_run_in")
 def test_outcomes_repeat_and_do_not_depend_on_workers():
-    first = outcomes(WORLD, SETUP, "accuracy", range(12))
-    assert np.array_equal(first, outcomes(WORLD, SETUP, "accuracy", range(12), workers=2))
-    assert np.array_equal(first[:5], outcomes(WORLD, SETUP, "accuracy", range(5)))
+    first = outcomes(WORLD, [SETUP], "accuracy", range(12))
+    assert np.array_equal(first, outcomes(WORLD, [SETUP], "accuracy", range(12), workers=2))
+    assert np.array_equal(first[:, :5], outcomes(WORLD, [SETUP], "accuracy", range(5)))
 
 
 def test_rows_that_are_asked_for_are_trained_on():

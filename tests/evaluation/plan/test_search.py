@@ -5,10 +5,15 @@ import pytest
 from scipy.stats import binom
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.plan.search import STAGES, answers, judged, search
+from dpviz.evaluation.plan.search import STAGES, Search, judged
 from dpviz.randomness import generator
 
 LADDER = tuple(range(17))
+
+
+def search(ladder, draw, **how):
+    *_, answer = Search(ladder, draw, **how).answers()
+    return answer
 
 
 def draws(probability, seed):
@@ -98,7 +103,7 @@ def test_every_place_is_looked_at_first_and_two_go_on_where_they_were():
 
 
 def test_a_search_shows_what_it_knows_after_every_stage():
-    *first, last = answers(LADDER, draws(lambda x: float(x >= 6), 1), target=1)
+    *first, last = Search(LADDER, draws(lambda x: float(x >= 6), 1), target=1).answers()
     assert last.is_complete
     assert not any(answer.is_complete for answer in first)
     assert [len(answer.rungs) for answer in first] == [len(LADDER)] * len(first)

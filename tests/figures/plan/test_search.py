@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpviz.evaluation.plan.consequences import Consequences, consequences
+from dpviz.evaluation.plan.consequences import Consequences, consequences_steps
 from dpviz.evaluation.plan.planner import Goal, Setup
 from dpviz.evaluation.plan.search import Answer, judged
 from dpviz.evaluation.plan.simulate import plant
@@ -118,7 +118,8 @@ class TestConsequences:
 
     def found(self, learner: str = "pf-tree") -> Consequences:
         setup = Setup(learner, {"epsilon": 1.0, "max_depth": 2, "depth": 2})
-        return consequences(self.world, setup, seed=1, epsilons=(0.01, 0.1, 1.0), draws=60)
+        *_, found = consequences_steps(self.world, setup, seed=1, epsilons=(0.01, 0.1, 1.0), draws=60)
+        return found
 
     def test_three_sentences_carry_the_numbers_of_one_epsilon(self):
         found = self.found()
