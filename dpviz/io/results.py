@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from dpviz.accounting.claim import Claim, Disclosure
-from dpviz.accounting.document import ledger_from
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.accounting.ledger import Ledger
+from dpviz.accounting.ledger import Ledger, ledger_from
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import DpvizError
 from dpviz.io.exports.statement import statement_of, test_result_of

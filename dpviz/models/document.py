@@ -15,9 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dpviz.accounting.claim import Claim, Disclosure
-from dpviz.accounting.document import ledger_entries
 from dpviz.accounting.guarantee import NEIGHBOURS, for_unit
-from dpviz.accounting.ledger import Ledger
+from dpviz.accounting.ledger import Ledger, ledger_entries
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.models.additive import AdditiveModel, additive_body, additive_from
 from dpviz.models.base import Model, n_scores

@@ -5,9 +5,8 @@ import json
 import pytest
 
 import dpviz
-from dpviz.accounting.document import ledger_entries, ledger_from
 from dpviz.accounting.events import Approximate, NoCost, Noise, NonPrivate, Parallel, Select, Sequential
-from dpviz.accounting.ledger import Ledger
+from dpviz.accounting.ledger import Ledger, ledger_entries, ledger_from
 from dpviz.errors import DocumentError, DpvizError, NotExported
 from dpviz.io.results import result_from_json
 from dpviz.learners import learner_names, registry
