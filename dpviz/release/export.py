@@ -55,16 +55,9 @@ def _of_balance(register: ReleaseRegister, balance: Balance) -> dict[str, Any]:
 
 
 def _of_entry(entry: Entry) -> dict[str, Any]:
-    return {
-        "number": entry.number,
-        "data_set": entry.data_set,
-        "status": entry.status,
-        "started": entry.started,
-        "finished": entry.finished,
-        "learner": entry.learner,
-        "settings": entry.settings,
-        "epsilon": entry.loss.epsilon,
-        "delta": entry.loss.delta,
+    named = ("number", "data_set", "status", "started", "finished", "learner", "settings")
+    return {name: getattr(entry, name) for name in named} | {
+        **asdict(entry.loss),
         "neighbours": NEIGHBOURS,
         "assumptions": list(entry.disclosures),
         "file": Path(entry.file).name,

@@ -18,10 +18,12 @@ from typing import TypeVar
 from dpviz.errors import RegisterError
 from dpviz.installation import lessons_only
 from dpviz.release import beside, chain
-from dpviz.release.migrations import MIGRATIONS
 
 T = TypeVar("T")
 
+_SCRIPTS = [Path(__file__).with_name(f"register_{number}.sql").read_text(encoding="utf-8") for number in (1, 2)]
+#: The tables: script number k brings a file of version k - 1 to version k. Old scripts are never edited.
+MIGRATIONS: tuple[str, ...] = tuple(script.replace("{triggers}", chain.triggers()) for script in _SCRIPTS)
 #: The environment variable that names the register's file.
 VARIABLE = "DPVIZ_REGISTER"
 #: SQLite's application id of our files: "dpvz".
