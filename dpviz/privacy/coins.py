@@ -10,7 +10,6 @@ Source: parallel composition, McSherry 2009, Theorem 4, given the coins; a mixtu
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -55,8 +54,29 @@ class Coins:
                 here += drawn < end
         return parts
 
-    def outcomes(self, n_rows: int) -> tuple[list[np.ndarray], np.ndarray]:
-        """Every possible draw, and its probability; there are (parts)^n_rows."""
-        chances = np.array([1 - sum(self.shares), *self.shares])
-        drawn = [np.array(parts, dtype=np.uint8) for parts in product(range(len(chances)), repeat=n_rows)]
-        return drawn, np.array([chances[parts].prod() for parts in drawn])
+
+@dataclass(frozen=True, slots=True)
+class PoissonSample:
+    """Who takes part in a round: each row with probability `rate`, independently (Poisson sampling). It stays secret.
+
+    `GaussianRounds` accounts for what it saves.
+    """
+
+    rate: float
+    title: ClassVar[str] = "Poisson sample"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.rate <= 1:
+            raise ParameterError("PoissonSample", "rate", self.rate, "a number in (0, 1]")
+
+    def among(self, n_rows: int, *, source: NoiseSource) -> np.ndarray:
+        """Who takes part, bool of shape (n_rows,). Private."""
+        return np.ones(n_rows, dtype=bool) if self.rate == 1 else source.draw(self, n_rows)
+
+    def sample(self, n_rows: int, rng: np.random.Generator) -> np.ndarray:
+        """A draw with NumPy's generator."""
+        return rng.random(n_rows) < self.rate
+
+    def sample_exactly(self, n_rows: int) -> np.ndarray:
+        """A draw with entropy from the operating system."""
+        return secure_uniforms(n_rows) < self.rate

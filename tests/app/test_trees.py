@@ -10,7 +10,7 @@ from dpviz.app.tree import fresh, ladder
 from dpviz.app.trees import canonical_key
 from dpviz.errors import SchemaError
 from dpviz.learners import fit
-from dpviz.privacy.subsampling import PoissonSample
+from dpviz.privacy.coins import PoissonSample
 from dpviz.table.role import DataRole
 from tests.pages.opened import after_work, in_use, opened, said_in_boxes, slot_of, texts, tree_on_screen
 

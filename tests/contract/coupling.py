@@ -21,7 +21,7 @@ import numpy as np
 
 import dpviz
 from dpviz.accounting.events import Event
-from dpviz.privacy.coins import Coins
+from dpviz.privacy.coins import Coins, PoissonSample
 from dpviz.privacy.gaussian import GaussianNoise
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.laplace import LaplaceNoise
@@ -29,7 +29,6 @@ from dpviz.privacy.leaf_labels import LabelLeaves
 from dpviz.privacy.objective_perturbation import ObjectivePerturbation
 from dpviz.privacy.quantiles import JointQuantiles
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
-from dpviz.privacy.subsampling import PoissonSample
 from dpviz.privacy.uniform import SecretKeys, UniformChoice, UniformPoint
 from dpviz.table.dataset import EncodedDataset
 

@@ -38,13 +38,6 @@ def test_coins_of_a_release_never_repeat_and_know_no_position():
     assert all(800 < 2 * parts[:1000].sum() < 1200 for parts in flips)
 
 
-def test_every_draw_is_listed_with_its_probability():
-    drawn, chances = Coins(SHARES).outcomes(2)
-    assert len({tuple(parts) for parts in drawn}) == 9
-    assert chances.sum() == pytest.approx(1, rel=1e-12)
-    assert dict(zip(map(tuple, drawn), chances, strict=True))[0, 2] == pytest.approx(0.65 * 0.25)
-
-
 def test_no_rows_need_no_coins():
     assert Coins(SHARES).flip(0, source=Simulation(0)).tolist() == []
 

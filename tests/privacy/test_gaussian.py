@@ -12,9 +12,9 @@ from scipy.stats import chisquare, kstest, norm
 
 from dpviz.accounting.gaussian import GRID_SLACK
 from dpviz.errors import ParameterError
+from dpviz.privacy.coins import PoissonSample
 from dpviz.privacy.gaussian import CONTRIBUTION_BITS, GaussianNoise, NoiseGrid, contributions
 from dpviz.privacy.source import ExactNoise, Simulation
-from dpviz.privacy.subsampling import PoissonSample
 from dpviz.randomness import secure_uniforms
 from tests.examples import examples
 

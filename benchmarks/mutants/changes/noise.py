@@ -168,14 +168,14 @@ MUTANTS = (
     ),
     Mutant(
         "twice as many rows sampled in a release",
-        "dpviz/privacy/subsampling.py",
+        "dpviz/privacy/coins.py",
         "return secure_uniforms(n_rows) < self.rate",
         "return secure_uniforms(n_rows) < 2 * self.rate",
         ("tests/privacy/test_gaussian.py::test_a_sample_takes_each_row_with_its_probability",),
     ),
     Mutant(
         "twice as many rows sampled in a simulation",
-        "dpviz/privacy/subsampling.py",
+        "dpviz/privacy/coins.py",
         "return rng.random(n_rows) < self.rate",
         "return rng.random(n_rows) < 2 * self.rate",
         ("tests/privacy/test_gaussian.py::test_a_sample_takes_each_row_with_its_probability",),

@@ -23,9 +23,9 @@ import numpy as np
 
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.packed_forest import PackedTrees, ranges, values_of
+from dpviz.privacy.coins import PoissonSample
 from dpviz.privacy.gaussian import CONTRIBUTION_BITS, GaussianNoise, NoiseGrid, contributions
 from dpviz.privacy.source import NoiseSource
-from dpviz.privacy.subsampling import PoissonSample
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
 from dpviz.training.boosting.filter import FilterTerms, RowAccounts

@@ -4,6 +4,7 @@ import json
 import math
 from collections import defaultdict
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -36,8 +37,9 @@ class WithCoins(Enumeration):
 
     def draw(self, mechanism, values):
         if isinstance(mechanism, Coins):
-            drawn, chances = mechanism.outcomes(values)
-            return drawn[super().draw(Listed(chances), None)]
+            chances = np.array([1 - sum(mechanism.shares), *mechanism.shares])
+            parts = [np.array(drawn, dtype=np.uint8) for drawn in product(range(len(chances)), repeat=values)]
+            return parts[super().draw(Listed(np.array([chances[drawn].prod() for drawn in parts])), None)]
         if isinstance(mechanism, GeometricNoise):
             cells = [super(WithCoins, self).draw(Listed(self._clipped(mechanism, cell)), None) for cell in np.ravel(values)]
             return np.reshape(cells, np.shape(values))
