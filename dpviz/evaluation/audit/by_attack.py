@@ -10,18 +10,17 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.evaluation.audit.distinguishing import Shown, distinguish, most_that_shows
 from dpviz.evaluation.audit.findings import Finding, columns_of, judge, rows_in_words
-from dpviz.evaluation.audit.many_canaries import CrowdTask, bound_from, guess, score_at
+from dpviz.evaluation.audit.many_canaries import CrowdTask, score_at
 from dpviz.evaluation.audit.named_pairs import Pair, require_neighbours, small_pair
 from dpviz.evaluation.audit.planned import PlannedLearner, spec_of
 from dpviz.evaluation.checks import require_between_0_and_1, require_count
@@ -126,88 +125,50 @@ def audit(
     if canaries > 1:
         if pair is not None:
             raise ParameterError("audit", "canaries", canaries, "1 where a pair is given")
-        return _among_many(CrowdTask(learner, settings, params, canaries), draws, seed, beta, how)
-    task = _Task(learner, settings, params, pair or small_pair(spec_of(learner).tasks[0]))
-    return _between_two(task, draws, seed, beta, how)
-
-
-def _between_two(task: _Task, draws: int, seed: int, beta: float, how: dict[str, Any]) -> AuditedBound:
-    started = time.perf_counter()
+        return _bound(CrowdTask(learner, settings, params, canaries), draws, seed, beta, how)
+    task = _PairTask(learner, settings, params, pair or small_pair(spec_of(learner).tasks[0]))
     task.check()
-    claim, composed = task.planned.claim, task.planned.composed(*task.pair)
-    plain = replace(task)  # without what was computed here
-    shown = [one for chunk in in_chunks(plain.show, _seeds(seed, draws), CHUNK, **how) for one in chunk]
-    delta = max(claim.delta, composed.delta)
-    found = distinguish([one for one, _ in shown], [other for _, other in shown], beta=beta, delta=delta)
-    return AuditedBound(
-        bound=found.bound,
-        largest=most_that_shows(found.n_draws, beta=beta, delta=delta),
-        event=found.observed,
-        hits=found.hits,
-        n_tested=found.n_draws,
-        canary=task.canary_in_words,
-        **_about(task.planned, composed, found.bound, beta, draws, len(shown), started),
-    )
+    return _bound(task, draws, seed, beta, how)
 
 
-def _among_many(task: CrowdTask, draws: int, seed: int, beta: float, how: dict[str, Any]) -> AuditedBound:
+def _bound(task: _PairTask | CrowdTask, draws: int, seed: int, beta: float, how: dict[str, Any]) -> AuditedBound:
     started = time.perf_counter()
-    plain = replace(task)
-    shown = [one for chunk in in_chunks(plain.show, _seeds(seed, draws), CHUNK, **how) for one in chunk]
-    claim, composed = task.planned.claim, task.planned.composed(task.data)
+    planned, claim, composed = task.planned, task.planned.claim, task.planned.composed(*task.tables)
     delta = max(claim.delta, composed.delta)
-    coins, scores = (np.array([one[k] for one in shown]).reshape(len(shown), task.canaries) for k in (0, 1))
-    found = guess(coins, scores, beta=beta, delta=delta)
-    return AuditedBound(
-        bound=found.bound,
-        largest=bound_from(found.n_coins, found.n_coins, found.n_coins, beta=beta, delta=delta),
-        event=found.words,
-        hits=(found.n_guesses - found.n_right, found.n_right),
-        n_tested=found.n_guesses,
-        canary=(("a feature of its own", "b"), (task.data.schema.target.name, "the other end")),
-        canaries=task.canaries,
-        **_about(task.planned, composed, found.bound, beta, draws, len(shown), started),
-    )
-
-
-def _seeds(seed: int, draws: int) -> list[tuple[int, int]]:
     seeds = child_seeds(seed, 2 * draws)
-    return list(zip(seeds[::2], seeds[1::2], strict=True))
-
-
-def _about(
-    planned: PlannedLearner, composed: PrivacyLoss, bound: float, beta: float, asked: int, done: int, started: float
-) -> dict[str, Any]:
-    """What a bound says of the learner and of the draws."""
-    claim = planned.claim
-    return {
-        "learner": planned.spec.name,
-        "epsilon": planned.settings.epsilon,
-        "params": planned.given,
-        "confidence": 1 - beta,
-        "n_asked": asked,
-        "n_done": done,
-        "claimed": claim.epsilon,
-        "composed": composed.epsilon,
-        "verdict": judge(bound, claim, composed),
-        "because": claim.because,
-        "seconds": time.perf_counter() - started,
-        "delta": max(claim.delta, composed.delta),
-    }
+    show: Callable[[Sequence[tuple[int, int]]], list[Any]] = replace(task).show  # without what was computed here
+    chunks = in_chunks(show, list(zip(seeds[::2], seeds[1::2], strict=True)), CHUNK, **how)
+    shown = [one for chunk in chunks for one in chunk]
+    found = task.found(shown, beta, delta)
+    return AuditedBound(
+        learner=planned.spec.name,
+        epsilon=planned.settings.epsilon,
+        params=planned.given,
+        confidence=1 - beta,
+        n_asked=draws,
+        n_done=len(shown),
+        claimed=claim.epsilon,
+        composed=composed.epsilon,
+        verdict=judge(found["bound"], claim, composed),
+        because=claim.because,
+        seconds=time.perf_counter() - started,
+        delta=delta,
+        **found,
+    )
 
 
 @dataclass(frozen=True)
-class _Task:
-    """What every draw needs; with a name instead of a LearnerSpec it can be sent to another process."""
+class _PairTask:
+    """What every draw on a pair needs; with a name instead of a LearnerSpec it can be sent to another process."""
 
     learner: str | LearnerSpec
     settings: Settings
     given: dict[str, Any]
-    pair: Pair
+    tables: Pair
 
     def check(self) -> None:
         """Raise WrongTask or DpvizError for a pair that is unfit for this learner."""
-        first, second = self.pair
+        first, second = self.tables
         require_task(self.planned.spec, first.schema)
         require_neighbours(first, second)
         if second.n_rows < first.n_rows:
@@ -215,20 +176,28 @@ class _Task:
 
     @cached_property
     def planned(self) -> PlannedLearner:
-        return PlannedLearner(spec_of(self.learner), self.settings, self.given, self.pair[0].schema)
+        return PlannedLearner(spec_of(self.learner), self.settings, self.given, self.tables[0].schema)
 
     @cached_property
     def canary(self) -> EncodedDataset:
-        return self.pair[1].take(np.array([self.pair[1].n_rows - 1]), share=1.0)
-
-    @property
-    def canary_in_words(self) -> tuple[tuple[str, str], ...]:
-        return tuple(zip(columns_of(self.canary.schema), rows_in_words(self.canary)[0], strict=True))
+        return self.tables[1].take(np.array([self.tables[1].n_rows - 1]), share=1.0)
 
     def show(self, seeds: Sequence[tuple[int, int]]) -> list[tuple[Shown, Shown]]:
         """What draws on the first and on the second data set show, for pairs of seeds."""
-        first, second = self.pair
+        first, second = self.tables
         return [(self._shown(first, one), self._shown(second, other)) for one, other in seeds]
+
+    def found(self, shown: Sequence[tuple[Shown, Shown]], beta: float, delta: float) -> dict[str, Any]:
+        """What an AuditedBound says of the draws."""
+        found = distinguish([one for one, _ in shown], [other for _, other in shown], beta=beta, delta=delta)
+        return {
+            "bound": found.bound,
+            "largest": most_that_shows(found.n_draws, beta=beta, delta=delta),
+            "event": found.observed,
+            "hits": found.hits,
+            "n_tested": found.n_draws,
+            "canary": tuple(zip(columns_of(self.canary.schema), rows_in_words(self.canary)[0], strict=True)),
+        }
 
     def _shown(self, data: EncodedDataset, seed: int) -> Shown:
         model = self.planned.fit(data, Simulation(seed)).model

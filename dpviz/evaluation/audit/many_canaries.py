@@ -92,23 +92,38 @@ class CrowdTask:
     canaries: int
 
     @cached_property
-    def data(self) -> EncodedDataset:
+    def tables(self) -> tuple[EncodedDataset]:
         """Everybody."""
-        return crowd(self.canaries, spec_of(self.learner).tasks[0])
+        return (crowd(self.canaries, spec_of(self.learner).tasks[0]),)
 
     @cached_property
     def planned(self) -> PlannedLearner:
         """The learner on the schema of the crowd."""
-        return PlannedLearner(spec_of(self.learner), self.settings, self.given, self.data.schema)
+        return PlannedLearner(spec_of(self.learner), self.settings, self.given, self.tables[0].schema)
 
     def show(self, seeds: Sequence[tuple[int, int]]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Coins and scores of the canaries, for pairs of seeds: of the coins and of the noise."""
-        asked = self.data.take(np.arange(COMPANY, self.data.n_rows), share=1.0)
+        [everybody] = self.tables
+        asked = everybody.take(np.arange(COMPANY, everybody.n_rows), share=1.0)
         found = []
         for of_coins, of_noise in seeds:
-            rows, coins = present(self.data, of_coins)
+            rows, coins = present(everybody, of_coins)
             found.append((coins, score_at(self.planned.fit(rows, Simulation(of_noise)).model, asked)))
         return found
+
+    def found(self, shown: Sequence[tuple[np.ndarray, np.ndarray]], beta: float, delta: float) -> dict[str, Any]:
+        """What an AuditedBound says of the draws."""
+        coins, scores = (np.array([one[k] for one in shown]).reshape(len(shown), self.canaries) for k in (0, 1))
+        found = guess(coins, scores, beta=beta, delta=delta)
+        return {
+            "bound": found.bound,
+            "largest": bound_from(found.n_coins, found.n_coins, found.n_coins, beta=beta, delta=delta),
+            "event": found.words,
+            "hits": (found.n_guesses - found.n_right, found.n_right),
+            "n_tested": found.n_guesses,
+            "canary": (("a feature of its own", "b"), (self.tables[0].schema.target.name, "the other end")),
+            "canaries": self.canaries,
+        }
 
 
 def guess(coins: np.ndarray, scores: np.ndarray, *, beta: float, delta: float = 0.0) -> Guesses:

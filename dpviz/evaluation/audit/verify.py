@@ -207,8 +207,9 @@ class _Trace:
         below = self.ratios[level + 1] if level + 1 < len(self.levels) else None
         larger = int(self.universe.plus_one[smaller, kind])
         likelier, other = (larger, smaller) if self.grows else (smaller, larger)
-        ratios = np.array([self._ratio(distribution, n, below, smaller, kind) for n in range(len(distribution.outcomes))])
-        number = int(np.where(_ties(ratios), distribution.low[likelier], -np.inf).argmax())
+        numbers = range(len(distribution.outcomes))
+        each = [_outcome_ratio(self.universe, distribution, number, below, self.grows)[smaller, kind] for number in numbers]
+        number = int(np.where(_ties(np.array(each)), distribution.low[likelier], -np.inf).argmax())
         outcome = distribution.outcomes[number]
         chances = float(distribution.low[likelier, number]), float(distribution.high[other, number])
         if outcome.goes_left is None:
@@ -220,9 +221,6 @@ class _Trace:
         children = (changed, same) if row_side == 0 else (same, changed)
         assert outcome.rule is not None
         return Branch(outcome.rule, *children), chances[0] + up + log_chance, chances[1] + down + log_chance
-
-    def _ratio(self, distribution: Level, number: int, below: np.ndarray | None, smaller: int, kind: int) -> float:
-        return float(_outcome_ratio(self.universe, distribution, number, below, self.grows)[smaller, kind])
 
     def _likeliest(self, level: int, index: int) -> tuple[Node, float]:
         distribution = self.levels[level]
