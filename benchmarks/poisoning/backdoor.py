@@ -24,7 +24,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
 from dpviz.commands.files import write_whole
 from dpviz.evaluation.robustness.backdoor import Backdoor, corner_backdoor
-from dpviz.evaluation.robustness.bounds import Certificate
+from dpviz.evaluation.robustness.certificates import Certificate
 from dpviz.evaluation.robustness.draws import accuracy, draw, limits
 from dpviz.io.csv import read_csv
 from dpviz.learners import DEFAULT, fit

@@ -14,8 +14,7 @@ from dpviz.app.state import Loaded
 from dpviz.app.tree.fresh import redraws_now
 from dpviz.app.trees import Trained
 from dpviz.app.widgets import chart, linked, table
-from dpviz.evaluation.tree.agreement import agreement, feature_use
-from dpviz.evaluation.tree.redraws import Redraws
+from dpviz.evaluation.tree.redraws import Redraws, agreement, feature_use
 from dpviz.figures.tree import redraws as drawn_figures
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.models.tree import Tree

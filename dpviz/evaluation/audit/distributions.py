@@ -177,20 +177,15 @@ def released(grid: CandidateGrid, decision: Decision) -> Any:
         case LabelledSplit(feature, index, labels, _):
             return rule_of(grid, feature, index), labels
         case Split(feature, index, _):
-            _require_one_rule(grid, feature, index)
+            candidates = grid.features[feature]
+            if candidates.thresholds is not None and candidates.starts[index]:
+                what = "A split of a number into a range and the rest is not listed."
+                raise NotEnumerable(what, remedy="Use a universe of categories.")
             return rule_of(grid, feature, index)
         case OrderedSplit(feature, left_bins, _):
             return subset_rule(feature, left_bins)
         case HalvingSplit(feature, index, halves, ends, _):
             return rule_of(grid, feature, index), ends, halves
-
-
-def _require_one_rule(grid: CandidateGrid, feature: int, index: int) -> None:
-    candidates = grid.features[feature]
-    if candidates.thresholds is not None and candidates.starts[index]:
-        raise NotEnumerable(
-            "A split of a number into a range and the rest is not listed.", remedy="Use a universe of categories."
-        )
 
 
 def outcome_of(kinds: EncodedDataset, key: Any) -> Outcome:

@@ -105,21 +105,17 @@ def run_to_json(run: StoredRun) -> str:
 
 
 def _lines(items: Iterable[Any]) -> str:
-    texts = [json.dumps(_plain(asdict(item)), ensure_ascii=False, allow_nan=False) for item in items]
+    texts = [json.dumps(_short(asdict(item)), ensure_ascii=False, allow_nan=False) for item in items]
     return "\n  " + ",\n  ".join(texts) + "\n " if texts else ""
 
 
-def _plain(item: dict[str, Any]) -> dict[str, Any]:
+def _short(value: Any, name: str = "") -> Any:
     """Numbers to ten digits, seconds to three: a file of this size is read by people too."""
-    return {name: _short(name, value) for name, value in item.items()}
-
-
-def _short(name: str, value: Any) -> Any:
     match value:
         case dict():
-            return _plain(value)
+            return {key: _short(item, key) for key, item in value.items()}
         case list() | tuple():
-            return [_short(name, item) for item in value]
+            return [_short(item, name) for item in value]
         case float():
             return round(value, 3) if "seconds" in name else without_infinity(float(f"{value:.10g}"))
         case _:

@@ -1,6 +1,5 @@
 """How the cells of each column are distributed. Exact counts, so of rows that anyone may see only."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -49,7 +48,8 @@ def _look(column: RawColumn) -> ColumnLook:
     if len(np.unique(numbers[: 50 * MOST_BARS])) <= MOST_BARS:  # otherwise all of them need no sorting
         distinct, counts = np.unique(numbers, return_counts=True)
         if len(distinct) <= MOST_BARS:
-            return ColumnLook(column.name, column.n_rows, n_missing, _texts(distinct), tuple(counts.tolist()))
+            labels = tuple(map(number_text, distinct.tolist()))
+            return ColumnLook(column.name, column.n_rows, n_missing, labels, tuple(counts.tolist()))
     return _of_bins(column, n_missing, numbers)
 
 
@@ -70,7 +70,3 @@ def _of_texts(column: RawColumn, n_missing: int) -> ColumnLook:
     shown = counts[order]
     labels = tuple(column.texts[place] for place in order.tolist())
     return ColumnLook(column.name, column.n_rows, n_missing, labels, tuple(shown.tolist()), int(counts.sum() - shown.sum()))
-
-
-def _texts(values: Iterable[float]) -> tuple[str, ...]:
-    return tuple(number_text(float(value)) for value in values)

@@ -17,7 +17,7 @@ import numpy as np
 
 from dpviz.errors import DpvizError, ParameterError, SchemaError
 from dpviz.evaluation.checks import require_classes
-from dpviz.evaluation.robustness.bounds import Certificate
+from dpviz.evaluation.robustness.certificates import Certificate
 from dpviz.evaluation.robustness.draws import Draws, draw, limits, poisoned_draws
 from dpviz.evaluation.robustness.root_attack import with_rows
 from dpviz.progress import Progress

@@ -20,8 +20,7 @@ import numpy as np
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.errors import ParameterError
 from dpviz.evaluation.checks import require_between_0_and_1
-from dpviz.evaluation.robustness.bounds import Bounds, Certificate, VoteCertificate
-from dpviz.evaluation.robustness.certificates import most_rows
+from dpviz.evaluation.robustness.certificates import Bounds, Certificate, VoteCertificate, most_rows
 from dpviz.evaluation.robustness.draws import Draws, draw
 from dpviz.learners import get_learner
 from dpviz.models.forest import Forest

@@ -1,4 +1,4 @@
-"""Fresh draws of a tree: the same rows and settings, new noise. Rules that come back are signal, the others chance.
+"""Fresh draws of a tree: the same rows and settings, new noise. What comes back, or most draws share, is signal; the rest chance.
 
 Many trees on private rows spend epsilon many times: for simulated and public rows only.
 """
@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any
+
+import numpy as np
 
 from dpviz.evaluation.checks import require_count
 from dpviz.evaluation.workers import in_chunks, kept_here, light
@@ -138,3 +140,29 @@ def _fits(name: str, data: EncodedDataset, asked: dict[str, Any], seeds: Sequenc
 
 def _fits_away(name: str, data: EncodedDataset, asked: dict[str, Any], seeds: Sequence[int]) -> list[Model]:
     return _fits(name, kept_here(data), asked, seeds)
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureUse:
+    """How many draws split on a feature: `anywhere`, and `at_level[d]` at depth d."""
+
+    feature: int
+    anywhere: int
+    at_level: tuple[int, ...]
+
+
+def feature_use(drawn: Redraws) -> tuple[FeatureUse, ...]:
+    """Every feature that some draw splits on, most frequent first. A draw that is a constant splits on none."""
+    trees = [model for model in drawn.models if isinstance(model, Tree)]
+    splits = [{(p.node.rule.feature, p.depth) for p in tree.nodes() if isinstance(p.node, Branch)} for tree in trees]
+    at_level = Counter(split for tree in splits for split in tree)
+    anywhere = Counter(feature for tree in splits for feature in {feature for feature, _ in tree})
+    levels = range(max((depth for _, depth in at_level), default=-1) + 1)
+    found = (FeatureUse(feature, n, tuple(at_level[feature, depth] for depth in levels)) for feature, n in anywhere.items())
+    return tuple(sorted(found, key=lambda use: (-use.anywhere, use.feature)))
+
+
+def agreement(labels: Sequence[int] | np.ndarray, drawn: Redraws, data: EncodedDataset) -> np.ndarray:
+    """Per row the share of draws that predict its label in `labels`; NaN without draws."""
+    agree = np.array([model.predict(data) == labels for model in drawn.models])
+    return agree.mean(axis=0) if len(agree) else np.full(data.n_rows, np.nan)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from dpviz.evaluation.robustness.bounds import Certificate, VoteCertificate
+from dpviz.evaluation.robustness.certificates import Certificate, VoteCertificate
 from dpviz.evaluation.robustness.poisoning import PoisoningTable
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.theme import SERIES

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
-from dpviz.evaluation.robustness.bounds import Certificate
+from dpviz.evaluation.robustness.certificates import Certificate
 from dpviz.figures.charts import Figure, Rows, Style, joined, line, panels
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness.certified import Certified, majority_of

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpviz.evaluation.tree.agreement import FeatureUse
-from dpviz.evaluation.tree.redraws import Redraws
+from dpviz.evaluation.tree.redraws import FeatureUse, Redraws
 from dpviz.figures.charts import NAMES, Figure, chart
 from dpviz.figures.theme import BLUE, translucent
 from dpviz.figures.tree.labels import visible

@@ -16,8 +16,9 @@ from dpviz.accounting.claim import Claim, Disclosure
 from dpviz.errors import DpvizError, ParameterError, UnknownName
 from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.evaluation.audit.universe import Universe
-from dpviz.evaluation.robustness.bounds import Certificate, VoteCertificate
 from dpviz.evaluation.robustness.certificates import (
+    Certificate,
+    VoteCertificate,
     band_distribution,
     certified_rows,
     distribution_of,

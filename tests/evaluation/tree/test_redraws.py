@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dpviz.errors import ParameterError, UnknownName
-from dpviz.evaluation.tree.redraws import Redraws, node_at, redraws
+from dpviz.evaluation.tree.redraws import Redraws, agreement, feature_use, node_at, redraws
 from dpviz.models.constant import Constant
 from dpviz.models.tree import Branch, Leaf, NumberLeaf, ThresholdRule, Tree
 from dpviz.table.dataset import EncodedDataset
@@ -125,3 +125,31 @@ def test_wrong_questions_are_refused():
         redraws("pf-tree", rows(), draws=0, seed=0, epsilon=1.0)
     with pytest.raises(UnknownName, match="no learner"):
         redraws("pf-treee", rows(), seed=0, epsilon=1.0)
+
+
+OF_TWO_LEVELS = Redraws(
+    (
+        tree(0, 3.5),
+        tree(0, 1.5),
+        Tree(SCHEMA, Branch(ThresholdRule(1, 3.5), Leaf(0), Branch(ThresholdRule(0, 1.0), Leaf(0), Leaf(1)))),
+    ),
+    3,
+)
+
+
+def test_features_are_counted_once_per_draw_and_depth():
+    first, second = feature_use(OF_TWO_LEVELS)
+    assert (first.feature, first.anywhere, first.at_level) == (0, 3, (2, 1))
+    assert (second.feature, second.anywhere, second.at_level) == (1, 1, (1, 0))
+
+
+def test_draws_without_a_rule_ask_about_nothing():
+    assert feature_use(Redraws((Constant(SCHEMA, 0),), 1)) == ()
+
+
+def test_agreement_is_the_share_of_draws_that_predict_the_same_row_by_row():
+    shown = tree(0, 3.5)
+    labels = shown.predict(rows(8))
+    said = np.array([model.predict(rows(8)) for model in OF_TWO_LEVELS.models])
+    assert np.array_equal(agreement(labels, OF_TWO_LEVELS, rows(8)), (said == labels).mean(axis=0))
+    assert np.isnan(agreement(labels, Redraws((), 3), rows(8))).all()

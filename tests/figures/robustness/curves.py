@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from dpviz.evaluation.robustness.bounds import Certificate, VoteCertificate
+from dpviz.evaluation.robustness.certificates import Certificate, VoteCertificate
 from dpviz.evaluation.robustness.poisoning import PoisoningTable
 from dpviz.figures.robustness.certified import Certified
 from dpviz.learners import get_learner, learner_names

@@ -1,7 +1,6 @@
 import numpy as np
 
-from dpviz.evaluation.tree.agreement import agreement, feature_use
-from dpviz.evaluation.tree.redraws import Redraws
+from dpviz.evaluation.tree.redraws import Redraws, agreement, feature_use
 from dpviz.figures.tree.redraws import (
     agreement_sentence,
     draw_words,
