@@ -55,33 +55,27 @@ def assumptions(schema: Schema, *, explored: int | None = None) -> tuple[Assumpt
     """
     columns = (*schema.features, schema.target)
     found = [item for column in columns for item in _of_column(column)]
-    found += [_of_row_count(schema), *_of_choice(schema)]
-    found += [] if explored is None else [_of_tuning(explored)]
+    found.append(_of_row_count(schema))
+    if "features" in schema.read_from_data:
+        found.append(_value("choice of columns", "", "which columns are used", {"features"}))
+    if explored is not None:
+        found.append(_of_tuning(explored))
     return tuple(sorted(found, key=lambda item: (not item.blocks, item.status is Status.DECLARED)))
 
 
 def _of_column(column: Feature | Target) -> Iterator[Assumption]:
+    read = set(column.read_from_data)
     match column:
         case NumericFeature(name, low, high) | NumericTarget(name, low, high):
-            yield _value("range", name, f"{low:g} to {high:g}", {"low", "high"} & set(column.read_from_data))
+            yield _value("range", name, f"{low:g} to {high:g}", read & {"low", "high"})
         case CategoricalFeature(name, categories):
-            yield _value("categories", name, _count(len(categories), "category", "categories"), _read(column, "categories"))
+            yield _value("categories", name, _count(len(categories), "category", "categories"), read & {"categories"})
         case ClassTarget(name, classes):
-            yield _value("classes", name, _count(len(classes), "class", "classes"), _read(column, "classes"))
-    if "kind" in column.read_from_data:
+            yield _value("classes", name, _count(len(classes), "class", "classes"), read & {"classes"})
+    if "kind" in read:
         yield _value("kind", column.name, "whether it is a number or a list of categories", {"kind"})
-    others = set(column.read_from_data) - _SAID
-    if others:
-        yield _value("reading", column.name, "how its cells are read: missing, unknown, whole numbers, dates", others)
-
-
-def _of_choice(schema: Schema) -> Iterator[Assumption]:
-    if "features" in schema.read_from_data:
-        yield _value("choice of columns", "", "which columns are used", {"features"})
-
-
-def _read(column: Feature | Target, field: str) -> set[str]:
-    return {field} & set(column.read_from_data)
+    if read - _SAID:
+        yield _value("reading", column.name, "how its cells are read: missing, unknown, whole numbers, dates", read)
 
 
 def _count(count: int, one: str, many: str) -> str:
@@ -99,11 +93,9 @@ def _of_row_count(schema: Schema) -> Assumption:
     if count is None:
         return Assumption("row count", "", "none is taken as public", Status.UNSAID)
     what = f"about {count:,} rows"
-    if "n_public" in schema.read_from_data:
-        return Assumption("row count", "", what, Status.READ, _DECLARE, blocks=True)
-    if _looks_counted(count):
+    if "n_public" not in schema.read_from_data and _looks_counted(count):
         return Assumption("row count", "", what, Status.DOUBTFUL, "Round it, unless the exact number is public.")
-    return Assumption("row count", "", what, Status.DECLARED)
+    return _value("row count", "", what, {"n_public"} & set(schema.read_from_data))
 
 
 def _looks_counted(count: int) -> bool:

@@ -66,8 +66,9 @@ def head(connection: sqlite3.Connection) -> str:
 
 def holds(connection: sqlite3.Connection, known: str) -> bool:
     """Whether a hash is that of one of the entries, or was given up when a backup was restored."""
-    found = connection.execute("SELECT 1 FROM entry WHERE head = ?", (known,)).fetchone()
-    return found is not None or known in _given_up(connection)
+    if connection.execute("SELECT 1 FROM entry WHERE head = ?", (known,)).fetchone() is not None:
+        return True
+    return any(known in json.loads(lost) for (lost,) in connection.execute("SELECT lost FROM restoration"))
 
 
 def may_be_old(connection: sqlite3.Connection, kept: str) -> bool:
@@ -78,11 +79,6 @@ def may_be_old(connection: sqlite3.Connection, kept: str) -> bool:
     if kept:
         return not holds(connection, kept)
     return bool(connection.execute("SELECT count(*) > 1 FROM entry").fetchone()[0])
-
-
-def _given_up(connection: sqlite3.Connection) -> set[str]:
-    lost = connection.execute("SELECT lost FROM restoration").fetchall()
-    return {head for (text,) in lost for head in json.loads(text)}
 
 
 def head_of_release(connection: sqlite3.Connection, token: str) -> str | None:

@@ -42,13 +42,10 @@ def findings(register: ReleaseRegister, *, heads: Iterable[str] = (), files: Ite
         for path, seal in released.items():
             if seal is not None and seal.of == own and not chain.holds(connection, seal.head):
                 found.append(f"The release {path.name} is not in the register: it was truncated, or is an old copy.")
-    found += [f"The release {path.name} is of another register." for path in files if _is_of_another(released[path], own)]
+    strange = [path for path in files if (seal := released[path]) is not None and seal.of != own]
+    found += [f"The release {path.name} is of another register." for path in strange]
     found += list(_changed_files(register, released))
     return tuple(found)
-
-
-def _is_of_another(seal: Seal | None, own: str) -> bool:
-    return seal is not None and seal.of != own
 
 
 def _changed_files(register: ReleaseRegister, released: Iterable[Path]) -> Iterator[str]:

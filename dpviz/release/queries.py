@@ -83,12 +83,6 @@ def balance(connection: sqlite3.Connection, data_set: DataSet) -> Balance:
     return Balance(data_set, entries(connection, "WHERE data_set = ?", data_set.name))
 
 
-def finish(connection: sqlite3.Connection, token: str) -> None:
-    """The file, whose hash is noted, is in its place."""
-    sql = "UPDATE release SET state = 'released', finished = ? WHERE token = ? AND state = 'started' AND sha256 <> ''"
-    connection.execute(sql, (now(), token))
-
-
 def explorations(connection: sqlite3.Connection) -> tuple[Exploration, ...]:
     """All explorations with the data set their rows are assigned to (or an empty text), the latest first."""
     sql = (
