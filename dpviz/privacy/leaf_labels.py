@@ -9,13 +9,14 @@ Source: Fletcher & Islam 2017, Algorithm 2, line 25; its addendum of August 2021
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
 from dpviz.accounting.events import Event
-from dpviz.privacy.selection import ExponentialMechanism
+from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.sensitivity import Sensitivity
+from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import NoiseSource, Released
 from dpviz.privacy.uniform import combination, product_distribution
 from dpviz.randomness import secure_integers
@@ -54,21 +55,6 @@ class LeafCounts:
         return counts
 
 
-class LabelRule(Protocol):
-    """A mechanism that labels one leaf by its class counts."""
-
-    title: ClassVar[str]
-
-    def probabilities(self, counts: np.ndarray) -> np.ndarray:
-        """Exact probabilities over the last axis."""
-
-    def sample_exactly(self, counts: np.ndarray) -> int:
-        """One label by an exact sampler; raises NotReleasable where there is none."""
-
-    def event(self, part: str, level: int | None) -> Event:
-        """The event of one label."""
-
-
 MAJORITY = Sensitivity(1.0, monotone=False, source="a row can make one class a largest one, or stop it from being one")
 
 
@@ -102,6 +88,10 @@ class GlobalMajority:
 
 def _is_largest(counts: np.ndarray) -> np.ndarray:
     return (counts == counts.max(axis=-1, keepdims=True)).astype(np.int64)
+
+
+#: A mechanism that labels one leaf by its class counts.
+LabelRule = ExponentialMechanism | PermuteAndFlip | GlobalMajority | SmoothMajority
 
 
 @dataclass(frozen=True)

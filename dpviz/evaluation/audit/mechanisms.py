@@ -9,7 +9,6 @@ import math
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -17,26 +16,13 @@ from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.evaluation.audit.findings import AuditResult, Separation, WorstPair, judge
 from dpviz.privacy.geometric import GeometricNoise
+from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
+from dpviz.privacy.smooth import SmoothMajority
 
 #: Noisy numbers are clipped this many steps beyond the exact ones.
 BOX = 40
 
 Counts = tuple[int, ...]
-
-
-class Choice(Protocol):
-    """A mechanism that chooses one of several."""
-
-    @property
-    def title(self) -> str:
-        """Its name for people."""
-
-    @property
-    def epsilon(self) -> float:
-        """What it is charged."""
-
-    def probabilities(self, utilities: np.ndarray) -> np.ndarray:
-        """Exact distribution over the last axis."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +50,10 @@ class ClippedCount:
         return self.noise.tail(noise) if noise > 0 else 1 - self.noise.tail(1)
 
 
+#: A mechanism that chooses one of several.
+Choice = ExponentialMechanism | PermuteAndFlip | SmoothMajority | ClippedCount
+
+
 def count_pairs(n_counts: int, most: int) -> Iterator[tuple[Counts, Counts]]:
     """All vectors of counts with sum below `most`, each with every way to raise one count by one."""
     for counts in np.ndindex(*(most,) * n_counts):
@@ -86,7 +76,6 @@ def verify_mechanism(
 ) -> AuditResult:
     """The pair of counts and the output with the largest log ratio.
 
-    `mechanism`: object with `.probabilities`, `.title` and `.epsilon`.
     `pairs`: iterable of (counts, counts); neighbours: the second has one count one higher.
     `claimed`: epsilon its source claims.
     `composed`: what our ledger charges for it; by default `claimed`. Infinity for a rule that is charged as non-private.

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import count, product
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from dpviz.accounting.plan import Aside
 from dpviz.errors import NotEnumerable
 from dpviz.evaluation.audit.distributions import Level
 from dpviz.evaluation.audit.findings import Separation, WorstPair
+from dpviz.evaluation.audit.universe import Universe
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Leaf, Node, Tree
 from dpviz.privacy.geometric import GeometricNoise
@@ -43,28 +44,6 @@ MOST_TREES, MOST_MIXTURES = 20_000, 8_000
 WIDTHS = 2
 
 
-class Tables(Protocol):
-    """The tables to search, numbered: a universe, or the parts of one table."""
-
-    @property
-    def kinds(self) -> EncodedDataset:
-        """One row of every kind."""
-
-    @property
-    def counts(self) -> np.ndarray:
-        """How often each kind occurs in each table, shape (n_tables, n_kinds)."""
-
-    @property
-    def plus_one(self) -> np.ndarray:
-        """Number of the table with one more row of a kind, shape (n_tables, n_kinds); -1 where there is none to compare."""
-
-    def part(self, kinds: np.ndarray) -> np.ndarray:
-        """Number of each table restricted to some kinds."""
-
-    def dataset(self, index: int) -> EncodedDataset:
-        """Table number `index`."""
-
-
 @dataclass(frozen=True, eq=False)
 class _Listed:
     """A tree, the leaf of every kind of row (-1: not below this node), and the log probability on every table."""
@@ -75,7 +54,7 @@ class _Listed:
     n_leaves: int
 
 
-def separation_with_aside(tables: Tables, levels: list[Level], aside: tuple[Aside, ...]) -> Separation:
+def separation_with_aside(tables: Universe, levels: list[Level], aside: tuple[Aside, ...]) -> Separation:
     """The output, over all neighbouring pairs, with the largest log ratio. Raises NotEnumerable."""
     if any(not np.array_equal(level.low, level.high) for level in levels):
         raise NotEnumerable("The growing of this tree is known up to bounds only.", remedy="Use a universe of categories.")
@@ -104,7 +83,7 @@ def _parting(leaf: np.ndarray) -> tuple[int, ...]:
     return tuple(first.setdefault(number, len(first)) for number in leaf.tolist())
 
 
-def _trees(tables: Tables, levels: list[Level], depth: int, reached: np.ndarray) -> Iterator[_Listed]:
+def _trees(tables: Universe, levels: list[Level], depth: int, reached: np.ndarray) -> Iterator[_Listed]:
     """Every subtree that can grow from the kinds of rows that reach a node."""
     here = tables.part(reached)
     for number, outcome in enumerate(levels[depth].outcomes):
@@ -131,7 +110,7 @@ def _trees(tables: Tables, levels: list[Level], depth: int, reached: np.ndarray)
 class _Mixture:
     """Trees that part the kinds of rows in the same way: they differ in labels, or in how the parts came about."""
 
-    tables: Tables
+    tables: Universe
     trees: list[_Listed]
     aside: tuple[Aside, ...]
 

@@ -7,7 +7,6 @@ tree. The second reads no row at all, so it can be used before private rows are 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
@@ -34,21 +33,6 @@ FEW_CATEGORIES = 10
 #: Feature name -> weights: of equal-width bins over the declared range, or of the categories. Absent: uniform.
 Marginals = Mapping[str, tuple[float, ...]]
 Split = tuple[EncodedDataset, EncodedDataset]
-
-
-class World(Protocol):
-    """Where rows come from."""
-
-    @property
-    def schema(self) -> Schema:
-        """Of the rows drawn."""
-
-    @property
-    def n_rows(self) -> int:
-        """Training rows of a draw, unless other numbers are asked for."""
-
-    def draw(self, n_rows: int | None = None, *, seed: int) -> Split:
-        """(train, test), the same for the same seed; `n_public` of train is its number of rows as the schema would declare it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +112,11 @@ class Planted:
         """Share of the most frequent class, estimated from many rows."""
         rows = self._rows(50_000, generator(seed_from(self.n_rows, 7)))
         return float(rows.class_counts().max() / rows.n_rows)
+
+
+#: Where rows come from. `draw` gives (train, test), the same for the same seed; `n_public` of train is its number of rows as the
+#: schema would declare it.
+World = Resampled | Planted
 
 
 def plant(
