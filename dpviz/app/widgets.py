@@ -33,10 +33,10 @@ def once_of(model: Any, key: str, make: Callable[[Any], Any]) -> Any:
 
 
 def table(rows: Any, words: str, *, key: str) -> None:
-    """The numbers of a chart, folded away; the browser reads its script of tables when one is opened."""
+    """The numbers of a chart, folded away; a callable makes them when they are looked at."""
     with on_demand("As a table", icon=":material/table_rows:", key=f"table {key}") as box:
         if box.open:
-            st.dataframe(rows, hide_index=True, alt=words)
+            st.dataframe(rows() if callable(rows) else rows, hide_index=True, alt=words)
 
 
 def linked(key: str) -> dict[str, Any]:

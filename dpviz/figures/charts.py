@@ -62,6 +62,11 @@ def marker(colour: str, symbol: str, size: float = 13, edge: float = 2) -> Style
     return {"symbol": symbol, "size": size, "color": colour, "line": {"width": edge, "color": colour}}
 
 
+def cursor_line(x: float, style: Style) -> Style:
+    """A line through all panels, as arguments of `add_shape`; `add_vline` would look through every axis for each of them."""
+    return {"type": "line", "xref": "x", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": style}
+
+
 def band(x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str, opacity: float = 0.18) -> Style:
     """The area between two curves, as arguments of `add_scatter`."""
     ends = {"x": [*x, *reversed(x)], "y": [*high, *reversed(low)]}

@@ -38,8 +38,11 @@ def patient(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def open_tables(monkeypatch):
-    """The table below every chart is open, to be looked into."""
-    monkeypatch.setattr(widgets, "on_demand", lambda label, **more: on_demand(label, **{**more, "opened": True}))
+    """The table below every chart is open, to be looked into; other boxes are as they come, also on a page read only now."""
+    table = {"opened": True}
+    monkeypatch.setattr(
+        widgets, "on_demand", lambda label, **more: on_demand(label, **more | (table if label == "As a table" else {}))
+    )
 
 
 @pytest.fixture(autouse=True)

@@ -32,6 +32,8 @@ ON_DEMAND = (
     "Every measure on the held-out rows",
     "Download this model",
     "The rules with their numbers",
+    "Plant one in pictures of digits",
+    "How to read this page",
 )
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 #: Role -> a small sample to show in it. Private: the clinic's rows as if they were real.

@@ -48,7 +48,8 @@ def test_the_first_answer_comes_by_itself_with_its_picture_and_later_ones_are_as
     test = asked(**{"wish-accuracy": "60", "sure": "50"})
     (search, answer), *_ = values_in(test, plan_screen.ANSWER)
     shown = json.loads(test.get("plotly_chart")[0].proto.spec)["data"]
-    assert [100 * rung.share for rung in answer.rungs] == pytest.approx([trace["y"][0] for trace in shown])
+    drawn = {place: share for trace in shown for place, share in zip(trace["x"], trace["y"], strict=True)}
+    assert drawn == pytest.approx({rung.place: 100 * rung.share for rung in answer.rungs})
     test.number_input(key="wish-accuracy").set_value(62.0).run()
     assert len(values_in(settled(test), plan_screen.ANSWER)) == 1
     assert search.goal.target == 0.6
@@ -71,7 +72,7 @@ def test_three_consequences_stand_on_one_axis_with_words_and_a_table():
     assert "at most 73\\.1 are right" in said
     *_, chart = test.get("plotly_chart")
     spec = json.loads(chart.proto.spec)
-    assert len([shape for shape in spec["layout"]["shapes"] if shape["x0"] == shape["x1"] == 1.0]) == 3
+    assert [shape["yref"] for shape in spec["layout"]["shapes"] if shape["x0"] == shape["x1"] == 1.0] == ["paper"]
     assert "odds about one person" in chart.proto.alt
     assert len(test.dataframe[-1].value) == 3
 

@@ -189,7 +189,7 @@ def _three(found: Consequences, cursor: float, candidates: int) -> None:
     alt = " ".join(sentences)
     figure = three.consequences_figure(found, cursor=item.epsilon, candidates=candidates, above=found.majority)
     chart(figure, alt, key="plan-three")
-    rows = three.consequence_rows(found, candidates=candidates, above=found.majority)
+    rows = partial(three.consequence_rows, found, candidates=candidates, above=found.majority)
     table(rows, alt, key="plan-three")
     st.caption(
         f"{found.n_draws} trees per ε on one training set of {found.n_train:,} rows. Dotted: guessing the most frequent class, "

@@ -1,5 +1,6 @@
 """The backdoor demo: what the trigger looks like, and how often it works after a few poisoned pictures. On bundled digits."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from dpviz.app.parts import plain
 from dpviz.app.prose import prose
 from dpviz.app.robustness import run
 from dpviz.app.robustness.ask import MOST_EPSILONS, Cell
-from dpviz.app.widgets import chart, download, learner_title, linked, table
+from dpviz.app.widgets import chart, download, learner_title, linked, on_demand, table
 from dpviz.app.work.session import poll
 from dpviz.app.work.watch import offer, report
 from dpviz.errors import DpvizError
@@ -29,9 +30,17 @@ STORED = "data/benchmarks/backdoor.csv"
 
 
 def backdoor() -> None:
-    """Pictures, choices, the button, the chart."""
+    """What a backdoor is, where the default learner is weaker against it, and a box to plant one."""
     st.header("A backdoor in pictures", anchor=False)
     st.markdown(prose("robustness", "backdoor"))
+    if _stored():
+        st.warning(f"**On larger pictures (MNIST, stored run).** {plain(_stored())}", icon=":material/trending_down:")
+    with on_demand("Plant one in pictures of digits", icon=":material/pest_control:") as box:
+        if box.open:
+            _plant()
+
+
+def _plant() -> None:
     seen, asked = st.columns([1, 1.4], gap="large", vertical_alignment="center")
     with seen:
         _pictures()
@@ -44,7 +53,6 @@ def backdoor() -> None:
         report(task, "Planting the backdoor")
     if status.values:
         _draw(status.values)
-    _stored()
 
 
 def _pictures() -> None:
@@ -83,13 +91,12 @@ def _is_able(name: str) -> bool:
     return True
 
 
-def _stored() -> None:
-    """What the stored run on larger pictures found against the default learner, where it found anything."""
+@cache
+def _stored() -> str:
+    """What the stored run on larger pictures found against the default learner; empty where nothing."""
     import pandas as pd
 
-    found = backdoor_weaker(pd.read_csv(bundled(STORED)))
-    if found:
-        st.warning(f"**On larger pictures (MNIST, stored run).** {plain(found)}", icon=":material/trending_down:")
+    return backdoor_weaker(pd.read_csv(bundled(STORED)))
 
 
 def _draw(frames: tuple[Any, ...]) -> None:

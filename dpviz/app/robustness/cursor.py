@@ -59,4 +59,4 @@ def _draw(found: tuple[Certified, ...], view: View) -> None:
     figure = figures.tradeoff_figure(found, chosen=epsilon, wanted=view.wanted)
     chart(figure, sentence, key="robust-cursor-figure")
     st.caption(f"{plain(figures.ends_sentence(found, view.wanted))} Dotted: the accuracy to stay above.")
-    table(figures.tradeoff_rows(found, view.wanted), "The three panels at every ε.", key="robust-cursor-figure")
+    table(partial(figures.tradeoff_rows, found, view.wanted), "The three panels at every ε.", key="robust-cursor-figure")

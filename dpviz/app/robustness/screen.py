@@ -13,7 +13,7 @@ from dpviz.app.prose import prose
 from dpviz.app.robustness import run
 from dpviz.app.robustness.ask import RobustnessRequest, View
 from dpviz.app.state import Loaded
-from dpviz.app.widgets import chart, download, linked, table
+from dpviz.app.widgets import chart, download, linked, on_demand, table
 from dpviz.app.work.session import begin_unasked, poll, values_of
 from dpviz.app.work.watch import offer, report
 from dpviz.evaluation.robustness.attacks import ATTACKS
@@ -69,7 +69,7 @@ def _curves(found: Sequence[Certified], request: RobustnessRequest, view: View, 
     st.markdown("\n".join(f"- {_verdict(item, view)}" for item in found))
     if any(is_noisy(item) and item.table.n_done < item.table.n_asked for item in found):
         st.caption("Some curves were stopped early: fewer draws, and less is proved.")
-    table(guarantee_rows(found, view.up_to), "Every curve at eleven numbers of poisoned rows.", key="robust-curves")
+    table(partial(guarantee_rows, found, view.up_to), "Every curve at eleven numbers of poisoned rows.", key="robust-curves")
     _download(found, view, loaded)
 
 
@@ -125,6 +125,7 @@ def attacks(request: RobustnessRequest, found: Sequence[Certified], loaded: Load
 
 def meaning() -> None:
     """What the words on this page mean."""
-    st.header("How to read this", anchor=False)
-    for column, section in zip(st.columns(3, gap="large"), ("bound", "band", "eyes"), strict=True):
-        column.markdown(prose(TEXTS, section))
+    with on_demand("How to read this page", icon=":material/help:") as box:
+        if box.open:
+            for column, section in zip(st.columns(3, gap="large"), ("bound", "band", "eyes"), strict=True):
+                column.markdown(prose(TEXTS, section))

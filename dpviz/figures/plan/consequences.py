@@ -4,7 +4,7 @@ import math
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.plan.consequences import FAIR, TAIL, Consequence, Consequences, guesses_right
-from dpviz.figures.charts import Figure, Rows, band, line, panels
+from dpviz.figures.charts import Figure, Rows, band, cursor_line, line, panels
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.plan.search import AXES, ladder_axis
 from dpviz.figures.theme import BLUE, GREEN, NEUTRAL, ORANGE, PINK
@@ -30,7 +30,7 @@ def consequences_figure(found: Consequences, *, cursor: float, candidates: int, 
         figure.add_scatter(x=x, y=y, **style | {"hovertemplate": f"ε = %{{x:.3g}}: {words}<extra></extra>"}, row=row, col=1)
     for row, level in ((1, 100 * found.majority), (2, 100 / candidates)):
         figure.add_hline(level, line={"color": NEUTRAL, "dash": "dot"}, row=row, col=1)
-    figure.add_vline(cursor, line=line(ORANGE), row="all", col=1)
+    figure.add_shape(**cursor_line(cursor, line(ORANGE)))
     figure.update_xaxes(**ladder_axis("epsilon", x)).update_xaxes(title=AXES["epsilon"], row=3, col=1)
     figure.update_yaxes(zeroline=False).update_yaxes(rangemode="tozero", row=3, col=1)
     return figure.update_annotations(x=0, xanchor="left", font={"size": 14}, selector={"yanchor": "bottom"})

@@ -116,26 +116,25 @@ def check_sentence(found: Rung, along: Along, goal: Goal) -> str:
 
 def search_figure(answer: Answer, along: Along) -> Figure:
     """Share of trees that reached the target at every place that was tried, with the limits the search used."""
-    up = {"title": "trees that reached it, %", "range": [-4, 106], "zeroline": False}
-    across = {"title": AXES[along], **ladder_axis(along, answer.ladder)}
-    figure = chart(340, top=16, legend=LEGEND_ABOVE, xaxis=across, yaxis=up)
-    named: set[str] = set()
-    for rung in answer.rungs:
-        mark = mark_of(rung)
+    shares = {"title": "trees that reached it, %", "range": [-4, 106], "zeroline": False}
+    places = {"title": AXES[along], **ladder_axis(along, answer.ladder)}
+    figure = chart(340, top=16, legend=LEGEND_ABOVE, xaxis=places, yaxis=shares)
+    for mark in dict.fromkeys(map(mark_of, answer.rungs)):
+        rungs = [rung for rung in answer.rungs if mark_of(rung) == mark]
         colour, symbol = _MARKS[mark]
-        spread = limits([100 * (rung.high - rung.share)], [100 * (rung.share - rung.low)], colour)
+        up = [100 * (rung.high - rung.share) for rung in rungs]
+        down = [100 * (rung.share - rung.low) for rung in rungs]
         figure.add_scatter(
-            x=[rung.place],
-            y=[100 * rung.share],
+            x=[rung.place for rung in rungs],
+            y=[100 * rung.share for rung in rungs],
             mode="markers",
-            error_y=None if mark == "look" else spread,
+            error_y=None if mark == "look" else limits(up, down, colour),
             marker=marker(colour, symbol),
             name=VERDICTS[mark],
-            legendgroup=mark,
-            showlegend=mark not in named,
-            hovertemplate=f"{place_text(along, rung.place)}: {_count(rung)} reached it, {VERDICTS[mark]}<extra></extra>",
+            showlegend=True,
+            customdata=[f"{place_text(along, rung.place)}: {_count(rung)} reached it" for rung in rungs],
+            hovertemplate=f"%{{customdata}}, {VERDICTS[mark]}<extra></extra>",
         )
-        named.add(mark)
     if answer.reached is not None:
         place = answer.reached.place
         figure.add_vline(place, line=line(GREEN, 2))

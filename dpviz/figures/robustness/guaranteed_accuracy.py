@@ -5,9 +5,11 @@ One hue per epsilon, one dash per learner. Bounds come from `evaluation.robustne
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 
 from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.evaluation.robustness.poisoning import curve_rows
@@ -65,16 +67,17 @@ def _hue(item: Certified, hues: dict[float | None, str]) -> str:
 
 
 def _add(figure: Figure, item: Certified, up_to: float, unit: Unit, style: Style) -> None:
-    table, name, rows = item.table, item.name, curve_rows(item.table.n_train, up_to)
-    x = [item.share(k) if unit == "share" else k for k in rows]
-    tight, low, published = ([bound(k) for k in rows] for bound in (table.tight, table.low, table.published))
+    table, name, rows = item.table, item.name, np.array(curve_rows(item.table.n_train, up_to))
+    shares = rows / max(1, table.n_train)
+    low, tight, published = (np.array([bound(int(k)) for k in rows]) for bound in (table.low, table.tight, table.published))
+    head = f"<b>{name}</b><br>%{{customdata[0]:,}} poisoned rows (%{{customdata[1]:.2%}})<br>"
     about = {
-        "x": x,
+        "x": shares if unit == "share" else rows,
         "legendgroup": name,
         "mode": "lines",
-        "customdata": list(map(partial(_hover, item), rows, published, tight, low)),
+        "customdata": np.column_stack((rows, shares, low, tight, published)),
+        "hovertemplate": f"{head}{_hover(item)}<extra></extra>",
     }
-    about["hovertemplate"] = "%{customdata}<extra></extra>"
     match item.kind:
         case "proved":
             figure.add_scatter(**about, y=low, name=f"{name}: proved", line=style)
@@ -92,14 +95,14 @@ def _add(figure: Figure, item: Certified, up_to: float, unit: Unit, style: Style
             figure.add_scatter(x=[0], y=[table.accuracy], name=f"{item.title}: no guarantee", **point)
 
 
-def _hover(certified: Certified, rows: int, published: float, tight: float, low: float) -> str:
-    head = f"<b>{certified.name}</b><br>{rows:,} poisoned rows ({certified.share(rows):.2%})<br>"
-    if certified.kind == "votes":
-        return f"{head}certified: {low:.1%}"
-    if certified.kind == "refused":
-        return f"{head}published, but refused: {published:.1%}"
-    proved = f"proved with {1 - certified.table.beta:.0%} confidence: {low:.1%}, estimate {tight:.1%}"
-    return f"{head}{proved}<br>published: {published:.1%}"
+def _hover(item: Certified) -> str:
+    """What is said of a point of a curve; numbers are columns of its data."""
+    if item.kind == "votes":
+        return "certified: %{customdata[2]:.1%}"
+    if item.kind == "refused":
+        return "published, but refused: %{customdata[4]:.1%}"
+    proved = f"proved with {1 - item.table.beta:.0%} confidence: %{{customdata[2]:.1%}}, estimate %{{customdata[3]:.1%}}"
+    return proved if math.isnan(item.table.published(0)) else f"{proved}<br>published: %{{customdata[4]:.1%}}"
 
 
 def _add_attacks(figure: Figure, item: Certified, attacks: pd.DataFrame, unit: Unit, colour: str) -> None:

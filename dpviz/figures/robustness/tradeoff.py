@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.evaluation.robustness.certificates import Certificate
-from dpviz.figures.charts import Figure, Rows, Style, joined, line, panels
+from dpviz.figures.charts import Figure, Rows, Style, cursor_line, joined, line, panels
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness.certified import Certified, majority_of
 from dpviz.figures.theme import NEUTRAL, SERIES
@@ -45,8 +45,7 @@ def tradeoff_figure(found: Sequence[Certified], *, chosen: float, wanted: float 
         figure.add_scatter(x=x, y=y, mode=joined(len(x)), hovertemplate=hover, **style, row=row + 1, col=1)
     level = majority_of(found) if wanted is None else wanted
     figure.add_hline(level, line=line(NEUTRAL, 1.5, "dot"), row=2, col=1)
-    figure.add_vline(chosen, line=line(NEUTRAL, 2), row="all", col=1)
-    return figure
+    return figure.add_shape(**cursor_line(chosen, line(NEUTRAL, 2)))
 
 
 def _axes(x: Sequence[float | None]) -> Style:

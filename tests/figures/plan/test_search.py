@@ -85,8 +85,9 @@ def test_every_verdict_is_named_once_and_the_answer_is_a_line():
 def test_what_was_only_looked_at_is_no_verdict_and_has_no_limits_drawn():
     found = answer(rung(0.01, 8, 10), rung(0.1, 450, 500), rung(1.0, 10, 10), complete=False)
     assert [row["verdict"] for row in search_rows(found, "epsilon")] == ["first look", "undecided", "first look"]
-    look, undecided, _ = search_figure(found, "epsilon").data
+    look, undecided = search_figure(found, "epsilon").data
     assert look.error_y.array is None
+    assert list(look.x) == [0.01, 1.0]
     assert undecided.error_y.array[0] > 0
     assert so_far_headline(found, "epsilon").startswith("Every value has had a first look")
     assert so_far_headline(FOUND, "epsilon").startswith("Enough: ε = 1 (add/remove one row).")
@@ -140,8 +141,8 @@ class TestConsequences:
     def test_one_cursor_goes_through_three_panels_on_the_same_axis(self):
         found = self.found()
         figure = three.consequences_figure(found, cursor=0.1, candidates=2, above=found.majority)
-        cursors = [shape for shape in figure.layout.shapes if shape.x0 == shape.x1 == 0.1]
-        assert len(cursors) == 3
+        (cursor,) = [shape for shape in figure.layout.shapes if shape.x0 == shape.x1 == 0.1]
+        assert (cursor.yref, cursor.y0, cursor.y1) == ("paper", 0, 1)
         assert figure.layout.xaxis.range == figure.layout.xaxis2.range == figure.layout.xaxis3.range
         assert len(three.consequence_rows(found, candidates=2, above=found.majority)) == 3
 

@@ -16,7 +16,8 @@ def test_three_panels_hold_the_three_numbers():
     assert list(accuracy.y) == [item.table.accuracy for item in found]
     assert list(rows.y) == [item.table.protected_rows() for item in found]
     assert rows.y[0] > rows.y[1] > rows.y[2]
-    assert sum(shape.x0 == 0.1 for shape in figure.layout.shapes) == 3
+    (cursor,) = [shape for shape in figure.layout.shapes if shape.x0 == shape.x1 == 0.1]
+    assert (cursor.yref, cursor.y0, cursor.y1) == ("paper", 0, 1)
 
 
 def test_words_and_table_say_the_same():
