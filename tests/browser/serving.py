@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-#: The last: whoever drives a browser makes it note where every script was called, for which it parses large functions again and
-#: again. Plotly's script took 1.0 s instead of the .4 s in a browser that nobody drives; with positions kept from the start, .5 s.
+#: The last: whoever drives a browser makes it note where every script was called, for which it parses large functions again
+#: and again. Plotly's script took 1.0 s instead of the .4 s in a browser that nobody drives; with this, .5 s.
 BROWSER_ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
