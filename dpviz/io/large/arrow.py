@@ -1,14 +1,20 @@
-"""Parquet and Arrow files in batches of rows, each through the reader of small ones."""
+"""Parquet, Feather and DuckDB files in Arrow batches of rows, each through the reader of small ones.
+
+Of a DuckDB file only tables that it holds: a view may be text that DuckDB would read its way. The file is opened for reading
+alone, and DuckDB may open no other: it can neither write next to it nor reach another place.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import TableError
 from dpviz.installation import require_extra
 from dpviz.io.csv_lines import check_names
+from dpviz.io.exports.sql_names import identifier
 from dpviz.io.large.pieces import Pieces, Reading
 from dpviz.io.limits import MAX_COLUMNS
 from dpviz.io.tables.arrow import flat_columns, table_of_arrow, text_columns
@@ -20,6 +26,8 @@ from dpviz.training.counting.on_disk import rows_at_once
 if TYPE_CHECKING:
     import pyarrow as pa
 
+#: Reads the wanted columns: batches, each with the share of the rows that come before it.
+Batches = Callable[[list[str]], Iterator[tuple[float, "pa.RecordBatch"]]]
 #: A buffer per column, which is used again; otherwise whole columns of a row group come into memory that is new each time.
 _BUFFERED: dict[str, Any] = {"pre_buffer": False, "buffer_size": 1 << 18}
 
@@ -31,22 +39,17 @@ def parquet_pieces(path: Path, reading: Reading) -> Pieces:
 
     with in_our_words("Parquet file"):
         file = pq.ParquetFile(path)
-        names = _names(file.schema_arrow, reading)
-        wanted, n_rows = _wanted(names, reading), file.metadata.num_rows
-        texts = [name for name in text_columns(file.schema_arrow) if name in wanted]
+        schema, n_rows = file.schema_arrow, file.metadata.num_rows
 
-    def read(step: Progress) -> Iterator[RawTable]:
-        done = 0
-        with in_our_words("Parquet file"), pq.ParquetFile(path, **_BUFFERED, read_dictionary=texts) as file:
+    def batches(wanted: list[str]) -> Iterator[tuple[float, pa.RecordBatch]]:
+        done, texts = 0, [name for name in text_columns(schema) if name in wanted]
+        with pq.ParquetFile(path, **_BUFFERED, read_dictionary=texts) as file:
             for group in range(file.num_row_groups):  # of several at once every column would be held packed
-                for batch in file.iter_batches(rows_at_once(len(wanted)), [group], list(wanted), use_threads=False):
-                    step(done / n_rows)
+                for batch in file.iter_batches(rows_at_once(len(wanted)), [group], wanted, use_threads=False):
+                    yield done / n_rows, batch
                     done += batch.num_rows
-                    yield table_of_batch(batch, path.name)
-            if not done:
-                yield table_of_arrow(file.schema_arrow.empty_table().select(list(wanted)), path.name)
 
-    return Pieces(path.name, names, read)
+    return _pieces(path, reading, "Parquet file", schema, batches)
 
 
 def feather_pieces(path: Path, reading: Reading) -> Pieces:
@@ -55,19 +58,55 @@ def feather_pieces(path: Path, reading: Reading) -> Pieces:
     import pyarrow as pa
 
     with in_our_words("Feather file"), pa.memory_map(str(path)) as source:
-        names = _names(pa.ipc.open_file(source).schema, reading)
-        wanted = _wanted(names, reading)
+        schema = pa.ipc.open_file(source).schema
 
-    def read(step: Progress) -> Iterator[RawTable]:
-        with in_our_words("Feather file"), pa.memory_map(str(path)) as source:
+    def batches(wanted: list[str]) -> Iterator[tuple[float, pa.RecordBatch]]:
+        with pa.memory_map(str(path)) as source:
             file = pa.ipc.open_file(source)
-            if not file.num_record_batches:
-                yield table_of_arrow(file.schema.empty_table().select(list(wanted)), path.name)
             for place in range(file.num_record_batches):
-                step(place / file.num_record_batches)
                 batch = file.get_batch(place)
                 batch.validate(full=True)
-                yield table_of_batch(batch.select(list(wanted)), path.name)
+                yield place / file.num_record_batches, batch.select(wanted)
+
+    return _pieces(path, reading, "Feather file", schema, batches)
+
+
+def duckdb_pieces(path: Path, reading: Reading) -> Pieces:
+    """A DuckDB file; raises TableError."""
+    require_extra("duckdb", "Reading a DuckDB file", "duckdb", "pyarrow")
+    with in_our_words("DuckDB file"), closing(_opened(path)) as base:
+        table = _table(base, reading.sheet)
+        schema = _reader(base, f"select * from {table} limit 0").schema
+
+    def batches(wanted: list[str]) -> Iterator[tuple[float, pa.RecordBatch]]:
+        with closing(_opened(path)) as base:
+            ((n_rows,),) = base.execute(f"select count(*) from {table}").fetchall()
+            done, columns = 0, ", ".join(map(identifier, wanted))
+            for batch in _reader(base, f"select {columns} from {table}", rows_at_once(len(wanted))):
+                yield done / max(n_rows, 1), batch
+                done += batch.num_rows
+
+    return _pieces(path, reading, "DuckDB file", schema, batches)
+
+
+def _pieces(path: Path, reading: Reading, kind: str, schema: pa.Schema, batches: Batches) -> Pieces:
+    """The batches of a file as tables; one without rows where there is no batch."""
+    if reading.names is not None:
+        what = "This kind of file holds the names of its columns; none can be given."
+        raise TableError("names", what, remedy="Leave the names out.")
+    check_names(list(schema.names), MAX_COLUMNS)
+    names = tuple(flat_columns(schema))
+    wanted = [name for name in names if reading.wanted is None or name in reading.wanted]
+
+    def read(step: Progress) -> Iterator[RawTable]:
+        is_empty = True
+        with in_our_words(kind):
+            for share, batch in batches(wanted):
+                is_empty = False
+                step(share)
+                yield table_of_batch(batch, path.name)
+        if is_empty:
+            yield table_of_arrow(schema.empty_table().select(wanted), path.name)
 
     return Pieces(path.name, names, read)
 
@@ -79,13 +118,25 @@ def table_of_batch(batch: pa.RecordBatch, title: str) -> RawTable:
     return table_of_arrow(pa.Table.from_batches([batch]), title)
 
 
-def _names(schema: pa.Schema, reading: Reading) -> tuple[str, ...]:
-    if reading.names is not None:
-        what = "This kind of file holds the names of its columns; none can be given."
-        raise TableError("names", what, remedy="Leave the names out.")
-    check_names(list(schema.names), MAX_COLUMNS)
-    return tuple(flat_columns(schema))
+def _opened(path: Path) -> Any:
+    import duckdb
+
+    settings = {"enable_external_access": "false", "autoload_known_extensions": "false", "threads": "2"}
+    return duckdb.connect(str(path), read_only=True, config=settings)
 
 
-def _wanted(names: tuple[str, ...], reading: Reading) -> tuple[str, ...]:
-    return names if reading.wanted is None else tuple(name for name in names if name in reading.wanted)
+def _reader(base: Any, query: str, n_rows: int = 1) -> Any:
+    """An Arrow reader of the rows, in the order in which they are stored."""
+    found = base.sql(query)
+    return (getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader)(n_rows)  # its name before version 2
+
+
+def _table(base: Any, asked: str | None) -> str:
+    """The table's quoted name; raises TableError unless it is named or the only one. Names are public, cells are not shown."""
+    found = base.execute("select schema_name, table_name from duckdb_tables() where not internal order by all").fetchall()
+    named = [(schema, name) for schema, name in found if asked in (None, name, f"{schema}.{name}")]
+    if len(named) == 1:
+        return ".".join(map(identifier, named[0]))
+    listed = ", ".join(repr(name) for _, name in found[:20]) or "none"
+    what = f"The file holds these tables: {listed}." if asked is None else f"The file has no single table {asked!r}: {listed}."
+    raise TableError("several-tables", what, remedy="Name one of them (sheet=..., --sheet on the command line).")

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dpviz.errors import TableError
-from dpviz.io.large.arrow import feather_pieces, parquet_pieces
+from dpviz.io.large.arrow import duckdb_pieces, feather_pieces, parquet_pieces
 from dpviz.io.large.csv import csv_pieces
-from dpviz.io.large.database import duckdb_pieces
 from dpviz.io.large.pieces import Pieces, Reading, files_of, joined
 from dpviz.io.limits import MAX_BYTES
 

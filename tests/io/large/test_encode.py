@@ -327,6 +327,12 @@ def test_a_missing_column_is_named(tmp_path):
             dpviz.encode_large(WRITERS[kind](rows, tmp_path / kind.replace(".", "-")), SCHEMA)
 
 
+@pytest.mark.parametrize("kind", ["parquet", "feather", "duckdb"])
+def test_files_that_hold_names_take_no_others(kind, tmp_path):
+    with pytest.raises(TableError, match="none can be given"):
+        dpviz.encode_large(WRITERS[kind](drawn(3), tmp_path / "table"), SCHEMA, names=("income", "age", "town", "ok"))
+
+
 def test_of_several_tables_one_is_named(tmp_path):
     path = tmp_path / "two.duckdb"
     with duckdb.connect(str(path)) as base:
