@@ -18,7 +18,6 @@ from dpviz.evaluation.robustness.poisoning import poisoning_curve
 from dpviz.io.codebook import codebook_template, import_codebook
 from dpviz.io.csv import read_csv
 from dpviz.io.large.encode import encode_large
-from dpviz.io.new_rows import read_new_rows as _read_new_rows  # noqa: F401  (registers itself)
 from dpviz.io.results import load_result
 from dpviz.io.schemas import load_schema, save_schema
 from dpviz.io.tables.read import read_table

@@ -7,20 +7,30 @@ most (`tests/io/test_csv_row_wise.py`).
 
 `TableError.code` is one of not-a-file, empty, gzip, not-csv, encoding, line-ends, too-many-bytes, too-many-rows,
 too-many-columns, no-header, header-numbers, one-column, blank-name, duplicate-name. All but the three limits, which belong to the
-declared domain, speak of the file or its header. No message quotes a cell.
+declared domain, speak of the file or its header. No message quotes a cell, or the header: it may be a row.
 """
 
-import csv
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from __future__ import annotations
 
-from dpviz.io.csv_lines import Header, cells_of, columns_of
+import csv
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count, islice
+
+import numpy as np
+
+from dpviz.errors import TableError
 from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, require_rows
 from dpviz.io.records import Aligned, Chunks, table_of_records
+from dpviz.io.tables.cells import Asked
 from dpviz.io.text import LONGEST_LINE, Source, name_of, read_text
 from dpviz.progress import Progress, Stop, watched
-from dpviz.table.raw import RawTable
+from dpviz.table.raw import RawTable, parse_numbers
+from dpviz.table.schema import LONGEST_NAME
 
+#: What may separate cells, with its name.
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _LINES_AT_ONCE = 1024
 
 
@@ -71,17 +81,23 @@ def read_csv(
     TableError
         The file is no table of text, or is larger than the limits; `code`, `row` and `column` say what and where.
     """
-    text = read_text(source, header=names is None, encoding=encoding, row_wise=row_wise, max_bytes=max_bytes)
+    given = None if names is None else tuple(names)
+    limits, told = (max_bytes, max_rows, max_columns), watched(progress, stop)
+    asked = Asked(name_of(source, name), *limits, given, delimiter, encoding, rename=rename_duplicates, step=told)
+    return read_lines(source, asked, row_wise=row_wise)
+
+
+def read_lines(source: Source, asked: Asked, *, row_wise: bool = True) -> RawTable:
+    """As `read_csv`."""
+    has_header = asked.names is None
+    text = read_text(source, header=has_header, encoding=asked.encoding, row_wise=row_wise, max_bytes=asked.max_bytes)
     n_lines = text.raw.count(b"\n")  # blank ones included
-    require_rows(n_lines - (names is None), max_rows, "lines")
+    require_rows(n_lines - has_header, asked.max_rows, "lines")
     lines = text.lines()
-    if names is None:
-        header = Header.of(lines, delimiter, max_columns, rename=rename_duplicates)
-    else:
-        header = Header.given(names, delimiter, max_columns)
-    records = _records(_followed(lines, n_lines + 1, watched(progress, stop)), header, row_wise)
+    header = Header.of(lines, asked)
+    records = _records(_followed(lines, n_lines + 1, asked.step), header, row_wise)
     reason = "" if row_wise else "its reader let cells in quotes span lines"
-    return table_of_records(records, header.names, name_of(source, name), (*text.notes, *header.notes), reason)
+    return table_of_records(records, header.names, asked.title, (*text.notes, *header.notes), reason)
 
 
 def _followed(lines: Iterator[str], n_lines: int, step: Progress) -> Iterator[str]:
@@ -117,3 +133,152 @@ def _joined(lines: Iterable[str], delimiter: str) -> Iterator[list[list[str] | N
         if not some:
             return
         yield some
+
+
+# --- the header
+
+
+@dataclass(frozen=True)
+class Header:
+    """Column names, the delimiter that divides every line, and notes for the owner."""
+
+    names: list[str]
+    delimiter: str
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, lines: Iterator[str], asked: Asked) -> Header:
+        """Names and delimiter (commas unless somebody says otherwise) from the caller, else from the first line alone."""
+        if asked.names is None:
+            header = cls._read(lines, asked)
+        else:
+            header = cls(list(asked.names), _checked_delimiter(asked.delimiter) or ",")
+        if header.width == 1:
+            what = "There is only one column. Cells may be separated by commas, semicolons, tabs or vertical bars."
+            remedy = "Save the file with one of these delimiters and at least two columns."
+            raise TableError("one-column", what, row=1, remedy=remedy)
+        check_names(header.names, asked.max_columns)
+        return header
+
+    @classmethod
+    def _read(cls, lines: Iterator[str], asked: Asked) -> Header:
+        line = next(lines, "")
+        if not line.strip():
+            remedy = "Choose a CSV file with one line of column names and then the data."
+            raise TableError("empty", "The file is empty.", remedy=remedy)
+        chosen = _checked_delimiter(asked.delimiter) or max(DELIMITERS, key=lambda mark: len(cells_of([line], mark)[0] or ()))
+        if line.count(chosen) >= asked.max_columns and '"' not in line:
+            raise _too_many_columns(line.count(chosen) + 1, asked.max_columns)
+        header = cells_of([line], chosen)[0]
+        if header is None:
+            what = "The first line has a quote that is never closed, or is too long."
+            raise TableError("no-header", what, row=1, remedy="Put the column names into the first line.")
+        names = [cell.strip() for cell in header]
+        check_header(names)
+        notes = tuple(_header_notes(names, header, chosen))
+        return cls(told_apart(names) if asked.rename else names, chosen, notes)
+
+    @property
+    def width(self) -> int:
+        """Cells of a record."""
+        return len(self.names)
+
+
+def _checked_delimiter(delimiter: str | None) -> str | None:
+    if delimiter is None or delimiter in DELIMITERS:
+        return delimiter
+    remedy = "Give ',', ';', '|' or a tab, or leave it out."
+    raise TableError("delimiter", f"Cells cannot be separated by {delimiter[:10]!r}.", remedy=remedy)
+
+
+def _header_notes(names: list[str], header: list[str], delimiter: str) -> Iterator[str]:
+    if names != header:
+        yield "Blanks around column names were removed."
+    numbers = np.flatnonzero(~np.isnan(parse_numbers(names))) + 1
+    if len(numbers):
+        yield f"Column names are numbers, first in column {numbers[0]}: make sure the first line is a header and not data."
+    if delimiter != ",":
+        yield f"Cells are separated by {DELIMITERS[delimiter]}."
+
+
+def check_header(names: list[str]) -> None:
+    """The first line of a file holds names rather than a row, as far as one can tell."""
+    if not any(names):
+        remedy = "Put the column names into the first line."
+        raise TableError("no-header", "The first line has no column name.", row=1, remedy=remedy)
+    if not np.isnan(parse_numbers(names)).any():
+        remedy = "Put a line of column names above the data, or give the names."
+        raise TableError("header-numbers", "The first line holds only numbers: it seems to be data.", row=1, remedy=remedy)
+
+
+def check_names(names: list[str], max_columns: int) -> None:
+    """Column names of any file: at least two, not too many, each there and each once."""
+    if len(names) > max_columns:
+        raise _too_many_columns(len(names), max_columns)
+    if len(names) < 2:
+        raise TableError("one-column", "There are fewer than two columns.", remedy="Choose a table with at least two columns.")
+    seen: dict[str, int] = {}
+    for place, name in enumerate(names, 1):
+        if not name:
+            remedy = "Name it, or delete the column (a table saved with its row numbers has such a column)."
+            raise TableError("blank-name", f"Column {place} has no name.", row=1, remedy=remedy)
+        if len(name) > LONGEST_NAME:
+            what = f"The name of column {place} has over {LONGEST_NAME:,} letters."
+            remedy = "Make sure the first line holds column names, and shorten this one."
+            raise TableError("long-name", what, row=1, remedy=remedy)
+        if name in seen:
+            what = f"Columns {seen[name]} and {place} have the same name."
+            remedy = "Give every column its own name, or have the later ones renamed (rename_duplicates=True)."
+            raise TableError("duplicate-name", what, row=1, remedy=remedy)
+        seen[name] = place
+
+
+def _too_many_columns(found: int, most: int) -> TableError:
+    what = f"There are {found:,} columns; at most {most:,} can be read."
+    return TableError("too-many-columns", what, row=1, remedy="Keep fewer columns, or raise max_columns.")
+
+
+def told_apart(names: list[str]) -> list[str]:
+    """The names, each once: the second "age" becomes "age (2)". Depends on the names alone; blank ones stay as they are."""
+    taken, numbers, found = set(names), defaultdict[str, Iterator[int]](lambda: count(2)), set[str]()
+    told: list[str] = []
+    for name in names:
+        if name and name in found:
+            name = next(new for number in numbers[name] if (new := f"{name} ({number})") not in taken)
+        found.add(name)
+        told.append(name)
+    return told
+
+
+def columns_of(lines: list[str], delimiter: str, width: int) -> list[list[str]] | None:
+    """The cells of all lines, column by column, where nothing but delimiters shapes them: no quote, and `width` cells a line.
+
+    Gives what `cells_of` gives, apart from blanks around cells, in a fraction of the time; None where it might not.
+    """
+    text = "".join(lines)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    is_plain = '"' not in text and "\r" not in text and max(map(len, lines)) <= csv.field_size_limit()
+    if not is_plain or any(line.count(delimiter) != width - 1 for line in lines):
+        return None
+    cells = text.replace("\n", delimiter).split(delimiter)
+    return [cells[place:-1:width] for place in range(width)]
+
+
+def cells_of(lines: list[str], delimiter: str) -> list[list[str] | None]:
+    """Cells of every line by itself; None where a quote stays open or a cell is too long.
+
+    The lines go through one reader where none of them runs into the next, which is the case when there are as many records
+    as lines; else each has a reader of its own. Both give the same.
+    """
+    try:
+        records: list[list[str] | None] = list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
+    except csv.Error:
+        records = []
+    if len(records) != len(lines):
+        if len(lines) == 1:
+            return [None]
+        return [cells_of([line], delimiter)[0] for line in lines]
+    if records and records[-1] and records[-1][-1].endswith("\n"):  # only an open quote takes in the end of a line
+        records[-1] = None
+    return records

@@ -17,7 +17,7 @@ from dpviz.table.schema import Schema
 def table_of(rows: Any, names: Sequence[str]) -> RawTable:
     """The table of `rows`, one row each, in order; columns that are not in `names` may be left out.
 
-    Takes a DataFrame of pandas or a RawTable; `dpviz.io.new_rows` adds paths, bytes and files. Raises ParameterError for
+    Takes a DataFrame of pandas or a RawTable; `dpviz.io.tables.read` adds paths, bytes and files. Raises ParameterError for
     anything else, and what a reader raises.
     """
     if not (hasattr(rows, "iloc") and hasattr(rows, "columns")):

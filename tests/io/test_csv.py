@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from dpviz.errors import DpvizError
 from dpviz.io import csv as module
-from dpviz.io.csv import read_csv
-from dpviz.io.csv_lines import told_apart
+from dpviz.io.csv import read_csv, told_apart
 from tests.examples import examples
 from tests.io.outcomes import cells, problem_of
 

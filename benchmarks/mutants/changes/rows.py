@@ -70,14 +70,14 @@ MUTANTS = (
     ),
     Mutant(
         "lines that run into each other are not read apart",
-        "dpviz/io/csv_lines.py",
+        "dpviz/io/csv.py",
         "    if len(records) != len(lines):",
         "    if not records:",
         ("tests/io/test_csv_row_wise.py::test_a_stray_quote_reaches_no_other_row",),
     ),
     Mutant(
         "an open quote at the end is kept",
-        "dpviz/io/csv_lines.py",
+        "dpviz/io/csv.py",
         "        records[-1] = None",
         "        pass",
         ("tests/io/test_csv.py::test_a_malformed_line_is_left_out_counted_and_noted",),
@@ -101,14 +101,14 @@ MUTANTS = (
     ),
     Mutant(
         "lines with quotes are cut at every delimiter",
-        "dpviz/io/csv_lines.py",
+        "dpviz/io/csv.py",
         """is_plain = '"' not in text and""",
         "is_plain =",
         ("tests/io/tables/test_columns.py::test_lines_of_one_width_are_cut_at_once",),
     ),
     Mutant(
         "lines of any width are cut as one",
-        "dpviz/io/csv_lines.py",
+        "dpviz/io/csv.py",
         "any(line.count(delimiter) != width - 1 for line in lines)",
         "not lines",
         ("tests/io/tables/test_columns.py::test_lines_of_one_width_are_cut_at_once",),

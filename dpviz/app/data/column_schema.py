@@ -1,7 +1,7 @@
 """Between a column of a draft and a column of a schema, or of a codebook."""
 
 from dpviz.app.data.column_draft import CATEGORY_FIELDS, CLASS_FIELDS, MIDDLE, NUMERIC_FIELDS, OTHER, ColumnDraft, Use
-from dpviz.io.codebook_lines import Entry
+from dpviz.io.codebook import Entry
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Target
 from dpviz.table.written_numbers import number_in

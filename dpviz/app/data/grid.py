@@ -15,7 +15,7 @@ from dpviz.app.data.column_draft import MIDDLE, ColumnDraft, Use
 from dpviz.app.parts import in_list, literal, plain
 from dpviz.errors import DpvizError
 from dpviz.figures.tree.labels import visible
-from dpviz.io.codebook_lines import groups_in, listed_in
+from dpviz.io.codebook import groups_in, listed_in
 from dpviz.table.dates import ORDERS, PARTS
 from dpviz.table.written_numbers import number_in
 

@@ -12,7 +12,7 @@ from dpviz.app.data.draft import SchemaDraft
 from dpviz.app.data.grid import CATEGORIES, KINDS, NUMBERS
 from dpviz.app.data.prepared import Prepared, prepared
 from dpviz.errors import DpvizError
-from dpviz.io.codebook_lines import groups_in
+from dpviz.io.codebook import groups_in
 from dpviz.table.proposal import left_out, propose_schema
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Provenance

@@ -13,8 +13,7 @@ from dpviz.app.data.prepared import Prepared, prepared
 from dpviz.app.data.schema_editor import missing_text
 from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
-from dpviz.io.codebook import codebook_template
-from dpviz.io.codebook_lines import read_codebook
+from dpviz.io.codebook import codebook_template, read_codebook
 from dpviz.table.role import DataRole
 from dpviz.table.schema_json import schema_from_dict
 from dpviz.table.strict_json import parse_json

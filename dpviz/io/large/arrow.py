@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import TableError
 from dpviz.installation import require_extra
-from dpviz.io.csv_lines import check_names
+from dpviz.io.csv import check_names
 from dpviz.io.exports.sql_names import identifier
 from dpviz.io.large.pieces import Pieces, Reading
 from dpviz.io.limits import MAX_COLUMNS

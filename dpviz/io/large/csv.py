@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from dpviz.errors import TableError
-from dpviz.io.csv import read_csv
-from dpviz.io.csv_lines import Header
+from dpviz.io.csv import Header, read_lines
 from dpviz.io.large.pieces import Pieces, Reading
-from dpviz.io.limits import MAX_COLUMNS
+from dpviz.io.limits import MAX_COLUMNS, MAX_ROWS
+from dpviz.io.tables.cells import Asked
 from dpviz.io.text import LONGEST_LINE, UTF8_MARK, read_text
 from dpviz.progress import Progress
 from dpviz.table.raw import RawTable
@@ -28,23 +28,19 @@ _NO_RECORD = b'"\n'
 
 def csv_pieces(path: Path, reading: Reading) -> Pieces:
     """A CSV file, also packed as .gz; raises TableError."""
-    first = b"" if reading.names is not None else _first_line(path)
-    if reading.names is None:
-        text = read_text(first, header=True, encoding=reading.encoding, row_wise=True, max_bytes=_LONGEST + 1)
-        header, encoding = Header.of(text.lines(), reading.delimiter, MAX_COLUMNS), text.encoding
-        notes = (*text.notes, *header.notes)
-    else:
-        header, notes = Header.given(reading.names, reading.delimiter, MAX_COLUMNS), ()
-        encoding = reading.encoding or "utf-8"
+    has_header, given = reading.names is None, (reading.names, reading.delimiter, reading.encoding)
+    first = _first_line(path) if has_header else b""
+    text = read_text(first, header=has_header, encoding=reading.encoding, row_wise=True, max_bytes=_LONGEST + 1)
+    header = Header.of(text.lines(), Asked(path.name, _LONGEST, MAX_ROWS, MAX_COLUMNS, *given))
+    known = tuple(header.names), header.delimiter, text.encoding
 
     def table(piece: bytes) -> RawTable:
-        names, delimiter, most = header.names, header.delimiter, len(piece)
-        return read_csv(piece, name=path.name, names=names, delimiter=delimiter, encoding=encoding, max_bytes=most, max_rows=most)
+        return read_lines(piece, Asked(path.name, len(piece), len(piece), MAX_COLUMNS, *known))
 
     def read(step: Progress) -> Iterator[RawTable]:
         size, n_pieces = max(path.stat().st_size, 1), 0
         with open(path, "rb") as packed, _unpacked(path, packed) as file:
-            if reading.names is None:
+            if has_header:
                 _read_header(file)
             for piece in _whole_lines(_blocks(file)):
                 step(min(1.0, packed.tell() / size))
@@ -53,7 +49,7 @@ def csv_pieces(path: Path, reading: Reading) -> Pieces:
         if not n_pieces:
             yield table(b"")
 
-    return Pieces(path.name, tuple(header.names), read, notes, is_text=True)
+    return Pieces(path.name, tuple(header.names), read, (*text.notes, *header.notes), is_text=True)
 
 
 def _unpacked(path: Path, packed: BinaryIO) -> BinaryIO:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.installation import require_extra
-from dpviz.io.csv_lines import check_names
+from dpviz.io.csv import check_names
 from dpviz.io.records import table_of_columns, text_column
 from dpviz.io.tables.cells import Asked, in_our_words, text_of
 from dpviz.table.raw import NumberColumn, RawColumn, RawTable

@@ -15,7 +15,7 @@ from typing import Any
 
 from dpviz.errors import TableError
 from dpviz.installation import require_extra
-from dpviz.io.csv_lines import check_header, check_names, told_apart
+from dpviz.io.csv import check_header, check_names, told_apart
 from dpviz.io.limits import require_bytes
 from dpviz.io.records import table_of_records
 from dpviz.io.tables.cells import Asked, in_our_words, text_of

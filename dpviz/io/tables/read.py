@@ -4,18 +4,21 @@ import io
 import struct
 import zipfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import NoReturn
 
 from dpviz.errors import TableError
-from dpviz.io.csv import read_csv
-from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
+from dpviz.installation import require_extra
+from dpviz.io.csv import read_lines
+from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, require_bytes
 from dpviz.io.tables.arrow import read_feather, read_parquet
-from dpviz.io.tables.cells import Asked
+from dpviz.io.tables.cells import Asked, in_our_words
 from dpviz.io.tables.excel import read_excel
-from dpviz.io.tables.packed import ZIP, packing_of, unpacked
 from dpviz.io.tables.stata_spss import read_spss, read_stata
-from dpviz.io.text import Source, name_of, read_bytes
+from dpviz.io.text import GZIP, Source, gunzip, name_of, read_bytes
 from dpviz.progress import Progress, Stop, watched
+from dpviz.table.new_rows import table_of
 from dpviz.table.raw import RawTable
 
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
@@ -26,7 +29,10 @@ TEXTS = (".csv", ".tsv", ".tab", ".txt")
 WORKBOOKS = (".xlsx", ".xlsm")
 #: Endings of files that hold the names and types of their columns.
 TYPED = (".parquet", ".feather", ".arrow", ".dta", ".sav", ".zsav")
-PACKINGS = (".gz", ".zst", ".zip")
+ZIP = b"PK\x03\x04"
+#: First bytes of a packed file -> the ending of its name.
+_PACKED = {GZIP: ".gz", b"\x28\xb5\x2f\xfd": ".zst", ZIP: ".zip"}
+PACKINGS = tuple(_PACKED.values())
 
 
 def read_table(
@@ -71,10 +77,19 @@ def read_table(
     about = (given, delimiter, encoding, sheet, rename_duplicates, watched(progress, stop))
     asked = Asked(name_of(source, name), max_bytes, max_rows, max_columns, *about)
     file_name = name_of(source, None)
-    packing = packing_of(file_name, raw, by_name=names is not None)
+    packing = _packing_of(file_name, raw, by_name=names is not None)
     if packing and not _is_office(raw):
-        file_name, raw = unpacked(file_name, raw, packing, max_bytes)
+        file_name, raw = _unpacked(file_name, raw, packing, max_bytes)
     return _reader(file_name, raw, by_name=names is not None)(raw, asked)
+
+
+@table_of.register(str)
+@table_of.register(Path)
+@table_of.register(bytes)
+@table_of.register(io.IOBase)
+def _read_new_rows(rows: Source, names: Sequence[str]) -> RawTable:
+    """Rows to be predicted, from a file that holds its column names."""
+    return read_table(rows)
 
 
 def has_header_line(file_name: str) -> bool:
@@ -112,19 +127,9 @@ def _read_text_of(file_name: str) -> Callable[[bytes, Asked], RawTable]:
     tabs = file_name.lower().endswith((".tsv", ".tab"))
 
     def read(raw: bytes, asked: Asked) -> RawTable:
-        delimiter = "\t" if tabs and asked.names is not None and asked.delimiter is None else asked.delimiter
-        return read_csv(
-            raw,
-            name=asked.title,
-            names=asked.names,
-            delimiter=delimiter,
-            encoding=asked.encoding,
-            rename_duplicates=asked.rename,
-            max_bytes=asked.max_bytes,
-            max_rows=asked.max_rows,
-            max_columns=asked.max_columns,
-            progress=asked.step,
-        )
+        if tabs and asked.names is not None and asked.delimiter is None:
+            asked = replace(asked, delimiter="\t")
+        return read_lines(raw, asked)
 
     return read
 
@@ -151,3 +156,56 @@ def _refuse_old_office(raw: bytes, asked: Asked) -> NoReturn:
         raise TableError("password", "The workbook has a password.", remedy="Save it without one.")
     what = "This is an Excel workbook of before 2007 (.xls), or another old Office file."
     raise TableError("old-excel", what, remedy="Save it as .xlsx or as CSV.")
+
+
+# --- packed files
+
+
+def _packing_of(file_name: str, raw: bytes, *, by_name: bool) -> str:
+    """.gz, .zst, .zip, or nothing: by the name of the file, or by its first bytes."""
+    if by_name:
+        return next((ending for ending in PACKINGS if file_name.lower().endswith(ending)), "")
+    return next((ending for start, ending in _PACKED.items() if raw.startswith(start)), "")
+
+
+def _unpacked(file_name: str, raw: bytes, packing: str, max_bytes: int) -> tuple[str, bytes]:
+    """(name, bytes) of the one file inside.
+
+    Raises TableError for a damaged archive, one with a password, with no file or several, or more than `max_bytes` bytes inside.
+    """
+    inner = file_name[: -len(packing)] if file_name.lower().endswith(packing) else file_name
+    if packing == ".gz":
+        return inner, gunzip(raw, max_bytes)
+    if packing == ".zst":
+        return inner, _unpack_zstd(raw, max_bytes)
+    with in_our_words("ZIP archive"), zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        file = _only_file(archive)
+        with archive.open(file) as stream:
+            return file.filename, _within_limit(stream.read(max_bytes + 1), max_bytes)
+
+
+def _unpack_zstd(raw: bytes, max_bytes: int) -> bytes:
+    require_extra("tables", "Reading a .zst file", "pyarrow")
+    import pyarrow as pa
+
+    with in_our_words("zst file"), pa.CompressedInputStream(pa.BufferReader(raw), "zstd") as stream:
+        return _within_limit(stream.read(max_bytes + 1), max_bytes)
+
+
+def _within_limit(data: bytes, max_bytes: int) -> bytes:
+    require_bytes("The unpacked file", len(data), max_bytes)
+    return data
+
+
+def _only_file(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
+    files = [info for info in archive.infolist() if not (info.is_dir() or _is_left_by_a_system(info.filename))]
+    if len(files) != 1:
+        found = f"{len(files):,} files" if files else "no file"
+        raise TableError("zip-files", f"The ZIP archive holds {found}.", remedy="Unpack it and choose one table.")
+    if files[0].flag_bits & 1:
+        raise TableError("password", "The ZIP archive has a password.", remedy="Unpack it first.")
+    return files[0]
+
+
+def _is_left_by_a_system(path: str) -> bool:
+    return path.startswith("__MACOSX/") or path.rpartition("/")[2].startswith(".")

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from dpviz.io.csv_lines import cells_of, columns_of
+from dpviz.io.csv import cells_of, columns_of
 from dpviz.io.records import Aligned, table_of_records
 from dpviz.io.tables.arrow import table_of_arrow
 from dpviz.io.tables.cells import text_of

@@ -17,7 +17,7 @@ from dpviz.app.work.session import Status, begin_unasked, forget
 from dpviz.app.work.tasks import in_one
 from dpviz.app.work.watch import watch
 from dpviz.errors import DpvizError, TableError
-from dpviz.io.csv_lines import DELIMITERS
+from dpviz.io.csv import DELIMITERS
 from dpviz.io.limits import MAX_BYTES, in_words
 from dpviz.io.tables.read import PACKINGS, TEXTS, TYPED, WORKBOOKS, has_header_line, read_table
 from dpviz.io.text import ENCODINGS
