@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from dpviz.io.exports.sql_names import TABLE, identifier
+from dpviz.io.exports.sql import TABLE, identifier
 from dpviz.io.samples import load_sample
 from tests.browser.visiting import choose, downloaded, idle, open_downloads, press, settled
 

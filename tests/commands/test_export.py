@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 
 from dpviz.figures.publish.exports import targets
-from dpviz.io.exports.sql_names import TABLE
+from dpviz.io.exports.sql import TABLE
 
 
 @pytest.fixture

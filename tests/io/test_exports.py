@@ -14,8 +14,7 @@ from dpviz.figures.publish.exports import export_as
 from dpviz.io.exports import registry
 from dpviz.io.exports.contract import Exportable, Target, export, require_fit
 from dpviz.io.exports.golden import golden_rows, predictions
-from dpviz.io.exports.sql import quotient
-from dpviz.io.exports.sql_names import TABLE, identifier
+from dpviz.io.exports.sql import TABLE, identifier, quotient
 from dpviz.learners import get_learner
 from dpviz.models.document import model_body
 from dpviz.models.forest import Forest

@@ -85,12 +85,17 @@ class Condition:
         return not self.missing and (empty if self.among is None else not self.among)
 
 
+def code_numbers(feature: Feature) -> list[float]:
+    """The declared codes of missing cells that are numbers."""
+    return [code for code in parse_numbers(feature.missing_codes).tolist() if not math.isnan(code)]
+
+
 def is_code(feature: Feature, cell: Cell) -> bool:
     """Whether a cell is one of the declared codes of missing cells: by its text, else by its number."""
     if cell is None or not feature.missing_codes:
         return False
     value = float(parse_numbers([cell])[0]) if isinstance(cell, str) else cell
-    return cell in feature.missing_codes or value in parse_numbers(feature.missing_codes).tolist()
+    return cell in feature.missing_codes or value in code_numbers(feature)
 
 
 def without_codes(schema: Schema, rows: Sequence[Row]) -> list[Row]:

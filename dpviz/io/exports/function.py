@@ -100,7 +100,7 @@ def condition_of(schema: Schema, rule: Rule) -> Condition | bool:
     declared = schema.features[rule.feature]
     if isinstance(rule, ThresholdRule):
         assert isinstance(declared, NumericFeature)
-        return _of_threshold(rule, declared)
+        return up_to(rule.threshold, declared, rule.feature)
     assert isinstance(declared, CategoricalFeature)
     left = {declared.categories[code] for code in rule.codes}
     if not left:
@@ -113,23 +113,23 @@ def condition_of(schema: Schema, rule: Rule) -> Condition | bool:
     return Condition(rule.feature, declared.name, among=among, missing=missing)
 
 
-def _of_threshold(rule: ThresholdRule, declared: NumericFeature) -> Condition | bool:
-    """Clipping: a threshold outside the range sends every number to the same side. Rounding: see `before_rounding`."""
-    stand_in = declared.missing_as
-    missing = stand_in is not None and bool(encoded_number(declared, np.array([stand_in]))[0] <= rule.threshold)
-    low, high = encoded_number(declared, np.array([declared.low, declared.high])).tolist()
-    if rule.threshold < low:
+def up_to(mark: float, declared: NumericFeature, feature: int, *, included: bool = True) -> Condition | bool:
+    """Is the encoded number up to `mark`, or below it? True or False where clipping sends every number to the same side."""
+
+    def is_met(value: float) -> bool:
+        return value < mark or (included and value == mark)
+
+    ends = encoded_number(declared, np.array([declared.low, declared.high])).tolist()
+    missing = declared.missing_as is not None and is_met(float(encoded_number(declared, np.array(declared.missing_as))))
+    if not is_met(ends[0]):
         return False
-    mark, included = (rule.threshold, True) if not declared.whole else before_rounding(rule.threshold)
-    if rule.threshold >= high:
-        mark, included = LARGEST, True
-    return Condition(rule.feature, declared.name, high=mark, with_high=included, missing=missing)
-
-
-def before_rounding(threshold: float) -> tuple[float, bool]:
-    """Which numbers round to at most `threshold`, halves to even: those up to a mark, and whether the mark is one of them."""
-    whole = math.floor(threshold)
-    return whole + 0.5, whole % 2 == 0
+    high, with_high = mark, included
+    if is_met(ends[1]):
+        high, with_high = LARGEST, True
+    elif declared.whole:  # halves round to even: what rounds to at most `whole` is up to its half, which belongs to even ones
+        whole = math.floor(mark) if included else math.ceil(mark) - 1
+        high, with_high = whole + 0.5, whole % 2 == 0
+    return Condition(feature, declared.name, high=high, with_high=with_high, missing=missing)
 
 
 def encoded_number(declared: NumericFeature, values: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import NoProbabilities, NotExported
-from dpviz.io.exports.conditions import Cell, Condition, Row, is_code, without_codes
+from dpviz.io.exports.conditions import Cell, Condition, Row, code_numbers, is_code, without_codes
 from dpviz.io.exports.function import LARGEST, Function, Split, Step, encoded_number
 from dpviz.io.exports.reading import function_of
 from dpviz.models.additive import AdditiveModel
@@ -23,7 +23,6 @@ from dpviz.models.packed_forest import PackedForest
 from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.dates import DateFeature
-from dpviz.table.raw import parse_numbers
 from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, NumericTarget, Schema
 
 #: Random rows, in addition to those made for the splits.
@@ -114,8 +113,7 @@ def special_cells(feature: Feature, thresholds: Iterable[float]) -> list[Cell]:
     width = feature.high - feature.low
     marks = sorted({feature.low, feature.high, *thresholds, *map(float, whole)})
     beside = {float(np.nextafter(mark, side)) for mark in marks for side in (-LARGEST, LARGEST)}
-    codes = {code for code in parse_numbers(feature.missing_codes).tolist() if not math.isnan(code)}
-    return [*sorted({*marks, *beside, *codes, feature.low - width, feature.high + width}), None]
+    return [*sorted({*marks, *beside, *code_numbers(feature), feature.low - width, feature.high + width}), None]
 
 
 def _numbers_of_dates(feature: DateFeature, thresholds: Iterable[float]) -> list[Cell]:

@@ -8,18 +8,25 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.metadata import version
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from dpviz.io.exports.conditions import Condition, Row
+from dpviz.errors import NotExported
+from dpviz.io.exports.conditions import Condition, Row, code_numbers, is_code
 from dpviz.io.exports.contract import Exportable, Target
 from dpviz.io.exports.function import End, Function, Split, Step
-from dpviz.io.exports.onnx_columns import CHANCES, INSIDE, columns, node, require_names
 from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
 
+#: Names of what flows inside; inputs bear the columns' names, so a column must not be called so.
+INSIDE = "dpviz::"
+#: The second output.
+CHANCES = "probabilities"
 #: Codes of the format: two kinds of split, and a type.
 _LEQ, _MEMBER, _INT64 = 0, 6, 7
+#: What an end says, such as what it adds to each sum.
+Numbers = Callable[[End], tuple[float, ...]]
 
 
 def _write(given: Exportable) -> bytes:
@@ -27,9 +34,11 @@ def _write(given: Exportable) -> bytes:
     from onnx import TensorProto, helper
 
     function = given.function
-    require_names(function.schema)
-    inputs, nodes = columns(function.schema)
-    nodes += [*_sums(function), *_decision(function), *_probabilities(function)]
+    _require_names(function.schema)
+    inputs, nodes = _columns(function.schema)
+    # a single tree of classes sums up to the code of the class
+    nodes += _ensembles(function, attrgetter("amounts"), len(function.start), "sum", f"{INSIDE}sums")
+    nodes += [*_decision(function), *_probabilities(function)]
     label = TensorProto.DOUBLE if function.names is None else TensorProto.STRING
     outputs = [helper.make_tensor_value_info("prediction", label, [None])]
     if function.chances != "none":
@@ -41,63 +50,44 @@ def _write(given: Exportable) -> bytes:
     return model.SerializeToString(deterministic=True)
 
 
-def _sums(function: Function) -> list[Any]:
-    """One ensemble per sum, because a leaf adds to one sum only. A single tree of classes sums up to the code of the class."""
-    parts = [f"{INSIDE}sum{place}" for place in range(len(function.start))]
-    nodes = [_ensemble(function, partial(_amount, place), part) for place, part in enumerate(parts)]
-    return [*nodes, node("Concat", parts, f"{INSIDE}sums", axis=1)]
-
-
 def _probabilities(function: Function) -> list[Any]:
     """The probability of every class, one ensemble each where they stand at the leaves, else from the sums."""
-    if function.chances == "leaf":
-        parts = [f"{INSIDE}share{place}" for place in range(len(function.schema.classes))]
-        nodes = [_ensemble(function, partial(_share, place), part) for place, part in enumerate(parts)]
-        return [*nodes, node("Concat", parts, CHANCES, axis=1)]
-    total, both, part = f"{INSIDE}total", f"{INSIDE}both", f"{INSIDE}part"
     if function.chances == "none":
         return []
-    if len(function.start) > 1:
-        nodes, every = [], total
-    else:
-        nodes, every = [node("Mul", [total, f"{INSIDE}signs"], both)], both
+    if function.chances == "leaf":
+        return _ensembles(function, attrgetter("shares"), len(function.schema.classes), "share", CHANCES)
+    total, both, part = f"{INSIDE}total", f"{INSIDE}both", f"{INSIDE}part"
+    nodes, every = [], total
+    if len(function.start) == 1:
+        nodes, every = [_node("Mul", [total, f"{INSIDE}signs"], both)], both
     if function.chances == "odds":
-        return [*nodes, node("Softmax", [every], CHANCES, axis=1)]
-    return [*nodes, node("Mul", [every, f"{INSIDE}one_vote"], part), node("Add", [part, f"{INSIDE}no_vote"], CHANCES)]
+        return [*nodes, _node("Softmax", [every], CHANCES, axis=1)]
+    return [*nodes, _node("Mul", [every, f"{INSIDE}one_vote"], part), _node("Add", [part, f"{INSIDE}no_vote"], CHANCES)]
 
 
-def _amount(place: int, end: End) -> float:
-    return end.amounts[place]
-
-
-def _share(place: int, end: End) -> float:
-    assert end.shares is not None
-    return end.shares[place]
-
-
-def _ensemble(function: Function, value: Callable[[End], float], out: str) -> Any:
-    flat = _Flat(function, value)
-    for tree in function.trees:
-        flat.add(tree)
-    return node("TreeEnsemble", [f"{INSIDE}cells"], out, n_targets=1, **flat.attributes())
+def _ensembles(function: Function, numbers: Numbers, count: int, stem: str, out: str) -> list[Any]:
+    """One ensemble per number of an end, because a leaf adds to one sum only; side by side in `out`."""
+    parts = [f"{INSIDE}{stem}{place}" for place in range(count)]
+    flat = (_Flat(function, numbers, place).attributes() for place in range(count))
+    cells = [f"{INSIDE}cells"]
+    nodes = [_node("TreeEnsemble", cells, part, n_targets=1, **about) for part, about in zip(parts, flat, strict=True)]
+    return [*nodes, _node("Concat", parts, out, axis=1)]
 
 
 class _Flat:
-    """The trees as the flat arrays that TreeEnsemble wants, for one number per leaf."""
+    """The trees as the flat arrays that TreeEnsemble wants, for the number at `place` of every leaf."""
 
-    def __init__(self, function: Function, value: Callable[[End], float]) -> None:
-        self.function, self.value = function, value
+    def __init__(self, function: Function, numbers: Numbers, place: int) -> None:
+        self.function, self.numbers, self.place = function, numbers, place
         self.roots: list[int] = []
         self.nodes: list[list[float]] = []  # feature, mode, threshold, yes, yes is a leaf, no, no is a leaf, missing
         self.members: list[float] = []
         self.leaves: list[float] = []
+        for tree in function.trees:  # an ensemble has no bare leaves: a split with the same end on both sides
+            split = Split(Condition(0, "", with_high=True, missing=False), tree, tree) if isinstance(tree, End) else tree
+            self.roots.append(self._split(split))
 
-    def add(self, tree: Step) -> None:
-        if isinstance(tree, End):  # an ensemble has no bare leaves: a split with the same end on both sides
-            tree = Split(Condition(0, "", with_high=True, missing=False), tree, tree)
-        self.roots.append(self._node(tree))
-
-    def _node(self, split: Split) -> int:
+    def _split(self, split: Split) -> int:
         """Parents first: the operator reads sets in the order of nodes."""
         place, asked = len(self.nodes), split.condition
         mode, mark = (_LEQ, _up_to(asked)) if asked.is_number else (_MEMBER, math.nan)
@@ -111,8 +101,8 @@ class _Flat:
 
     def _below(self, step: Step) -> tuple[int, int]:
         if isinstance(step, Split):
-            return self._node(step), 0
-        self.leaves.append(self.value(step))
+            return self._split(step), 0
+        self.leaves.append(self.numbers(step)[self.place])
         return len(self.leaves) - 1, 1
 
     def attributes(self) -> dict[str, Any]:
@@ -155,24 +145,21 @@ def _codes(asked: Condition, feature: Feature) -> list[float]:
 
 def _decision(function: Function) -> list[Any]:
     """From the sums to the prediction."""
-    total, code = f"{INSIDE}total", f"{INSIDE}code"
-    nodes = [node("Add", [f"{INSIDE}sums", f"{INSIDE}start"], total)]
+    total, code, flat = f"{INSIDE}total", f"{INSIDE}code", f"{INSIDE}flat"
+    nodes = [_node("Add", [f"{INSIDE}sums", f"{INSIDE}start"], total)]
     if function.names is None:
+        within = f"{INSIDE}within" if function.how == "sum" else total
         if function.how == "sum":
-            nodes.append(node("Clip", [total, f"{INSIDE}low", f"{INSIDE}high"], f"{INSIDE}within"))
-        return [*nodes, _flattened(f"{INSIDE}within" if function.how == "sum" else total, "prediction")]
+            nodes.append(_node("Clip", [total, f"{INSIDE}low", f"{INSIDE}high"], within))
+        return [*nodes, _node("Reshape", [within, flat], "prediction")]
     if function.how == "most":
-        nodes.append(node("ArgMax", [total], code, axis=1, keepdims=0))
+        nodes.append(_node("ArgMax", [total], code, axis=1, keepdims=0))
     else:
         if function.how == "sign":
-            nodes.append(node("Greater", [total, f"{INSIDE}zero"], f"{INSIDE}above"))
+            nodes.append(_node("Greater", [total, f"{INSIDE}zero"], f"{INSIDE}above"))
         chosen, wide = f"{INSIDE}above" if function.how == "sign" else total, f"{INSIDE}wide"
-        nodes += [node("Cast", [chosen], wide, to=_INT64), _flattened(wide, code)]
-    return [*nodes, node("Gather", [f"{INSIDE}names", code], "prediction")]
-
-
-def _flattened(given: str, out: str) -> Any:
-    return node("Reshape", [given, f"{INSIDE}flat"], out)
+        nodes += [_node("Cast", [chosen], wide, to=_INT64), _node("Reshape", [wide, flat], code)]
+    return [*nodes, _node("Gather", [f"{INSIDE}names", code], "prediction")]
 
 
 def _constants(function: Function) -> list[Any]:
@@ -221,6 +208,75 @@ def _input(feature: Feature, column: Sequence[Any]) -> np.ndarray:
     if isinstance(feature, CategoricalFeature):
         return np.array([["" if cell is None else cell] for cell in column], dtype=object)
     return np.array([[math.nan if cell is None else cell] for cell in column], dtype=np.float64)
+
+
+# --- columns: one input each, put side by side as numbers
+
+
+def _node(kind: str, inputs: list[str], output: str, **attributes: Any) -> Any:
+    """An operator with one output."""
+    from onnx import helper
+
+    domain = {"domain": "ai.onnx.ml"} if kind in ("LabelEncoder", "TreeEnsemble") else {}
+    return helper.make_node(kind, inputs, [output], **domain, **attributes)
+
+
+def _require_names(schema: Schema) -> None:
+    """Raise NotExported for names that ONNX cannot hold."""
+    for name in schema.feature_names:
+        if name.startswith(INSIDE) or name in ("prediction", CHANCES):
+            raise NotExported(f"ONNX needs the name {name!r:.80} for itself.", remedy="Rename the column.")
+    for feature in schema.features:
+        if isinstance(feature, CategoricalFeature) and "\0" in "".join((feature.name, *feature.category_of)):
+            raise NotExported(f"ONNX cannot hold a category of {feature.name!r:.80}.", remedy="Rename the category.")
+
+
+def _columns(schema: Schema) -> tuple[list[Any], list[Any]]:
+    """One input of shape (rows, 1) per column, put side by side as numbers."""
+    from onnx import TensorProto, helper
+
+    inputs, nodes, parts = [], [], []
+    for place, feature in enumerate(schema.features):
+        kind, out = TensorProto.DOUBLE, f"{INSIDE}{place}"
+        if isinstance(feature, CategoricalFeature):
+            kind, read = TensorProto.STRING, [_encoder(feature, out)]
+        else:
+            read = _without_codes(feature, out)
+        inputs.append(helper.make_tensor_value_info(feature.name, kind, [None, 1]))
+        nodes += read
+        parts.append(read[-1].output[0] if read else feature.name)
+    return inputs, [*nodes, _node("Concat", parts, f"{INSIDE}cells", axis=1)]
+
+
+def _without_codes(feature: Feature, out: str) -> list[Any]:
+    """Numbers, not-a-number where they are a declared code."""
+    from onnx import numpy_helper
+
+    nodes, before = [], feature.name
+    for place, code in enumerate(code_numbers(feature)):
+        names = {name: f"{out}/{place}/{name}" for name in ("code", "missing", "is_code", "without")}
+        for name, value in (("code", code), ("missing", math.nan)):
+            nodes.append(_node("Constant", [], names[name], value=numpy_helper.from_array(np.array(value), name)))
+        nodes.append(_node("Equal", [before, names["code"]], names["is_code"]))
+        nodes.append(_node("Where", [names["is_code"], names["missing"], before], names["without"]))
+        before = names["without"]
+    return nodes
+
+
+def _encoder(feature: CategoricalFeature, out: str) -> Any:
+    """Text -> its place in the list; behind the last: a missing cell (the empty text), then an unknown text."""
+    from onnx import helper, numpy_helper
+
+    count, category_of = len(feature.categories), feature.category_of
+    missing = [text for text in category_of if is_code(feature, text)]
+    texts = [*category_of, "", *(code for code in feature.missing_codes if code not in missing)]
+    places = [count if text in missing else feature.categories.index(name) for text, name in category_of.items()]
+    keys = helper.make_tensor("keys", helper.TensorProto.STRING, [len(texts)], [text.encode() for text in texts])
+    places += [count] * (len(texts) - len(places))
+    values = numpy_helper.from_array(np.array(places, dtype=np.float64), "values")
+    other = numpy_helper.from_array(np.array([count + 1], dtype=np.float64), "other")
+    tensors = {"keys_tensor": keys, "values_tensor": values, "default_tensor": other}
+    return _node("LabelEncoder", [feature.name], out, **tensors)
 
 
 _ONNX = Target(

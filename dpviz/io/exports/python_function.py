@@ -25,67 +25,10 @@ from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schem
 _SECONDS = 60
 _TAKEN = {"row", "predict", "leaf", "sums", "cell", "value", "total", "totals", "number_in", "text_in", "MISSING"}
 _TAKEN |= {"uncoded", "date_in", "max", "min", "sum", "float", "str"}
-#: Reads what `dpviz.table.raw` reads: missing marks, a decimal comma, and no 1_000. Infinity meets no condition, as an unreadable
-#: number must not; nor does not-a-number, unless it has a stand-in.
-_CELLS = f'''
-MISSING = frozenset({sorted(MISSING_MARKS)!r})
-
-
-def number_in(cell):
-    """A number; not-a-number for a missing cell, infinity for a text that is no number."""
-    if cell is None or isinstance(cell, str) and cell.strip() in MISSING:
-        return float("nan")
-    if isinstance(cell, str):
-        cell = cell.strip()
-        if "_" in cell:
-            return float("inf")
-        if cell.count(",") == 1 and "." not in cell:
-            cell = cell.replace(",", ".")
-    try:
-        value = float(cell)
-    except (TypeError, ValueError, OverflowError):
-        return float("inf")
-    return float("inf") if value == float("-inf") or isinstance(cell, str) and value != value else value
-
-
-def text_in(cell, names):
-    """The cell as a text, None where it is missing; one of these names if it is the same text, or the same number."""
-    if cell is None or cell != cell or cell in names:
-        return cell if cell in names else None
-    text = str(cell).strip()
-    value = number_in(text)
-    same = (name for name in names if value < float("inf") and value == number_in(name))
-    return None if text in MISSING else text if text in names else next(same, text)
-'''
-_UNCODED = '''
-
-def uncoded(cell, codes):
-    """The cell, None where it is one of the codes of missing cells, as a text or as a number."""
-    return None if text_in(cell, codes) in codes else cell
-'''
-_DATES = '''
-
-def date_in(cell, order, part, start):
-    """The number of a date; not-a-number for a missing cell, infinity for what is no date of the calendar."""
-    number = number_in(cell)
-    if number != number:
-        return number
-    text = str(cell).strip().split("T")[0].split(" ")[0]
-    pieces = text.replace(".", "-").replace("/", "-").split("-")
-    found = dict(zip(order, pieces))
-    if len(pieces) != 3 or not all(piece.isascii() and piece.isdigit() for piece in pieces):
-        return float("inf")
-    if len(found["y"]) != 4 or len(found["m"]) > 2 or len(found["d"]) > 2:
-        return float("inf")
-    year, month, day = int(found["y"]), int(found["m"]), int(found["d"])
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    lengths = [31, 29 if leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-    if not (1 <= year and 1 <= month <= 12 and 1 <= day <= lengths[month - 1]):
-        return float("inf")
-    before = year - 1
-    days = 365 * before + before // 4 - before // 100 + before // 400 + sum(lengths[: month - 1]) + day
-    return {"year": year, "month": month, "weekday": (days - 1) % 7 + 1}.get(part, days - start)
-'''
+#: The functions that read cells as `dpviz.table.raw` does: missing marks, a decimal comma, and no 1_000. Infinity meets no
+#: condition, as an unreadable number must not; nor does not-a-number, unless it has a stand-in. The last two are for columns with
+#: codes of missing cells, and for dates.
+*_CELLS, _UNCODED, _DATES = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").rstrip().split("\n\n\n")
 _RUNNER = """
 
 import json, sys
@@ -98,7 +41,7 @@ _ANSWER, _CHANCES = "predict(dict(zip(names, row)))", "list(predict_proba(dict(z
 def _write(given: Exportable) -> str:
     function = given.function
     names = identifiers(function.schema.feature_names, taken=(*_TAKEN, *(f"tree_{k}" for k in range(len(function.trees)))))
-    lines = [*(f"# {fact}" for fact in given.facts), "", *"".join(_helpers(function.schema)).splitlines(), "", ""]
+    lines = [*(f"# {fact}" for fact in given.facts), "", "", *"\n\n\n".join(_helpers(function.schema)).splitlines(), "", ""]
     if not function.is_one_tree:
         for place, tree in enumerate(function.trees):
             lines += [*_tree(function, place, tree, names), "", ""]
@@ -138,7 +81,7 @@ def _read(declared: Feature, cell: str) -> str:
 
 def _helpers(schema: Schema) -> Iterator[str]:
     """The functions that read cells, as far as they are needed."""
-    yield _CELLS
+    yield from (text.replace("MARKS", repr(sorted(MISSING_MARKS))) for text in _CELLS)
     if any(feature.missing_codes for feature in schema.features):
         yield _UNCODED
     if any(isinstance(feature, DateFeature) for feature in schema.features):

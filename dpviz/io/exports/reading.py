@@ -1,6 +1,5 @@
 """Models read as functions of raw cells: trees, forests, packed forests, boosted trees, sums of one term per feature."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,18 +8,7 @@ import numpy as np
 
 from dpviz.errors import NotExported
 from dpviz.io.exports.conditions import Condition
-from dpviz.io.exports.function import (
-    LARGEST,
-    Decision,
-    End,
-    Function,
-    Probabilities,
-    Split,
-    Step,
-    before_rounding,
-    condition_of,
-    encoded_number,
-)
+from dpviz.io.exports.function import Decision, End, Function, Probabilities, Split, Step, condition_of, up_to
 from dpviz.models.additive import AdditiveModel
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.constant import Constant
@@ -174,16 +162,4 @@ def _bins(feature: NumericFeature, place: int, cuts: Sequence[float], values: Se
     middle = len(cuts) // 2
     below = _bins(feature, place, cuts[:middle], values[: middle + 1])
     above = _bins(feature, place, cuts[middle + 1 :], values[middle + 1 :])
-    return _split(_below(feature, place, cuts[middle]), below, above)
-
-
-def _below(feature: NumericFeature, place: int, cut: float) -> Condition | bool:
-    """Is the encoded number below `cut`?"""
-    ends = encoded_number(feature, np.array([feature.low, feature.high])).tolist()
-    missing = feature.missing_as is not None and bool(encoded_number(feature, np.array([feature.missing_as]))[0] < cut)
-    if cut <= ends[0]:
-        return False
-    mark, included = before_rounding(math.ceil(cut) - 1) if feature.whole else (cut, False)
-    if cut > ends[1]:
-        mark, included = LARGEST, True
-    return Condition(place, feature.name, high=mark, with_high=included, missing=missing)
+    return _split(up_to(cuts[middle], feature, place, included=False), below, above)

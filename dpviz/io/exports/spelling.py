@@ -5,6 +5,7 @@ import keyword
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
+from itertools import chain, count
 
 #: Words used in conditions around names.
 _WORDS = frozenset(("is", "not", "one", "of", "or", "and", "missing", "given", "if", "then"))
@@ -16,19 +17,13 @@ def one_line(text: str) -> str:
     return "".join(" " if unicodedata.category(letter) in _UNSEEN else letter for letter in text)
 
 
-def is_simple(name: str) -> bool:
-    """True for a name that reads as one without quotes: letters, digits and a few signs, and none of the words around it."""
-    looks_so = re.fullmatch(r"[^\W\d_](?:[\w /%.\-]*\w)?", name) is not None
-    return looks_so and _WORDS.isdisjoint(name.casefold().split()) and one_line(name) == name
-
-
 def spelled(name: str) -> str:
-    """The name itself where it is simple, else a JSON text in quotes whose unseen characters are escaped."""
-    return name if is_simple(name) else quoted(name)
-
-
-def quoted(name: str) -> str:
-    """A JSON text in quotes; unseen characters are escaped, letters of all alphabets stay."""
+    """The name itself where it is simple: letters, digits and a few signs, and none of the words around it. Else a JSON text in
+    quotes: unseen characters are escaped, letters of all alphabets stay.
+    """
+    looks_simple = re.fullmatch(r"[^\W\d_](?:[\w /%.\-]*\w)?", name) is not None
+    if looks_simple and _WORDS.isdisjoint(name.casefold().split()) and one_line(name) == name:
+        return name
     text = json.dumps(name, ensure_ascii=False)
     return "".join(json.dumps(letter)[1:-1] if unicodedata.category(letter) in _UNSEEN else letter for letter in text)
 
@@ -45,15 +40,7 @@ def identifiers(names: Iterable[str], taken: Collection[str] = ()) -> list[str]:
         letters = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
         stem = re.sub(r"\W+", "_", letters).strip("_").lower()[:40] or "column"
         stem = f"column_{stem}" if stem[0].isdigit() else stem
-        free = next(word for word in _numbered(stem) if word not in used)
+        free = next(word for word in chain([stem], map(f"{stem}_{{}}".format, count(2))) if word not in used)
         used.add(free)
         found.append(free)
     return found
-
-
-def _numbered(stem: str) -> Iterable[str]:
-    yield stem
-    place = 2
-    while True:
-        yield f"{stem}_{place}"
-        place += 1

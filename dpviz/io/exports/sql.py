@@ -12,15 +12,18 @@ from functools import lru_cache, partial
 from importlib.metadata import version
 from typing import Any
 
-from dpviz.io.exports.conditions import Condition, Row
+from dpviz.errors import NotExported
+from dpviz.io.exports.conditions import Condition, Row, code_numbers, is_code
 from dpviz.io.exports.contract import Exportable, Target
 from dpviz.io.exports.function import End, Function, Split, Step, steps
-from dpviz.io.exports.sql_names import TABLE, Number, cell_of, dates, empty_table, identifier, require_names, text
-from dpviz.table.schema import NumericTarget, Schema
+from dpviz.io.exports.spelling import one_line
+from dpviz.table.dates import DateFeature
+from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
 
+TABLE = "rows_to_predict"
+#: Writes a number so that the engine reads it back as the same one.
+Number = Callable[[float], str]
 _DEEPEST_NEST, _GROUP = 12, 100
-#: Columns behind the prediction.
-_CHANCES = slice(1, None)
 
 
 def _select(given: Exportable, number: Number, *, has_exp: bool) -> str:
@@ -29,11 +32,12 @@ def _select(given: Exportable, number: Number, *, has_exp: bool) -> str:
     `has_exp`: whether every build of the engine has the exponential function, without which scores are no probabilities.
     """
     function = given.function if has_exp or given.function.chances != "odds" else replace(given.function, chances="none")
-    require_names(function)
+    _require_names(function)
     writer = _Writer(function, number)
     head = [*(f"-- {fact}" for fact in given.facts), f"-- Replace {TABLE} by your table. NULL is a missing cell."]
-    head += [f"-- Give the date {identifier(name)} as that number." for name in dates(function.schema)] + [""]
-    return "\n".join([*head, *writer.lines()]) + "\n"
+    dates = [identifier(one_line(item.name)) for item in function.schema.features if isinstance(item, DateFeature)]
+    head += [f"-- Give the date {name} as that number." for name in dates]
+    return "\n".join([*head, "", *writer.lines()]) + "\n"
 
 
 class _Writer:
@@ -46,11 +50,11 @@ class _Writer:
     def lines(self) -> Iterator[str]:
         if self.function.is_one_tree:
             yield "SELECT"
-            names = [] if self.function.chances == "none" else self._chance_names()
-            yield from _joined(self._case(self.function.trees[0], 1, self._answer), "  ", ' AS "prediction"' + "," * bool(names))
+            names = ['"prediction"', *([] if self.function.chances == "none" else self._chance_names())]
             for place, name in enumerate(names):
+                say = partial(self._share, place - 1) if place else self._answer
                 comma = "," if place + 1 < len(names) else ""
-                yield from _joined(self._case(self.function.trees[0], 1, partial(self._share, place)), "  ", f" AS {name}{comma}")
+                yield from _joined(self._case(self.function.trees[0], 1, say), "  ", f" AS {name}{comma}")
             yield f"FROM {TABLE} AS r;"
             return
         named = zip(self._chances(), self._chance_names(), strict=False)
@@ -67,7 +71,7 @@ class _Writer:
         if isinstance(target, NumericTarget):
             low, high = self.number(target.low), self.number(target.high)
             return f"CASE WHEN s.s0 < {low} THEN {low} WHEN s.s0 > {high} THEN {high} ELSE s.s0 END"
-        names = [text(name) for name in target.classes]
+        names = [_text(name) for name in target.classes]
         if function.how == "sign":
             return f"CASE WHEN s.s0 > 0 THEN {names[1]} ELSE {names[0]} END"
         best = (" AND ".join(f"s.s{k} >= s.s{other}" for other in range(k + 1, len(names))) for k in range(len(names) - 1))
@@ -130,37 +134,74 @@ class _Writer:
 
     def _answer(self, end: End) -> str:
         answer = self.function.answer(end)
-        return text(answer) if isinstance(answer, str) else self.number(answer)
+        return _text(answer) if isinstance(answer, str) else self.number(answer)
 
     def _condition(self, asked: Condition) -> str:
         """NULL makes a comparison unknown, and an unknown WHEN is passed over: a missing cell goes right by itself."""
-        column = cell_of(self.function.schema.features[asked.feature], self.number)
+        column = _cell_of(self.function.schema.features[asked.feature], self.number)
         if asked.is_number:
             test = f"{column} {'<=' if asked.with_high else '<'} {self.number(asked.high)}"
         elif asked.among is None:
-            test = f"{column} NOT IN ({', '.join(map(text, asked.but))})" if asked.but else f"{column} IS NOT NULL"
+            test = f"{column} NOT IN ({', '.join(map(_text, asked.but))})" if asked.but else f"{column} IS NOT NULL"
         else:
-            test = f"{column} IN ({', '.join(map(text, asked.among))})" if asked.among else "1 = 0"
+            test = f"{column} IN ({', '.join(map(_text, asked.among))})" if asked.among else "1 = 0"
         return f"({test} OR {column} IS NULL)" if asked.missing else test
 
 
 def _nesting(step: Step) -> int:
     """How many yes sides lie within each other."""
-    deepest = inside = 0
-    stack = [(step, 0)]
-    while stack:
-        step, inside = stack.pop()
-        deepest = max(deepest, inside)
-        if isinstance(step, Split):
-            stack += [(step.yes, inside + 1), (step.no, inside)]
-    return deepest
+    return 0 if isinstance(step, End) else max(_nesting(step.yes) + 1, _nesting(step.no))
 
 
 def _joined(lines: list[str], before: str, after: str) -> list[str]:
-    first, *rest = lines
-    joined = [before + first, *rest]
+    joined = [before + lines[0], *lines[1:]]
     joined[-1] += after
     return joined
+
+
+# --- names, texts and cells
+
+
+def identifier(name: str) -> str:
+    """A quoted name: quotes inside are doubled, so that a column called `x"; DROP TABLE` stays a column."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(value: str) -> str:
+    """A quoted text."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _require_names(function: Function) -> None:
+    """Raise NotExported for column names that SQL cannot hold or tell apart."""
+    folded: dict[str, str] = {}
+    for name in function.schema.feature_names:
+        if "\0" in name:
+            raise NotExported(f"SQL cannot name the column {name!r:.80}.", remedy="Rename the column.")
+        other = folded.setdefault(name.casefold(), name)
+        if other != name:
+            what = f"SQL cannot tell the columns {other!r:.80} and {name!r:.80} apart: their names differ by capitals only."
+            raise NotExported(what, remedy="Rename one of them.")
+
+
+def _cell_of(feature: Feature, number: Number) -> str:
+    """The cell of a column; NULL where it is a declared code of missing cells. A column of numbers holds no other text."""
+    column = f"r.{identifier(feature.name)}"
+    if isinstance(feature, CategoricalFeature):
+        named = (name for name in feature.category_of if is_code(feature, name))
+        codes = [_text(code) for code in dict.fromkeys((*feature.missing_codes, *named))]
+    else:
+        codes = [number(code) for code in code_numbers(feature)]
+    for code in codes:
+        column = f"NULLIF({column}, {code})"
+    return column
+
+
+def _empty_table(schema: Schema, text_kind: str, number_kind: str) -> str:
+    """Creates the empty table."""
+    kinds = [text_kind if isinstance(feature, CategoricalFeature) else number_kind for feature in schema.features]
+    columns = ", ".join(f"{identifier(name)} {kind}" for name, kind in zip(schema.feature_names, kinds, strict=True))
+    return f"CREATE TABLE {TABLE} ({columns})"
 
 
 # --- SQLite
@@ -190,7 +231,7 @@ def quotient(value: float) -> str:
 
 def _run_sqlite(content: str, schema: Schema, rows: Sequence[Row], which: int | slice = 0) -> list[Any]:
     with closing(sqlite3.connect(":memory:")) as base:
-        base.execute(empty_table(schema, "TEXT", "REAL"))
+        base.execute(_empty_table(schema, "TEXT", "REAL"))
         base.executemany(f"INSERT INTO {TABLE} VALUES ({', '.join('?' * schema.n_features)})", rows)
         return [row[which] for row in base.execute(content)]
 
@@ -220,7 +261,7 @@ def _run_duckdb(content: str, schema: Schema, rows: Sequence[Row], which: int | 
         base.execute("SET threads = 1")
         if len(content) > _LONG:
             base.execute("PRAGMA disable_optimizer")
-        base.execute(empty_table(schema, "VARCHAR", "DOUBLE"))
+        base.execute(_empty_table(schema, "VARCHAR", "DOUBLE"))
         for start in range(0, len(rows), 100):
             part = rows[start : start + 100]
             places = ", ".join([f"({', '.join('?' * schema.n_features)})"] * len(part))
@@ -236,7 +277,7 @@ _SQLITE = Target(
     about="One SELECT with CASE. Missing: NULL. Dates: the number that stands for them.",
     write=lambda given: _select(given, _sqlite_number, has_exp=False),
     run=_run_sqlite,
-    run_chances=partial(_run_sqlite, which=_CHANCES),
+    run_chances=partial(_run_sqlite, which=slice(1, None)),
     gives_chances=lambda given: given.function.chances in ("leaf", "votes"),
     ran_in=lambda: f"SQLite {sqlite3.sqlite_version}",
     language="sql",
@@ -249,7 +290,7 @@ _DUCKDB = replace(
     title="SQL for DuckDB",
     write=_write_duckdb,
     run=_run_duckdb,
-    run_chances=partial(_run_duckdb, which=_CHANCES),
+    run_chances=partial(_run_duckdb, which=slice(1, None)),
     gives_chances=lambda given: given.function.chances != "none",
     ran_in=lambda: f"DuckDB {version('duckdb')}",
     needs=("duckdb",),

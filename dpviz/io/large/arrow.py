@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dpviz.errors import TableError
 from dpviz.installation import require_extra
 from dpviz.io.csv import check_names
-from dpviz.io.exports.sql_names import identifier
+from dpviz.io.exports.sql import identifier
 from dpviz.io.large.pieces import Pieces, Reading
 from dpviz.io.limits import MAX_COLUMNS
 from dpviz.io.tables.arrow import flat_columns, table_of_arrow, text_columns
