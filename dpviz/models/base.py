@@ -8,7 +8,8 @@ import numpy as np
 
 from dpviz.errors import NoProbabilities, SchemaError
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericTarget, Schema, Target
+from dpviz.table.strict_json import wrong
 
 
 @runtime_checkable
@@ -71,6 +72,13 @@ class Voting:
         votes = np.maximum(self.votes(data), 0)
         total = votes.sum(axis=1, keepdims=True)
         return np.where(total > 0, votes / np.maximum(total, 1), 1 / votes.shape[1])
+
+
+def classes_of(schema: Schema, where: str) -> tuple[str, ...]:
+    """The classes of a document's schema; raises DocumentError where it has none."""
+    if isinstance(schema.target, NumericTarget):
+        raise wrong("The target is a number and has no classes.", where)
+    return schema.classes
 
 
 def n_scores(schema: Schema) -> int:

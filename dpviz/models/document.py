@@ -18,17 +18,14 @@ from dpviz.accounting.claim import Claim, Disclosure
 from dpviz.accounting.guarantee import NEIGHBOURS, for_unit
 from dpviz.accounting.ledger import Ledger, ledger_entries
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.models.additive import AdditiveModel, additive_body, additive_from
-from dpviz.models.base import Model, n_scores
+from dpviz.models.additive import AdditiveModel, LinearModel, additive_body, additive_from, linear_body, linear_from
+from dpviz.models.base import Model, classes_of
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.constant import Constant
-from dpviz.models.forest import Forest
 from dpviz.models.hashed_forest import HashedForest
-from dpviz.models.linear import LinearModel
-from dpviz.models.number_nodes import read_halves, read_number, write_halves, write_number
 from dpviz.models.packed_forest import PackedForest
 from dpviz.models.packed_text import boosted_body, boosted_from, packed_body, packed_from, refuse_hashed
-from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule, Tree
+from dpviz.models.tree import Branch, Forest, Halves, Leaf, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
 from dpviz.table.schema_json import schema_from_dict
 from dpviz.table.strict_json import parse_json, read, read_entry, read_kind, require_format, without_infinity, wrong
@@ -112,18 +109,15 @@ def model_from_json(text: str | bytes) -> Model:
     return reader(document, schema_from_dict(read_entry(dict, document, "schema"), path="schema"))
 
 
-def _write_tree(tree: Tree) -> dict[str, Any]:
-    return {"root": _write_node(tree.schema, tree.root)}
-
-
 def _write_node(schema: Schema, node: Node) -> dict[str, Any]:
     if isinstance(node, NumberLeaf):
-        return write_number(node)
+        return {"value": node.value, **({} if node.interval is None else {"interval": list(node.interval)})}
     if isinstance(node, Leaf):
         return write_leaf(schema, node)
+    halves = node.halves and {"median": node.halves.median, "low_half": "left" if node.halves.low_left else "right"}
     return {
         **_write_rule(schema, node.rule),
-        **write_halves(node.halves),
+        **(halves or {}),
         "left": _write_node(schema, node.left),
         "right": _write_node(schema, node.right),
     }
@@ -159,16 +153,8 @@ def missing_and_unknown(schema: Schema, rule: Rule) -> tuple[str, str]:
     return side[feature.missing_as in left], side[feature.unknown_as in left]
 
 
-def _read_tree(document: dict[str, Any], schema: Schema) -> Tree:
-    return Tree(schema, _read_node(read_entry(dict, document, "root"), schema, "root"))
-
-
-def _write_forest(forest: Forest) -> dict[str, Any]:
-    return {"roots": [_write_node(forest.schema, tree.root) for tree in forest.trees]}
-
-
 def _read_forest(document: dict[str, Any], schema: Schema) -> Forest:
-    _classes(schema, "roots")
+    classes_of(schema, "roots")
     roots = enumerate(read_entry(list, document, "roots"))
     return Forest(schema, tuple(Tree(schema, _read_node(root, schema, f"roots[{place}]")) for place, root in roots))
 
@@ -177,19 +163,19 @@ def _read_node(item: Any, schema: Schema, where: str, depth: int = 0) -> Node:
     if depth > _DEEPEST:
         raise wrong(f"The tree is deeper than {_DEEPEST} levels.", where)
     if "value" in read(dict, item, where):
-        return read_number(item, schema, where)
+        return _read_number(item, schema, where)
     if "leaf" in item:
         return read_leaf(item, schema, where)
     rule = _read_rule(item, schema, where)
     left, right = (
         _read_node(read_entry(dict, item, side, where), schema, f"{where}.{side}", depth + 1) for side in ("left", "right")
     )
-    return Branch(rule, left, right, read_halves(item, schema, where))
+    return Branch(rule, left, right, _read_halves(item, schema, where))
 
 
 def read_leaf(item: dict[str, Any], schema: Schema, where: str) -> Leaf:
     """What `write_leaf` wrote; `where` is its path. Raises DocumentError."""
-    label = _read_class(item, "leaf", schema, where)
+    label = _read_class(item, schema, where)
     counts = _per_class(tuple[int, ...], item, "counts", schema, where)
     shares = _per_class(tuple[float, ...], item, "shares", schema, where)
     if shares is not None and not (min(shares) >= 0 and math.isclose(math.fsum(shares), 1, abs_tol=1e-9)):
@@ -207,16 +193,10 @@ def _per_class(kind: type[T], item: dict[str, Any], key: str, schema: Schema, wh
     return found
 
 
-def _read_class(item: dict[str, Any], key: str, schema: Schema, where: str = "") -> int:
-    """The code of a class."""
-    path = f"{where}.{key}"
-    return _index(read_entry(str, item, key, where), _classes(schema, path), path)
-
-
-def _classes(schema: Schema, where: str) -> tuple[str, ...]:
-    if isinstance(schema.target, NumericTarget):
-        raise wrong("The target is a number and has no classes.", where)
-    return schema.classes
+def _read_class(item: dict[str, Any], schema: Schema, where: str = "") -> int:
+    """The code of a leaf's class."""
+    path = f"{where}.leaf"
+    return _index(read_entry(str, item, "leaf", where), classes_of(schema, path), path)
 
 
 def _read_rule(item: dict[str, Any], schema: Schema, where: str) -> Rule:
@@ -237,55 +217,42 @@ def _index(name: str, names: tuple[str, ...], where: str) -> int:
     return names.index(name)
 
 
-def _write_constant(model: Constant) -> dict[str, Any]:
-    return {"leaf": model.schema.classes[model.label]}
+def _read_number(item: dict[str, Any], schema: Schema, where: str) -> NumberLeaf:
+    if not isinstance(schema.target, NumericTarget):
+        raise wrong("This leaf must predict a class: the target is not a number.", where)
+    value = read_entry(float, item, "value", where)
+    if "interval" not in item:
+        return NumberLeaf(value)
+    low, high = read_entry(tuple[float, float], item, "interval", where)
+    if low > high:
+        raise wrong("The ends of the interval must be in order.", f"{where}.interval")
+    return NumberLeaf(value, (low, high))
 
 
-def _read_constant(document: dict[str, Any], schema: Schema) -> Constant:
-    return Constant(schema, _read_class(document, "leaf", schema))
-
-
-def _write_linear(model: LinearModel) -> dict[str, Any]:
-    scored = model.schema.classes[-len(model.offsets) :]
-    rows = zip(scored, model.offsets, model.weights, strict=True)
-    return {
-        "inputs": "every feature scaled to 0 .. 1: place in its declared range, or in its declared list of categories",
-        "scores": [
-            {"class": name, "offset": offset, "weights": dict(zip(model.schema.feature_names, weights, strict=True))}
-            for name, offset, weights in rows
-        ],
-    }
-
-
-def _read_linear(document: dict[str, Any], schema: Schema) -> LinearModel:
-    items = read_entry(tuple[dict[str, Any], ...], document, "scores")
-    scored = _classes(schema, "scores")[-n_scores(schema) :]
-    if tuple(item.get("class") for item in items) != scored:
-        raise wrong(f"One score per class is needed, in this order: {', '.join(map(repr, scored))[:160]}.", "scores")
-    offsets = tuple(read_entry(float, item, "offset", f"scores[{k}]") for k, item in enumerate(items))
-    return LinearModel(schema, tuple(_read_weights(item, schema, f"scores[{k}]") for k, item in enumerate(items)), offsets)
-
-
-def _read_weights(item: dict[str, Any], schema: Schema, where: str) -> tuple[float, ...]:
-    weights = read_entry(dict, item, "weights", where)
-    return tuple(read_entry(float, weights, name, f"{where}.weights") for name in schema.feature_names)
+def _read_halves(item: dict[str, Any], schema: Schema, where: str) -> Halves | None:
+    if "median" not in item or not isinstance(schema.target, NumericTarget):
+        return None
+    side = read_entry(str, item, "low_half", where)
+    if side not in ("left", "right"):
+        raise wrong("This must be 'left' or 'right'.", f"{where}.low_half")
+    return Halves(read_entry(float, item, "median", where), side == "left")
 
 
 _WRITERS: dict[str, Callable[[Any], dict[str, Any]]] = {
-    Tree.kind: _write_tree,
-    Forest.kind: _write_forest,
-    Constant.kind: _write_constant,
-    LinearModel.kind: _write_linear,
+    Tree.kind: lambda tree: {"root": _write_node(tree.schema, tree.root)},
+    Forest.kind: lambda forest: {"roots": [_write_node(forest.schema, tree.root) for tree in forest.trees]},
+    Constant.kind: lambda model: {"leaf": model.schema.classes[model.label]},
+    LinearModel.kind: linear_body,
     AdditiveModel.kind: additive_body,
     PackedForest.kind: packed_body,
     HashedForest.kind: refuse_hashed,
     BoostedTrees.kind: boosted_body,
 }
 _READERS: dict[str, Callable[[dict[str, Any], Schema], Model]] = {
-    Tree.kind: _read_tree,
+    Tree.kind: lambda document, schema: Tree(schema, _read_node(read_entry(dict, document, "root"), schema, "root")),
     Forest.kind: _read_forest,
-    Constant.kind: _read_constant,
-    LinearModel.kind: _read_linear,
+    Constant.kind: lambda document, schema: Constant(schema, _read_class(document, schema)),
+    LinearModel.kind: linear_from,
     AdditiveModel.kind: additive_from,
     PackedForest.kind: packed_from,
     BoostedTrees.kind: boosted_from,

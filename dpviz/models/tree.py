@@ -1,8 +1,8 @@
-"""A decision tree: leaves, branches, and the rules that choose a branch. Training types are elsewhere."""
+"""A decision tree: leaves, branches and the rules that choose a branch; many that vote. Training types are elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
@@ -10,7 +10,7 @@ from itertools import count
 import numpy as np
 
 from dpviz.errors import NoProbabilities, ParameterError
-from dpviz.models.base import require_same_columns
+from dpviz.models.base import Voting, require_same_columns
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 
@@ -172,8 +172,8 @@ class Tree:
 
     def leaf_of_rows(self, data: EncodedDataset, rows: np.ndarray | None = None) -> np.ndarray:
         """The leaf that each row (or each row at the positions `rows`) reaches, int64, numbered from left to right. Private."""
-        found = np.empty(data.n_rows, dtype=np.int64)
-        _fill(_numbered(self.root, count()), data.columns, rows, found)
+        found, numbers = np.empty(data.n_rows, dtype=np.int64), count()
+        _fill(_with_leaves(self.root, lambda _: NumberLeaf(next(numbers))), data.columns, rows, found)
         return found if rows is None else found[rows]
 
     def relabelled(self, costs: Sequence[Sequence[float]]) -> Tree:
@@ -184,15 +184,47 @@ class Tree:
         table, n_classes = np.array(costs, dtype=np.float64), len(self.schema.classes)
         if table.shape != (n_classes, n_classes) or not np.isfinite(table).all():
             raise ParameterError("relabelled", "costs", costs, f"{n_classes} rows of {n_classes} finite numbers")
-        return Tree(self.schema, _relabelled(self.root, table))
+
+        def relabelled(leaf: End) -> Leaf:
+            if not isinstance(leaf, Leaf) or leaf.shares is None:
+                raise NoProbabilities(self.kind)
+            return Leaf(int((np.array(leaf.shares) @ table).argmin()), leaf.counts, leaf.shares)
+
+        return Tree(self.schema, _with_leaves(self.root, relabelled))
 
     def labels_only(self) -> Tree:
         """The same labels at the same places, without counts and shares."""
-        return Tree(self.schema, _only_labels(self.root))
+        return Tree(self.schema, _with_leaves(self.root, lambda leaf: Leaf(leaf.label) if isinstance(leaf, Leaf) else leaf))
 
     def merged(self) -> Tree:
         """The same function without branches whose two sides predict the same. Post-processing: costs nothing."""
         return Tree(self.schema, _merge(self.root))
+
+
+@dataclass(frozen=True)
+class Forest(Voting):
+    """Trees over the columns of one schema; each has one vote. Without trees every class has none."""
+
+    schema: Schema
+    trees: tuple[Tree, ...]
+
+    kind = "forest"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "trees", tuple(self.trees))
+        for tree in self.trees:
+            if tree.schema is not self.schema:
+                require_same_columns(self.schema, tree.schema)
+
+    def votes(self, data: EncodedDataset) -> np.ndarray:
+        """Trees that choose each class: int64 of shape (n_rows, n_classes). Raises SchemaError for other columns."""
+        require_same_columns(self.schema, data.schema)
+        n_classes = len(self.schema.classes)
+        counts = np.zeros(data.n_rows * n_classes, dtype=np.int64)
+        places = np.arange(data.n_rows) * n_classes
+        for tree in self.trees:
+            counts[places + tree.predict(data)] += 1
+        return counts.reshape(data.n_rows, n_classes)
 
 
 def _fill(node: Node, columns: tuple[np.ndarray, ...], rows: np.ndarray | None, found: np.ndarray) -> None:
@@ -200,35 +232,16 @@ def _fill(node: Node, columns: tuple[np.ndarray, ...], rows: np.ndarray | None, 
         found[slice(None) if rows is None else rows] = said_by(node)
         return
     column = columns[node.rule.feature]
-    if rows is None:
-        left = node.rule.goes_left(column)
-        _fill(node.left, columns, np.flatnonzero(left), found)
-        _fill(node.right, columns, np.flatnonzero(~left), found)
-        return
-    left = node.rule.goes_left(column[rows])
-    _fill(node.left, columns, rows[left], found)
-    _fill(node.right, columns, rows[~left], found)
+    left = node.rule.goes_left(column if rows is None else column[rows])
+    for child, is_there in ((node.left, left), (node.right, ~left)):
+        _fill(child, columns, np.flatnonzero(is_there) if rows is None else rows[is_there], found)
 
 
-def _numbered(node: Node, numbers: Iterator[int]) -> Node:
-    """The same tree whose leaves predict their own number, from left to right."""
+def _with_leaves(node: Node, new: Callable[[End], End]) -> Node:
+    """The same rules with `new(leaf)` in place of every leaf, from left to right."""
     if not isinstance(node, Branch):
-        return NumberLeaf(next(numbers))
-    return Branch(node.rule, _numbered(node.left, numbers), _numbered(node.right, numbers))
-
-
-def _relabelled(node: Node, costs: np.ndarray) -> Node:
-    if isinstance(node, Branch):
-        return Branch(node.rule, _relabelled(node.left, costs), _relabelled(node.right, costs))
-    if not isinstance(node, Leaf) or node.shares is None:
-        raise NoProbabilities(Tree.kind)
-    return Leaf(int((np.array(node.shares) @ costs).argmin()), node.counts, node.shares)
-
-
-def _only_labels(node: Node) -> Node:
-    if isinstance(node, Branch):
-        return Branch(node.rule, _only_labels(node.left), _only_labels(node.right))
-    return Leaf(node.label) if isinstance(node, Leaf) else node
+        return new(node)
+    return Branch(node.rule, _with_leaves(node.left, new), _with_leaves(node.right, new))
 
 
 def _merge(node: Node) -> Node:

@@ -11,9 +11,8 @@ from dpviz.figures.publish.exports import export_as, targets
 from dpviz.io.exports.contract import Exportable
 from dpviz.models.additive import AdditiveModel
 from dpviz.models.document import model_body, model_from_json
-from dpviz.models.forest import Forest
 from dpviz.models.packed_forest import LEAF, PackedForest, PackedTrees
-from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, SubsetRule, ThresholdRule, Tree
+from dpviz.models.tree import Branch, Forest, Leaf, Node, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
 COLOURS = ("red", "green", "blue", "or missing", "none of them")

@@ -17,8 +17,7 @@ from dpviz.io.exports.golden import golden_rows, predictions
 from dpviz.io.exports.sql import TABLE, identifier, quotient
 from dpviz.learners import get_learner
 from dpviz.models.document import model_body
-from dpviz.models.forest import Forest
-from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
+from dpviz.models.tree import Branch, Forest, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.encode import encode
 from dpviz.table.raw import RawColumn, RawTable
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema

@@ -9,8 +9,7 @@ import pytest
 
 import dpviz
 from dpviz.errors import DocumentError, SchemaError
-from dpviz.models.forest import Forest
-from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
+from dpviz.models.tree import Branch, Forest, Leaf, ThresholdRule, Tree
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 from tests.contract.tables import schema_of, table

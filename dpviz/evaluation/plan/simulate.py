@@ -12,7 +12,7 @@ import numpy as np
 
 from dpviz.errors import DpvizError, ParameterError, SchemaError
 from dpviz.evaluation.checks import require_classes
-from dpviz.models.linear import height
+from dpviz.models.additive import height
 from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.randomness import generator, seed_from
 from dpviz.table.dataset import EncodedDataset

@@ -21,7 +21,7 @@ import numpy as np
 
 from dpviz.evaluation.intervals import clopper_pearson
 from dpviz.evaluation.robustness.draws import Draws
-from dpviz.models.forest import Forest
+from dpviz.models.tree import Forest
 from dpviz.table.dataset import EncodedDataset
 
 #: Order statistics of a band, fixed before anything is drawn.

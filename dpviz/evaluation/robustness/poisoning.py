@@ -23,7 +23,7 @@ from dpviz.evaluation.checks import require_between_0_and_1
 from dpviz.evaluation.robustness.certificates import Bounds, Certificate, VoteCertificate, most_rows
 from dpviz.evaluation.robustness.draws import Draws, draw
 from dpviz.learners import get_learner
-from dpviz.models.forest import Forest
+from dpviz.models.tree import Forest
 from dpviz.progress import Progress, Stop, part_of
 from dpviz.table.dataset import EncodedDataset
 

@@ -12,9 +12,8 @@ from dpviz.io.exports.function import Decision, End, Function, Probabilities, Sp
 from dpviz.models.additive import AdditiveModel
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.constant import Constant
-from dpviz.models.forest import Forest
 from dpviz.models.packed_forest import OfPackedTrees, PackedForest, PackedTrees
-from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, SubsetRule, Tree, said_by
+from dpviz.models.tree import Branch, Forest, Leaf, Node, NumberLeaf, SubsetRule, Tree, said_by
 from dpviz.table.schema import NumericFeature, NumericTarget, Schema
 
 #: Longer paths overflow the stack of one target or another.

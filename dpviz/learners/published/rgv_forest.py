@@ -25,8 +25,7 @@ from dpviz.accounting.claim import Claim
 from dpviz.accounting.events import Event, Sequential
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
-from dpviz.models.forest import Forest
-from dpviz.models.tree import Tree
+from dpviz.models.tree import Forest, Tree
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.selection import ExponentialMechanism
 from dpviz.privacy.sensitivity import Sensitivity

@@ -18,8 +18,7 @@ import numpy as np
 from dpviz.accounting.events import NonPrivate
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.learners.references import cart
-from dpviz.models.forest import Forest
-from dpviz.models.tree import Leaf, Tree
+from dpviz.models.tree import Forest, Leaf, Tree
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.contract import FitOutput

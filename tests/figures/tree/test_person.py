@@ -3,8 +3,7 @@
 import pytest
 
 from dpviz.figures.tree.person import answer_sentence, leaf_reached
-from dpviz.models.forest import Forest
-from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
+from dpviz.models.tree import Branch, Forest, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
 FEATURES = (NumericFeature("age", 18, 90, whole=True), CategoricalFeature("ward", ("north", "south")))

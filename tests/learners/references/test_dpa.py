@@ -11,7 +11,7 @@ import dpviz
 from dpviz.errors import ParameterError
 from dpviz.evaluation.robustness.certificates import certified_rows
 from dpviz.learners.references.dpa import parts
-from dpviz.models.forest import Forest
+from dpviz.models.tree import Forest
 from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
 from tests.contract.tables import reordered, schema_of, table
