@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -71,20 +71,19 @@ class Session:
     schema: Schema
     choices: Choices | None = None
     models: tuple[str, ...] = ()  #: `dpviz-tree/1` documents
-    curves: tuple[Curves, ...] = field(default=())
     #: person, rows_per_person: the column that says whose row it is, and the rows kept of each.
     person: str | None = None
     rows_per_person: int | None = None
     #: The table being declared, as its page needs it to show it again, as plain JSON: declarations, never rows.
     draft: Mapping[str, Any] | None = None
+    curves: tuple[Curves, ...] = ()
 
     def shareable(self) -> Session:
         """What may be written: of private rows the schema and the settings alone."""
         if self.role is not DataRole.PRIVATE:
             return self
-        asked = self.choices
-        kept = None if asked is None else Choices(asked.learner, asked.settings, asked.params, None)
-        return replace(self, title="", sample=None, choices=kept, models=(), curves=())
+        choices = self.choices and replace(self.choices, draw=None)
+        return replace(self, title="", sample=None, choices=choices, models=(), curves=())
 
 
 def session_to_json(session: Session) -> str:
@@ -93,15 +92,10 @@ def session_to_json(session: Session) -> str:
     document = {
         "format": FORMAT,
         "versions": {"dpviz": VERSION},
-        "role": str(session.role),
-        "title": session.title,
-        "sample": session.sample,
+        **vars(session),
         "schema": session.schema.to_dict(),
         "choices": session.choices and vars(session.choices),
         "models": [json.loads(text) for text in session.models],
-        "person": session.person,
-        "rows_per_person": session.rows_per_person,
-        "draft": session.draft,
         "curves": [{"about": c.about, "columns": c.columns, "rows": _without_nan(c.rows)} for c in session.curves],
     }
     return json.dumps(without_infinity(document), ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
@@ -133,19 +127,12 @@ def session_from_json(text: str | bytes) -> Session:
         found = read(_Document, document)
     except UnknownName as error:
         raise DocumentError(error.what, where="choices", remedy=error.remedy) from error
-    session = Session(
-        found.role,
-        found.title,
-        found.sample,
-        schema_from_dict(found.schema, path="schema"),
-        found.choices,
-        tuple(_model(model, f"models[{place}]") for place, model in enumerate(found.models)),
-        tuple(_curves(curves, f"curves[{place}]") for place, curves in enumerate(found.curves)),
-        found.person,
-        found.rows_per_person,
-        found.draft,
-    )
-    return session.shareable()
+    told = {
+        "schema": schema_from_dict(found.schema, path="schema"),
+        "models": tuple(_model(model, f"models[{place}]") for place, model in enumerate(found.models)),
+        "curves": tuple(_curves(curves, f"curves[{place}]") for place, curves in enumerate(found.curves)),
+    }
+    return Session(**vars(found) | told).shareable()
 
 
 def _model(document: dict[str, Any], path: str) -> str:

@@ -5,7 +5,7 @@ A cell becomes a number by its text and this rule alone; what is no date of the 
 
 import datetime as dt
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,6 +16,11 @@ from dpviz.table.schema import NumericFeature
 
 #: What a date may become, and in which range it always is.
 PARTS: dict[str, tuple[float, float] | None] = {"year": (1, 9999), "month": (1, 12), "weekday": (1, 7), "days": None}
+_NUMBER_OF: dict[str, Callable[[dt.date], int]] = {
+    "year": lambda day: day.year,
+    "month": lambda day: day.month,
+    "weekday": dt.date.isoweekday,
+}
 #: How dates may be written: which of year, month and day comes first, second, third.
 ORDERS = ("ymd", "dmy", "mdy")
 _WRITTEN = re.compile(r"(\d{1,4})[-./](\d{1,2})[-./](\d{1,4})(?:[T ].*)?", re.DOTALL | re.ASCII)
@@ -48,9 +53,9 @@ class DateFeature(NumericFeature):
     def numbers(self, texts: Sequence[str]) -> np.ndarray:
         """Each text as float64; NaN where it is no date."""
         start = dt.date.fromisoformat(self.since).toordinal()
-        return np.array(
-            [np.nan if (day := _date(text, self.order)) is None else self._number(day, start) for text in texts], float
-        )
+        number_of = _NUMBER_OF.get(self.part, lambda day: day.toordinal() - start)
+        days = (_date(text, self.order) for text in texts)
+        return np.array([np.nan if day is None else number_of(day) for day in days], float)
 
     @property
     def meaning(self) -> str:
@@ -74,17 +79,6 @@ class DateFeature(NumericFeature):
             return None
         parts = {"y": f"{day.year:04d}", "m": f"{day.month:02d}", "d": f"{day.day:02d}"}
         return "-".join(parts[letter] for letter in self.order)
-
-    def _number(self, day: dt.date, start: int) -> int:
-        match self.part:
-            case "year":
-                return day.year
-            case "month":
-                return day.month
-            case "weekday":
-                return day.isoweekday()
-            case _:
-                return day.toordinal() - start
 
 
 def _date(text: str, order: str) -> dt.date | None:

@@ -1,8 +1,7 @@
 """Rows encoded by a schema, each by itself: what happens to one row never depends on another.
 
-Numbers are encoded cell by cell (`_Cells`); of categories each distinct text is translated once and every cell looked up
-(`_Lookup`). Values out of range, unknown categories and missing cells follow the schema's public rules and are counted for
-the owner; they never raise.
+Numbers are encoded cell by cell; of categories each distinct text is translated once and every cell looked up. Values out of
+range, unknown categories and missing cells follow the schema's public rules and are counted for the owner; they never raise.
 """
 
 from collections.abc import Sequence
@@ -28,7 +27,7 @@ Groups = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """What becomes of each cell of a column of numbers."""
+    """What becomes of each cell of a column."""
 
     name: str
     #: Shape (n_rows,). Encoded value.
@@ -36,8 +35,7 @@ class _Cells:
     #: missing, unusable: shape (n_rows,), bool, or None where no cell is. Which cells are missing; which drop their row.
     missing: np.ndarray
     unusable: np.ndarray | None
-    #: Arrays of shape (n_rows,), bool. By report field: which cells are changed by encoding; no entry where none
-    #: is.
+    #: By report field, bool of shape (n_rows,): which cells are changed by encoding; no entry where none is.
     changed: dict[str, np.ndarray]
 
     def drop(self, kept: np.ndarray) -> tuple[int, int]:
@@ -54,36 +52,6 @@ class _Cells:
         values = self.values if kept is None else self.values[kept]
         changed = {kind: flags if kept is None else flags[kept] for kind, flags in self.changed.items()}
         return values, {kind: int(np.count_nonzero(flags)) for kind, flags in changed.items()}, list(changed.values())
-
-
-@dataclass(frozen=True, eq=False)
-class _Lookup:
-    """What becomes of each distinct text of a column of categories; the last entry, index -1, stands for a missing cell."""
-
-    name: str
-    #: Shape (n_rows,), signed integers. Text of each row; -1 for missing.
-    codes: np.ndarray
-    #: Shape (n_texts + 1,). Encoded value.
-    values: np.ndarray
-    #: Shape (n_texts + 1,), bool. False: the row is dropped.
-    usable: np.ndarray
-    #: Arrays of shape (n_texts + 1,), bool. By report field: which texts are changed by encoding.
-    changed: dict[str, np.ndarray]
-
-    def drop(self, kept: np.ndarray) -> tuple[int, int]:
-        """Take unusable rows out of `kept` (in place); (missing, unknown) rows that this column drops."""
-        if self.usable[:-1].all() and (self.usable[-1] or not (self.codes < 0).any()):
-            return 0, 0
-        dropped = kept & ~self.usable[self.codes]
-        kept &= ~dropped
-        missing = int((self.codes[dropped] < 0).sum())
-        return missing, int(dropped.sum()) - missing
-
-    def of_rows(self, kept: np.ndarray | None) -> tuple[np.ndarray, dict[str, int], list[np.ndarray]]:
-        """(encoded values of the kept rows; all if None, changed cells by report field, which of them are changed)."""
-        codes = self.codes if kept is None else self.codes[kept]
-        changed = {kind: flags[codes] for kind, flags in self.changed.items() if flags.any()}
-        return self.values[codes], {kind: int(np.count_nonzero(flags)) for kind, flags in changed.items()}, list(changed.values())
 
 
 def encode(table: RawTable, schema: Schema, *, person: str | None = None, rows_per_person: int | None = None) -> EncodedDataset:
@@ -124,7 +92,7 @@ def encode_bins(table: RawTable, schema: Schema, candidates: Sequence[FeatureCan
 def _data_set(
     table: RawTable,
     schema: Schema,
-    columns: list[_Cells | _Lookup],
+    columns: list[_Cells],
     person: str | None = None,
     rows_per_person: int | None = None,
 ) -> EncodedDataset:
@@ -142,7 +110,7 @@ def _data_set(
     return data.of_persons(chosen_rows(persons[kept], rows_per_person), rows_per_person)
 
 
-def encoded_columns(columns: list[_Cells | _Lookup], kept: np.ndarray) -> tuple[list[np.ndarray], Changes, int]:
+def encoded_columns(columns: list[_Cells], kept: np.ndarray) -> tuple[list[np.ndarray], Changes, int]:
     """(encoded columns, changed cells by column, rows without a changed cell). Takes the columns off the list, to free them."""
     rows = None if kept.all() else kept
     encoded, changes, touched = [], [], np.zeros(int(kept.sum()), dtype=bool)
@@ -157,11 +125,11 @@ def encoded_columns(columns: list[_Cells | _Lookup], kept: np.ndarray) -> tuple[
 
 def all_prepared(
     table: RawTable, declared: Sequence[Feature | Target], candidates: Sequence[FeatureCandidates] = ()
-) -> list[_Cells | _Lookup]:
+) -> list[_Cells]:
     """Each column by itself; in a large table two at a time, as arrays leave the interpreter free (not long enough for bins)."""
     columns = [_column(table, one.name) for one in declared]
 
-    def prepared(column: RawColumn, declared: Feature | Target, candidates: FeatureCandidates | None) -> _Cells | _Lookup:
+    def prepared(column: RawColumn, declared: Feature | Target, candidates: FeatureCandidates | None) -> _Cells:
         if candidates is None:
             return _prepared(column, declared)
         is_plain = type(declared) is NumericFeature and not declared.whole and not declared.missing_codes
@@ -185,7 +153,7 @@ def _column(table: RawTable, name: str) -> RawColumn:
     raise SchemaError(f"{table.source} has no column {name!r} among its {len(table.names):,}.", field=name, remedy=remedy)
 
 
-def _prepared(column: RawColumn, declared: Feature | Target) -> _Cells | _Lookup:
+def _prepared(column: RawColumn, declared: Feature | Target) -> _Cells:
     if isinstance(declared, ClassTarget):
         return _categories(column, declared.classes, declared.groups, None, None)
     if isinstance(declared, CategoricalFeature):
@@ -256,8 +224,8 @@ def _whole_dtype(low: float, high: float) -> np.dtype:
 
 def _categories(
     column: RawColumn, labels: tuple[str, ...], groups: Groups, missing_as: str | None, unknown_as: str | None
-) -> _Lookup:
-    """Category codes; -1, not usable, where there is none."""
+) -> _Cells:
+    """Category codes; what has none is not usable."""
     if len(labels) > _MOST_CATEGORIES:
         what = f"There are {len(labels):,} categories; at most {_MOST_CATEGORIES:,} can be encoded."
         raise SchemaError(what, field=column.name, remedy="Leave the column out, or group its categories.")
@@ -266,12 +234,13 @@ def _categories(
     codes = np.append(found, -1 if missing_as is None else labels.index(missing_as))
     if unknown_as is not None:
         codes[unknown] = labels.index(unknown_as)
-    usable = codes >= 0
-    missing = np.zeros(len(codes), dtype=bool)
-    missing[-1] = usable[-1]
+    usable, places, missing = codes >= 0, column.codes, column.is_missing
+    mapped = {"unknown_mapped": unknown & usable, "missing_mapped": np.append(np.zeros(len(found), dtype=bool), usable[-1])}
+    changed = {kind: flags[places] for kind, flags in mapped.items() if flags.any()}
+    is_used = usable[:-1].all() and (usable[-1] or not missing.any())
     dtype = np.uint8 if len(labels) <= 256 else np.uint16
-    changed = {"unknown_mapped": unknown & usable, "missing_mapped": missing}
-    return _Lookup(column.name, column.codes, np.maximum(codes, 0).astype(dtype), usable, changed)
+    values = np.maximum(codes, 0).astype(dtype)[places]
+    return _Cells(column.name, values, missing, None if is_used else ~usable[places], changed)
 
 
 def _match(column: RawColumn, labels: tuple[str, ...], groups: Groups = ()) -> np.ndarray:

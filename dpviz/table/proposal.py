@@ -119,7 +119,8 @@ def _target(column: RawColumn, task: Task | None) -> Target:
         return _numeric_target(column)
     if distinct > MAX_CLASSES:
         what = f"The target has {distinct:,} different values; at most {MAX_CLASSES} classes can be learned."
-        raise SchemaError(what, field=column.name, remedy=_instead_of_classes(column))
+        instead = "propose it as a number" if column.is_numeric else "a numeric column"
+        raise SchemaError(what, field=column.name, remedy=f"Choose another target, or {instead}.")
     return ClassTarget(column.name, _labels(column), read_from_data=("classes",))
 
 
@@ -130,12 +131,6 @@ def _numeric_target(column: RawColumn) -> NumericTarget:
         raise SchemaError(what, field=column.name, remedy="Choose another target, propose classes, or correct the file.")
     values = column.text_numbers
     return NumericTarget(column.name, float(values.min()), float(values.max()), read_from_data=("kind", "low", "high"))
-
-
-def _instead_of_classes(column: RawColumn) -> str:
-    if column.is_numeric:
-        return "Choose another target, or propose it as a number."
-    return "Choose another target, or a numeric column."
 
 
 def _labels(column: RawColumn) -> tuple[str, ...]:

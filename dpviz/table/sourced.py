@@ -24,10 +24,6 @@ class Sourced:
     name: str
     read_from_data: tuple[str, ...]
 
-    def provenance(self, field: str) -> Provenance:
-        """Declared, or read from data."""
-        return Provenance.READ if field in self.read_from_data else Provenance.DECLARED
-
     def declare(self, **values: Any) -> Any:
         """A copy in which these fields are declared; the kind of the column counts as declared too."""
         known = {field.name for field in fields(self) if field.name not in ("name", "read_from_data")}  # type: ignore[arg-type]

@@ -25,7 +25,7 @@ CURVES = Curves(
 
 def session(role: DataRole = DataRole.SIMULATED) -> Session:
     model = exportable("pf-tree", schema_with_stand_ins()).text
-    return Session(role, "Loans", "loans", schema_with_stand_ins(), CHOICES, (model,), (CURVES,))
+    return Session(role, "Loans", "loans", schema_with_stand_ins(), CHOICES, (model,), curves=(CURVES,))
 
 
 @pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PUBLIC])

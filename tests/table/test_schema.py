@@ -18,7 +18,6 @@ from dpviz.table.schema import (
     ClassTarget,
     NumericFeature,
     NumericTarget,
-    Provenance,
     Schema,
 )
 from dpviz.table.schema_json import schema_from_dict, schema_from_json
@@ -30,11 +29,6 @@ SCHEMA = Schema((AGE, JOB), ClassTarget("income", ("low", "high"), ("classes",))
 
 
 # Values
-
-
-def test_provenance_is_declared_unless_marked():
-    assert AGE.provenance("low") is Provenance.READ
-    assert JOB.provenance("categories") is Provenance.DECLARED
 
 
 def test_declaring_a_field_takes_its_mark_and_the_kind_away():

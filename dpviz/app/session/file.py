@@ -39,10 +39,10 @@ def session_now() -> Session:
         now.schema,
         choices,
         _models(trained),
-        kept_curves(now),
         now.person,
         now.data.rows_per_person,
         None if kept is None else draft_to_dict(kept),
+        kept_curves(now),
     )
     return whole.shareable()
 

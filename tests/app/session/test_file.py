@@ -38,7 +38,7 @@ def saved(**changes) -> str:
     _, schema = load_sample("clinic")
     choices = Choices("privatree", {"epsilon": 0.3, "max_depth": 3, "depth": 3}, {"bins": 7}, 12)
     model = exportable("pf-tree", schema_with_stand_ins()).text
-    whole = Session(DataRole.SIMULATED, "Clinic", "clinic", schema, choices, (model,), (Curves(ABOUT, COLUMNS, (ROW,)),))
+    whole = Session(DataRole.SIMULATED, "Clinic", "clinic", schema, choices, (model,), curves=(Curves(ABOUT, COLUMNS, (ROW,)),))
     return session_to_json(replace(whole, **changes))
 
 
