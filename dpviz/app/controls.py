@@ -114,17 +114,14 @@ def _ask_epsilon() -> float:
     with above:
         at = EPSILONS.index(nearest_step(epsilon))
         epsilon_slider(epsilon, EPSILONS, at, key=_SLIDER, on_epsilon=partial(take_epsilon, _SLIDER))
-    st.caption(f"Where ε = {number_text(epsilon)} holds: {_lower_first(odds_text(PrivacyLoss(epsilon)))}")
+    odds = odds_text(PrivacyLoss(epsilon))
+    st.caption(f"Where ε = {number_text(epsilon)} holds: {odds[:1].lower()}{odds[1:]}")
     return _noted("epsilon", epsilon)
 
 
 def nearest_step(epsilon: float) -> float:
     """The slider's step closest to `epsilon` on a log scale."""
     return min(EPSILONS, key=lambda step: abs(math.log(step / epsilon)))
-
-
-def _lower_first(text: str) -> str:
-    return text[:1].lower() + text[1:]
 
 
 def _ask_params(learner: str, depth: str) -> dict[str, Any]:

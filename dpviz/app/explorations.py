@@ -46,11 +46,8 @@ def rows_to_explore() -> Loaded:
 
 def _ask(now: Loaded) -> None:
     st.info(prose("private", "simulated"), icon=":material/science:")
-    st.button("Explore the private rows instead", icon=":material/lock_open:", on_click=_agree, args=(now.data.identity,))
-
-
-def _agree(identity: str) -> None:
-    st.session_state[AGREED] = identity
+    agreed = {"on_click": st.session_state.update, "args": ({AGREED: now.data.identity},)}
+    st.button("Explore the private rows instead", icon=":material/lock_open:", **agreed)
 
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner=False)

@@ -21,17 +21,9 @@ _DRAWING = f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 <circle cx="24" cy="23" r="5" fill="{LIGHT.class_colour(1)}"/></svg>"""
 #: The icon of the browser tab. Drawn here, because a named Streamlit icon would be fetched from the internet.
 ICON = "data:image/svg+xml;base64," + b64encode(_DRAWING.encode()).decode()
-#: While a page is drawn anew, a file further down is still the one for the settings before: it cannot be taken away.
-_STALE_FILE = """[data-stale="true"] [data-testid="stDownloadButton"], [data-stale="true"][class*="-png"]
-{ pointer-events: none; interactivity: inert; }"""
-#: The key of a row in which buttons stand beside a choice: as low as its parts, so that they share a line.
+#: The key of a row in which buttons stand beside a choice: `frame.css` makes them as low as its parts.
 LOW = "low-buttons"
-_LOW_BUTTONS = f".st-key-{LOW} .stButton button {{ min-height: 2rem; padding-block: 0; }}"
-#: Chosen items of a list have white text, which falls short of AA on the dark theme's main colour. The light one's does for both:
-#: a theme that changes with the time of day reruns nothing.
-_CHOSEN = f"[data-tag] {{ background-color: {LIGHT.accent} !important; }}"
-#: Under the pointer the chosen one of a row of buttons gets a lighter ground, on which its text falls short of AA.
-_POINTED = '[data-variant="segmented_control"][data-selected]:hover { background-color: transparent !important; }'
+_STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8").replace("ACCENT", LIGHT.accent)
 
 
 def enter() -> None:
@@ -39,7 +31,7 @@ def enter() -> None:
     if getattr(PagesManager, "uses_pages_directory", False):
         PagesManager.uses_pages_directory = False
         st.rerun()
-    st.html(f"<style>{_STALE_FILE} {_LOW_BUTTONS} {_CHOSEN} {_POINTED}</style>")
+    st.html(f"<style>{_STYLE}</style>")
 
 
 def also_at(name: str, first: Path) -> Any:

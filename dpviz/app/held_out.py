@@ -65,21 +65,13 @@ class HeldOut:
 class HeldOutNumber:
     """R² (NaN where all rows are equal) and errors on the held-out rows, next to always predicting the mean of the others.
 
-    `intervals` are 95% intervals, by the name of the measure.
+    `measures` are those of a sweep: r2, rmse, mae, mean_rmse. `intervals` are 95% intervals, by the name of the measure.
     """
 
-    r2: float
-    rmse: float
-    mae: float
-    mean_rmse: float
+    measures: dict[str, float]
+    intervals: dict[str, tuple[float, float]]
     mean: float
     n_rows: int
-    intervals: dict[str, tuple[float, float]]
-
-    @property
-    def measures(self) -> dict[str, float]:
-        """Those that are measured privately too."""
-        return {"r2": self.r2, "rmse": self.rmse, "mae": self.mae}
 
 
 def parts_of(data: EncodedDataset) -> Parts | None:
@@ -106,7 +98,7 @@ def held_out(model: Model, parts: Parts) -> HeldOut | HeldOutNumber:
     train, test = parts
     found, between = metrics(model, train, test), metric_intervals(model, test)
     if isinstance(train.schema.target, NumericTarget):
-        return HeldOutNumber(**found, mean=float(train.target.mean()), n_rows=test.n_rows, intervals=between)
+        return HeldOutNumber(found, between, float(train.target.mean()), test.n_rows)
     counts = train.class_counts()
     confused = confusion(test.target, model.predict(test), test.n_classes)
     return HeldOut(

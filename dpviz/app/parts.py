@@ -97,7 +97,8 @@ def data_line(loaded: Loaded) -> None:
 
 def _shape_text(loaded: Loaded) -> str:
     schema, rows = loaded.schema, _rows_text(loaded) + _persons_text(loaded)
-    return f"{rows} · {_features_text(schema)} · predicts {literal(schema.target.name)}{_target_text(schema)}"
+    kind = f"{len(schema.classes)} classes" if isinstance(schema.target, ClassTarget) else "a number"
+    return f"{rows} · {_features_text(schema)} · predicts {literal(schema.target.name)} ({kind})"
 
 
 def _rows_text(loaded: Loaded) -> str:
@@ -119,10 +120,6 @@ def _features_text(schema: Schema) -> str:
     categorical = sum(isinstance(feature, CategoricalFeature) for feature in schema.features)
     counts = ((schema.n_features - categorical, "numeric"), (categorical, "categorical"))
     return " + ".join(f"{count:,} {kind}" for count, kind in counts if count) + " features"
-
-
-def _target_text(schema: Schema) -> str:
-    return f" ({len(schema.classes)} classes)" if isinstance(schema.target, ClassTarget) else " (a number)"
 
 
 def needs_classes(loaded: Loaded, what: str) -> bool:

@@ -105,12 +105,11 @@ def disclosure_lines(found: tuple[Disclosure, ...]) -> list[str]:
     kinds: dict[str, list[Disclosure]] = {}
     for item in found:
         kinds.setdefault(item.code, []).append(item)
-    return [line for items in kinds.values() for line in _lines_of_kind(items)]
-
-
-def _lines_of_kind(items: list[Disclosure]) -> list[str]:
-    lines = [f"{plain(item.what)} **{plain(item.remedy)}**" for item in items[:3]]
-    return lines if len(items) <= 3 else [*lines, f"And {len(items) - 3:,} more of this kind."]
+    lines = []
+    for items in kinds.values():
+        lines += [f"{plain(item.what)} **{plain(item.remedy)}**" for item in items[:3]]
+        lines += [f"And {len(items) - 3:,} more of this kind."] if len(items) > 3 else []
+    return lines
 
 
 @st.fragment

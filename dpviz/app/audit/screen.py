@@ -16,7 +16,6 @@ from dpviz.evaluation.audit.verdicts import SearchedPlace, StoredRun
 from dpviz.figures.audit import text
 from dpviz.figures.audit import worst_pair as pair
 from dpviz.figures.audit.departures import HERE, PAPER, WHY, departure_rows
-from dpviz.figures.audit.html import drawing, pair_tables
 from dpviz.figures.audit.separating_output import output_in_words, output_tree
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.tree.svg import tree_svg
@@ -112,7 +111,7 @@ def worst_pair(result: AuditResult) -> None:
         return
     st.subheader("The worst pair that was found", anchor=False)
     st.markdown("**Two data sets, one row apart**")
-    audit_view(pair_tables(result.worst_pair), key="audit-pair")
+    audit_view(pair.pair_tables(result.worst_pair), key="audit-pair")
     st.markdown("**The tree that tells them apart**")
     _output(result)
     st.markdown("**How likely is this tree?**")
@@ -123,7 +122,7 @@ def worst_pair(result: AuditResult) -> None:
 def _output(result: AuditResult) -> None:
     tree, words = output_tree(result), output_in_words(result)
     if tree is not None:
-        audit_view(drawing(tree_svg(tree, widths=None, selected=None, narrow=True, title=words)), key="audit-output")
+        audit_view(pair.drawing(tree_svg(tree, widths=None, selected=None, narrow=True, title=words)), key="audit-output")
     if tree is None or tree.n_leaves <= MOST_LEAVES:
         st.caption(plain(words))
     else:

@@ -1,4 +1,4 @@
-"""The audit's HTML (`dpviz.figures.audit.html`) and drawings in the dashboard's colours; says which line was chosen."""
+"""The audit's HTML (`dpviz.figures.audit.worst_pair`) and drawings in the dashboard's colours; says which line was chosen."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,13 +1,13 @@
 """The budget lab on its page: the share map, beside it one of few or of many rows, and what one step more of a share buys."""
 
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.budget.picture_view import picture_view
-from dpviz.app.component import event_in
+from dpviz.app.component import component, event_in
 from dpviz.app.controls import Asked
 from dpviz.app.parts import error, plain
 from dpviz.app.prose import prose
@@ -141,8 +141,10 @@ def _map(found: ShareMap, current: Shares | None, title: str, key: str, spread: 
     stopped = f"Stopped after {found.n_draws} of {found.n_asked} draws. " if found.n_draws < found.n_asked else ""
     if len(found.movable.parts) == 3:
         drawn = partial(map_figures.triangle_svg, found, current=current, spread=spread)
-        wide, narrow = drawn(narrow=False), drawn(narrow=True)
-        picture_view(wide, narrow, key=key, on_choice=lambda: _use_cell(found, key))
+        both = {"wide": drawn(narrow=False), "narrow": drawn(narrow=True)}
+        html, view = '<div class="picture"></div>', Path(__file__).with_name("picture_view")
+        show = component("dpviz_picture", view, html=html, css=map_figures.STYLE)
+        show(key=key, data=both, on_chosen_change=lambda: _use_cell(found, key))
         st.caption(
             f"{stopped}Numbers: % right. {map_figures.scale_text(spread)} ◇ the automatic choice. Choose a cell (or arrow keys "
             "and Enter) to use its shares."

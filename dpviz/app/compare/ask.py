@@ -25,6 +25,7 @@ FIRST_OF_NUMBERS = ("s-gbdt", "dp-mean", "cart-regression", "gbdt")
 EPSILON, DEPTH, ROWS = "epsilon", "max_depth", "n_rows"
 VIEWS = {EPSILON: "over ε", DEPTH: "over depth", ROWS: "over number of rows"}
 _PER_DECADE = {"1, 2, 3, 5": ("1", "2", "3", "5"), "1, 3": ("1", "3"), "1": ("1",)}
+DRAWS = (3, 5, 10, 20, 30, 50, 100)
 _HALVINGS = 7
 _FEWEST_ROWS = 20
 _SECRET = "_compare_secret"
@@ -65,7 +66,8 @@ def ask_request(loaded: Loaded) -> CompareRequest | None:
         first = [name for name in wished if name in names] or list(names[:1])
         chosen = st.multiselect("Algorithms", names, default=first, **options)
         axes = _ask_epsilons() if along == EPSILON else _ask_depths() if along == DEPTH else _ask_rows(sizes)
-        repeats = st.select_slider("Draws per split", DRAWS, value=_usual_draws(loaded), **linked(f"draws{_suffix(loaded)}"))
+        usual = 5 if _suffix(loaded) else 20  # of numbers fewer: what is private about them boosts hundreds of trees
+        repeats = st.select_slider("Draws per split", DRAWS, value=usual, **linked(f"draws{_suffix(loaded)}"))
         folds = st.select_slider("Splits", (1, 3, 5, 10), value=5, help=_SPLITS, **linked("splits"))
         metric = _ask_measure(loaded)
     if not chosen:
@@ -73,14 +75,6 @@ def ask_request(loaded: Loaded) -> CompareRequest | None:
         return None
     grid = SweepGrid(tuple(chosen), **axes, folds=int(folds), repeats=int(repeats), seed=hidden_seed(loaded.role, _SECRET))
     return CompareRequest(along, metric, grid, rounded(grid.train_share * (_public_rows(loaded) or 1)))
-
-
-DRAWS = (3, 5, 10, 20, 30, 50, 100)
-
-
-def _usual_draws(loaded: Loaded) -> int:
-    """Fewer of numbers: what is private about them boosts hundreds of trees."""
-    return 5 if isinstance(loaded.schema.target, NumericTarget) else 20
 
 
 _SPLITS = "Rows are split so many times into a part to train on and a part held out, the same way for every algorithm."

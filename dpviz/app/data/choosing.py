@@ -41,12 +41,9 @@ def ask_role(work: Prepared) -> None:
             icon=":material/front_hand:",
         )
         with st.container(horizontal=True):
-            st.button("Stay with private rows", icon=":material/lock:", on_click=_stay_private)
+            stay = {"on_click": st.session_state.update, "args": ({"role": DataRole.PRIVATE},)}
+            st.button("Stay with private rows", icon=":material/lock:", **stay)
             st.button(f"Put it aside, and go on with {wished} rows", on_click=work.change_role, args=(wished,))
-
-
-def _stay_private() -> None:
-    st.session_state["role"] = DataRole.PRIVATE
 
 
 def ask_table(work: Prepared) -> None:

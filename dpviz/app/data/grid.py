@@ -48,7 +48,8 @@ class Grid:
     def edit(self, columns: tuple[ColumnDraft, ...], *, revision: int) -> tuple[ColumnDraft, ...]:
         """Show the columns; return them as edited. `revision` changes when the values were replaced from outside."""
         key, base = self._base(columns, revision)
-        edits = _edits(key)
+        state = st.session_state.get(key) or {}
+        edits = {int(row): dict(cells) for row, cells in state.get("edited_rows", {}).items()}
         problems: list[str] = []
         edited = tuple(_apply(column, base[row], edits.get(row, {}), problems) for row, column in enumerate(columns))
         frame = {"name": [in_list(column.name) for column in columns]}
@@ -92,11 +93,6 @@ class Grid:
 def source_text(column: ColumnDraft) -> str:
     """Where the values of a column come from; empty as long as some are lacking."""
     return "" if column.lacks() else column.source.value
-
-
-def _edits(key: str) -> dict[int, Cells]:
-    state = st.session_state.get(key) or {}
-    return {int(row): dict(cells) for row, cells in state.get("edited_rows", {}).items()}
 
 
 def _said(cells: Cells, field: str) -> Any:

@@ -16,16 +16,14 @@ _COUNTED = {
     "unknown_mapped": ("Unknown text replaced", "cells"),
     "missing_mapped": ("Missing value replaced", "cells"),
 }
-#: What the schema can say, so that a text nobody declared keeps its row.
 
 
 def show_report(report: EncodingReport) -> None:
     """Rows used, dropped and unchanged, and what happened to the cells of each column. Exact: for whoever may see it."""
     dropped = report.rows_read - report.rows_kept
     share = f" ({dropped / report.rows_read:.1%})" if dropped else ""
-    st.markdown(
-        f"**{report.rows_kept:,}** of {report.rows_read:,} rows are used; {dropped:,} dropped{share}.{_unchanged_text(report)}"
-    )
+    unchanged = "" if report.unchanged is None else f" {report.unchanged:,} rows are used without a changed cell."
+    st.markdown(f"**{report.rows_kept:,}** of {report.rows_read:,} rows are used; {dropped:,} dropped{share}.{unchanged}")
     if report.malformed:
         st.caption(f"{report.malformed:,} lines are no rows: another number of cells, or a quote that is never closed.")
     if report.over_limit:
@@ -42,10 +40,6 @@ def show_report(report: EncodingReport) -> None:
         st.caption(prose("data", "how to keep rows"))
     if report.ignored_columns:
         st.caption(f"Columns left out: {parts.names_text(list(report.ignored_columns), most=20)}.")
-
-
-def _unchanged_text(report: EncodingReport) -> str:
-    return "" if report.unchanged is None else f" {report.unchanged:,} rows are used without a changed cell."
 
 
 def report_rows(report: EncodingReport) -> list[tuple[str, str, int, str]]:

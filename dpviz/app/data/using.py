@@ -51,15 +51,10 @@ def put_into_use(work: Prepared) -> Loaded:
     if work.table is None or work.draft is None:
         raise DpvizError("There is no table.", remedy="Choose one first.")
     schema = work.draft.schema()
-    sample = work.sample if work.sample is not None and _is_as_delivered(work, schema) else None
-    persons = (work.draft.person, work.draft.rows_per_person)
-    return use(work.role, work.title, work.table, schema, sample, person=persons[0], rows_per_person=persons[1])
-
-
-def _is_as_delivered(work: Prepared, schema: object) -> bool:
-    """A sample with an edited schema is no longer what its name in the URL would bring back."""
-    now = loaded()
-    return now.sample == work.sample and now.schema == schema
+    now, persons = loaded(), {"person": work.draft.person, "rows_per_person": work.draft.rows_per_person}
+    # a sample with an edited schema is no longer what its name in the URL would bring back
+    sample = work.sample if (now.sample, now.schema) == (work.sample, schema) else None
+    return use(work.role, work.title, work.table, schema, sample, **persons)  # type: ignore[arg-type]
 
 
 def why_not_used(work: Prepared) -> str:

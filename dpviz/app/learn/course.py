@@ -128,12 +128,8 @@ def _way_on(lesson: Lesson) -> None:
 
 def _go_button(word: str, to: Lesson | None, icon: str) -> None:
     label = f"{word}: {to.name}" if to else word
-    name = to.name if to else ""
-    st.button(label, key=f"_lesson_{word}", icon=icon, disabled=to is None, on_click=_open, args=(name,))
-
-
-def _open(name: str) -> None:
-    st.session_state[_KEY] = name
+    options = {"on_click": st.session_state.update, "args": ({_KEY: to.name if to else ""},)}
+    st.button(label, key=f"_lesson_{word}", icon=icon, disabled=to is None, **options)
 
 
 def on_sample(lesson: Lesson, shown: Mapping[str, list[str]]) -> str:

@@ -10,8 +10,7 @@ from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.tree_view import tree_view
 from dpviz.app.widgets import chart, once_of
-from dpviz.figures.tree.asked import asked_by, asked_in_words
-from dpviz.figures.tree.effects import amount, answer_name, by_size, effect_figure, effect_rows
+from dpviz.figures.tree.effects import amount, answer_name, asked_by, asked_in_words, by_size, effect_figure, effect_rows
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import rule_list
 from dpviz.figures.wording import counted

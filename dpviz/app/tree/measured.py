@@ -33,21 +33,21 @@ def measured_line(found: HeldOut | HeldOutNumber | None) -> None:
 
 
 def _of_numbers(found: HeldOutNumber) -> list[str]:
-    said = [f"Test {_with_interval(found, 'r2', found.r2)}"]
-    said += [_with_interval(found, name, value) for name, value in (("rmse", found.rmse), ("mae", found.mae))]
-    return [*said, f"always the mean, {format_value(found.mean)}: {METRICS['rmse']} {format_value(found.mean_rmse)}"]
+    said = [_with_interval(found, name) for name in ("r2", "rmse", "mae")]
+    mean = f"always the mean, {format_value(found.mean)}: {METRICS['rmse']} {format_value(found.measures['mean_rmse'])}"
+    return [f"Test {said[0]}", *said[1:], mean]
 
 
 def _of_classes(found: HeldOut) -> list[str]:
     """Accuracy first, but not where the most frequent class alone makes it look good."""
     known = found.measures
     names = ["balanced_accuracy" if known["majority"] >= RARE else "accuracy", "auc"]
-    said = [_with_interval(found, name, known[name]) for name in names if not math.isnan(known[name])]
+    said = [_with_interval(found, name) for name in names if not math.isnan(known[name])]
     return [f"Test {said[0]}", *said[1:], f"always the most frequent class: {known['majority']:.1%}"]
 
 
-def _with_interval(found: HeldOut | HeldOutNumber, name: str, value: float) -> str:
-    between = found.intervals.get(name, (math.nan, math.nan))
+def _with_interval(found: HeldOut | HeldOutNumber, name: str) -> str:
+    value, between = found.measures[name], found.intervals.get(name, (math.nan, math.nan))
     known = "" if math.isnan(between[0]) else f" ({interval_text(between, name)})"
     return f"{METRICS[name]} {'–' if math.isnan(value) else measure_text(value, name)}{known}"
 
@@ -87,11 +87,9 @@ def _line(found: HeldOut, name: str) -> dict[str, str]:
 def confusion_rows(found: HeldOut, schema: Schema) -> list[dict[str, Any]]:
     """One line per class: how its rows are predicted, and its error with a 95% interval."""
     lines = zip(schema.classes, found.confused.tolist(), recalls(found.confused).tolist(), strict=True)
-    return [{"class": name, **_cells(schema, row), "error": _error(right, sum(row))} for name, row, right in lines]
-
-
-def _cells(schema: Schema, row: list[int]) -> dict[str, int]:
-    return {f"predicted {name}": count for name, count in zip(schema.classes, row, strict=True)}
+    heads = [f"predicted {name}" for name in schema.classes]
+    cells = ((name, dict(zip(heads, row, strict=True)), _error(right, sum(row))) for name, row, right in lines)
+    return [{"class": name, **predicted, "error": error} for name, predicted, error in cells]
 
 
 def _error(right: float, n_rows: int) -> str:

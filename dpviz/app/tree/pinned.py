@@ -61,16 +61,12 @@ def pin_bar(pinned: Trained | None, trained: Trained, loaded: Loaded) -> None:
         return
     words = "The settings become those of the pinned tree, and this one is pinned."
     st.button("Swap", icon=":material/swap_horiz:", help=words, on_click=_swap, args=(loaded, pinned, trained))
-    st.button("Unpin", icon=":material/close:", on_click=_unpin)
+    st.button("Unpin", icon=":material/close:", on_click=st.session_state.update, args=({_KEY: None},))
 
 
 def _pin(loaded: Loaded, trained: Trained) -> None:
     st.session_state[_KEY] = Pinned(_about(loaded), trained.asked, trained)
     st.session_state.pop(_PROBLEM, None)
-
-
-def _unpin() -> None:
-    st.session_state[_KEY] = None
 
 
 def _swap(loaded: Loaded, pinned: Trained, now: Trained) -> None:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 
 from dpviz.evaluation.compare.comparison import N_DOTS
 from dpviz.figures.compare.measure_text import measure_text
@@ -21,6 +22,8 @@ WHAT_A_DOT_IS = (
     f"Each dot is one of {N_DOTS} equally likely results: {100 / N_DOTS:.0f}% of what a fresh draw of the "
     "noise (on one of the splits) gives. A dot is not a row and not a data set. A number on a stack says how many dots it holds."
 )
+#: Style sheet of the drawing.
+STYLE = "\n" + Path(__file__).with_suffix(".css").read_text(encoding="utf-8").replace("NEUTRAL", NEUTRAL)
 WIDE, NARROW = 960, 340
 _RADIUS = {WIDE: 5.5, NARROW: 4.0}
 _EDGE = 16
@@ -152,11 +155,3 @@ def _value(value: float, metric: str, *, short: bool = False) -> str:
         return f"{round(value, 12) + 0.0:,.6g}" if short else measure_text(value, metric)
     text = f"{100 * value:.1f}"
     return f"{text.removesuffix('.0') if short else text}%"
-
-
-STYLE = f"""
-.name {{ font-size: 13px; font-weight: 600; }}
-.tick {{ font-size: 12px; text-anchor: middle; opacity: .8; }}
-.grid {{ stroke: {NEUTRAL}; stroke-width: 1; opacity: .22; }}
-.base {{ stroke: {NEUTRAL}; stroke-width: 1; opacity: .6; }}
-"""

@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from dpviz.figures.publish.account import table_html
@@ -66,13 +68,8 @@ def _assessment_html(facts: Facts, answers: Answers) -> str:
         f"<h1>{TITLES[ASSESSMENT]}</h1><p class=lead>{text(answers.name)}, release number {facts.number}, {facts.published}</p>"
     ]
     parts.append(f'<div class="verdict open"><p>{text(WHAT_IT_IS)}</p></div>')
-    items = self_assessment(facts, answers)
-    for topic in dict.fromkeys(item.topic for item in items):
-        rows = [
-            {"standing": str(item.standing), "statement": item.statement, "evidence": item.evidence}
-            for item in items
-            if item.topic == topic
-        ]
+    for topic, items in groupby(self_assessment(facts, answers), key=attrgetter("topic")):
+        rows = [{"standing": str(item.standing), "statement": item.statement, "evidence": item.evidence} for item in items]
         parts.append(f"<h2>{text(topic)}</h2>{table_html(rows, '', 'statements')}")
     parts.append(f"<footer>Filled in by {text(answers.authors)}. File: SHA-256 <code>{text(facts.sha256)}</code></footer>")
     return page_html(f"{TITLES[ASSESSMENT]}: {answers.name}", "\n".join(parts))

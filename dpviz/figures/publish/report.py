@@ -146,12 +146,8 @@ def _rules(given: Exportable) -> Iterator[str]:
     yield "<h2>The rules in full</h2>"
     yield '<p class="note">Exactly one applies to any row. Each says whether it also covers missing cells.</p><ol>'
     for rule in rules_of(given.function):
-        yield f"<li class=rule>{rule_sentence(rule, _code, _strong, partial(_odds, given.schema))}</li>"
+        yield f"<li class=rule>{rule_sentence(rule, _code, '<strong>{}</strong>'.format, partial(_odds, given.schema))}</li>"
     yield "</ol>"
-
-
-def _strong(words: str) -> str:
-    return f"<strong>{words}</strong>"
 
 
 def _odds(schema: Schema, shares: tuple[float, ...]) -> str:

@@ -77,12 +77,9 @@ def steps_rows(steps: Steps) -> Rows:
     """The figure as a table: one line per tree."""
     lines = zip(steps.trees, steps.added, steps.totals, strict=True)
     return [
-        {"tree": f"{n:,}", "adds": _signed(added), f"{steps.unit} after it": format_value(total)} for n, added, total in lines
+        {"tree": f"{n:,}", "adds": f"{'+' * (a > 0)}{format_value(a)}", f"{steps.unit} after it": format_value(total)}
+        for n, a, total in lines
     ]
-
-
-def _signed(value: float) -> str:
-    return f"{'+' if value > 0 else ''}{format_value(value)}"
 
 
 def scores_in_words(model: BoostedTrees, scores: Sequence[float]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What each feature does to a model's answer, as a chart of one feature and as lines of a table."""
+"""What each feature does to a model's answer, as a chart of one feature and as lines of a table; which trees ask about it."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from dpviz.figures.charts import Figure, Rows, chart, line
 from dpviz.figures.theme import GREEN
 from dpviz.figures.tree.labels import visible
 from dpviz.models.effects import Effect
-from dpviz.models.tree import format_value
+from dpviz.models.tree import Branch, Tree, format_value
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
 
 
@@ -62,3 +62,18 @@ def effect_figure(schema: Schema, effect: Effect, answer: int) -> Figure:
         figure.update_xaxes(title=visible(feature.name), type="category")
     wide = {"rangemode": "tozero", "tickformat": ".0%"} if is_share else {}
     return figure.update_yaxes(title=f"mean {visible(answer_name(schema, answer))}", **wide)
+
+
+def asked_by(trees: Sequence[Tree]) -> dict[int, tuple[int, ...]]:
+    """Feature -> numbers, from 1, of the trees that ask about it once equal sides are merged; the most frequent first."""
+    found: dict[int, list[int]] = {}
+    for number, tree in enumerate(trees, start=1):
+        nodes = (placed.node for placed in tree.merged().nodes())
+        for feature in sorted({node.rule.feature for node in nodes if isinstance(node, Branch)}):
+            found.setdefault(feature, []).append(number)
+    return {feature: tuple(found[feature]) for feature in sorted(found, key=lambda one: (-len(found[one]), one))}
+
+
+def asked_in_words(schema: Schema, feature: int, n_asking: int, n_trees: int) -> str:
+    """As in "area: asked about in 87 of 200 trees"."""
+    return f"{visible(schema.feature_names[feature])}: asked about in {n_asking:,} of {n_trees:,} trees"

@@ -99,11 +99,8 @@ def _shown(character: str) -> str:
         return " "
     if category == "Cf":
         return ""
-    return "�" if category == "Cs" or _is_noncharacter(ord(character)) else character
-
-
-def _is_noncharacter(code: int) -> bool:
-    return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
+    is_noncharacter = ord(character) & 0xFFFE == 0xFFFE or 0xFDD0 <= ord(character) <= 0xFDEF
+    return "�" if category == "Cs" or is_noncharacter else character
 
 
 def _character_width(character: str) -> int:

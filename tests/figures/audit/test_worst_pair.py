@@ -10,7 +10,6 @@ import pytest
 
 from dpviz.evaluation.audit.findings import AuditResult, WorstPair
 from dpviz.figures.audit import worst_pair as audit
-from dpviz.figures.audit.html import extra_row, pair_tables
 from dpviz.figures.audit.separating_output import output_in_words, output_tree
 from dpviz.figures.audit.text import (
     ATTACKED,
@@ -25,6 +24,7 @@ from dpviz.figures.audit.text import (
     setting_text,
     times_text,
 )
+from dpviz.figures.audit.worst_pair import extra_row, pair_tables
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.models.tree import ThresholdRule
 from tests.figures.audits import (

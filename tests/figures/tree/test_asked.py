@@ -1,5 +1,5 @@
 import dpviz
-from dpviz.figures.tree.asked import asked_by, asked_in_words
+from dpviz.figures.tree.effects import asked_by, asked_in_words
 from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
 from tests.contract.tables import schema_of, table
 

@@ -2,6 +2,7 @@
 
 import re
 from html import escape
+from pathlib import Path
 
 from dpviz.app.learn.course import LESSONS, Lesson
 from dpviz.app.learn.desk import options_of
@@ -10,11 +11,7 @@ from dpviz.app.prose import prose
 #: Minutes of a class hour.
 OPENING, LESSON, CLOSING = 4, 6, 5
 _TEXTS = "learn/class"
-_STYLE = """body { font: 11pt/1.4 sans-serif; max-width: 18cm; margin: 1cm auto; padding: 0 0.5cm; }
-section { break-inside: avoid; margin-bottom: 0.7cm; } h1 { font-size: 16pt; } h2 { font-size: 12pt; margin-bottom: 0; }
-ul { list-style: none; padding-left: 0; }
-.line { border-bottom: 1px solid; height: 0.8cm; } img { float: right; max-width: 3cm !important; }
-@media print { body { margin: 0; } }"""
+_STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8").strip()
 
 
 def plan_rows() -> list[dict[str, str]]:
