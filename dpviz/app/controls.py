@@ -83,8 +83,7 @@ def widgets_of(key: str, about: Control, depth: str, value: Any) -> dict[str, An
         return {key: value}
     if value is None:
         return {f"{key}.by-hand": False}
-    places = range(1, len(value) + 1)
-    names = [f"class {place}" for place in places] if about.kind == "classes" else _parts_of(about, depth)
+    names = _parts_of(about, depth, len(value))
     return {f"{key}.by-hand": True} | {f"{key}.{name}": part for name, part in zip(names, value, strict=False)}
 
 
@@ -149,36 +148,32 @@ def _ask_param(key: str, name: str, learner: str, about: Control, depth: str) ->
         case "number":
             low, high = (None if math.isinf(end) else float(end) for end in (about.low, about.high))
             return _noted(key, st.number_input(about.label, low, high, float(default), format="%g", **options))
-        case "classes":
-            return _ask_class_weights(key, about)
         case _:
-            return _ask_shares(key, about, depth)
+            return _ask_weights(key, about, depth)
 
 
-def _ask_class_weights(key: str, about: Control) -> tuple[float, ...] | None:
-    """None while all are equal; else one weight per class. Widgets are numbered: names of classes belong to a table."""
-    hand = f"{key}.by-hand"
-    if not _noted(hand, st.toggle(f"{about.label}: set by hand", help=about.help, **linked(hand))):
-        return None
-    keys = ((name, f"{key}.class {place}") for place, name in enumerate(loaded().schema.classes, start=1))
-    return tuple(_noted(place, st.number_input(name, 0.01, 1000.0, 1.0, format="%g", **linked(place))) for name, place in keys)
-
-
-def _ask_shares(key: str, about: Control, depth: str) -> tuple[float, ...] | None:
-    """None while the rule decides; else one weight per part, or per level once the depth is a number."""
-    parts = _parts_of(about, depth)
-    reason = "" if parts else "Choose a depth first: with auto the number of levels is not fixed."
+def _ask_weights(key: str, about: Control, depth: str) -> tuple[float, ...] | None:
+    """None while a rule decides; else one weight per part, per class, or per level once the depth is a number."""
+    of_classes = about.kind == "classes"
+    reason = (
+        "" if of_classes or _parts_of(about, depth, 0) else "Choose a depth first: with auto the number of levels is not fixed."
+    )
     hand, label = f"{key}.by-hand", f"{about.label}: set by hand"
     by_hand = _noted(hand, st.toggle(label, help=reason or about.help, disabled=bool(reason), **linked(hand)))
     if reason or not by_hand:
         return None
-    st.caption("Weights; only their ratio counts. More weight: more accurate there, the same total.")
-    return tuple(
-        _noted(f"{key}.{part}", st.number_input(part, 0.0, 1000.0, 1.0, format="%g", **linked(f"{key}.{part}"))) for part in parts
-    )
+    if not of_classes:
+        st.caption("Weights; only their ratio counts. More weight: more accurate there, the same total.")
+    classes, least = (loaded().schema.classes, 0.01) if of_classes else ((), 0.0)
+    parts = _parts_of(about, depth, len(classes))
+    keys = {f"{key}.{part}": name for part, name in zip(parts, classes or parts, strict=True)}
+    return tuple(_noted(k, st.number_input(name, least, 1000.0, 1.0, format="%g", **linked(k))) for k, name in keys.items())
 
 
-def _parts_of(about: Control, depth: str) -> tuple[str, ...]:
+def _parts_of(about: Control, depth: str, n_classes: int) -> tuple[str, ...]:
+    """What has a weight. Classes are numbered, for their names belong to a table."""
+    if about.kind == "classes":
+        return tuple(f"class {place}" for place in range(1, n_classes + 1))
     return about.parts or tuple(f"depth {level}" for level in range(0 if depth == "auto" else int(depth)))
 
 

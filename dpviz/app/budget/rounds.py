@@ -45,11 +45,8 @@ def _own_losses(trained: Trained, loaded: Loaded) -> None:
         st.button("Measure", icon=":material/speed:", key=SLOT, on_click=begin, args=(task,))
     report(task, "Training twice, with every row's account")
     if status.shown is not None:
-        _chart(status.result)
-
-
-def _chart(found: IndividualLosses) -> None:
-    sentence = figures.losses_sentence(found)
-    st.markdown(f"**{sentence}**")
-    chart(figures.losses_figure(found), sentence, key="own-losses")
-    table(figures.losses_rows(found), "Own losses of rows, by share of the rows.", key="losses")
+        found: IndividualLosses = status.result
+        sentence = figures.losses_sentence(found)
+        st.markdown(f"**{sentence}**")
+        chart(figures.losses_figure(found), sentence, key="own-losses")
+        table(figures.losses_rows(found), "Own losses of rows, by share of the rows.", key="losses")

@@ -14,11 +14,7 @@ from dpviz.io.samples import samples
 from dpviz.table.role import DataRole
 
 _SAMPLE, _FILE, _OPENML, _SERVER = "A sample", "A file", "OpenML, by name", "On the server"
-_WAYS = {
-    DataRole.SIMULATED: (_SAMPLE, _FILE),
-    DataRole.PUBLIC: (_SAMPLE, _FILE, _OPENML),
-    DataRole.PRIVATE: (_FILE, _SERVER),
-}
+_WAYS = {DataRole.SIMULATED: (_SAMPLE, _FILE), DataRole.PUBLIC: (_SAMPLE, _FILE, _OPENML), DataRole.PRIVATE: (_FILE, _SERVER)}
 
 
 def ask_role(work: Prepared) -> None:

@@ -24,11 +24,7 @@ Cells = dict[str, Any]
 _MOST_ROWS = 12.5
 _MOST_PROBLEMS = 5
 _NUMBERS = ("low", "high", "missing_number")
-_LISTS: dict[str, Callable[[str], tuple[Any, ...]]] = {
-    "categories": listed_in,
-    "missing_codes": listed_in,
-    "groups": groups_in,
-}
+_LISTS: dict[str, Callable[[str], tuple[Any, ...]]] = {"categories": listed_in, "missing_codes": listed_in, "groups": groups_in}
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,9 @@ def _ask_which(book: ReleaseRegister, loaded: Loaded) -> None:
         options = [_OLD, _NEW]
         kind = st.radio("These rows belong to", options, index=None, key="publish-kind")
     if kind == _OLD:
-        _ask_old(names, loaded)
+        name = st.selectbox("Data set", names, index=None, placeholder="Choose the data set", key="publish-name")
+        assign = {"icon": ":material/link:", "disabled": name is None, "on_click": _assign, "args": (name, loaded)}
+        st.button("They belong to it, for good", **assign)
     elif kind == _NEW and _are_others(alike):
         _ask_new(loaded)
 
@@ -92,12 +94,6 @@ def _are_others(alike: list[str]) -> bool:
     words = f"**{known} has mostly the same columns.** If somebody is in both, these rows belong to it, and its cap counts."
     st.warning(words, icon=":material/group:")
     return st.checkbox(f"Nobody in these rows is in {known}", key="publish-others")
-
-
-def _ask_old(names: list[str], loaded: Loaded) -> None:
-    name = st.selectbox("Data set", names, index=None, placeholder="Choose the data set", key="publish-name")
-    options = {"icon": ":material/link:", "disabled": name is None, "on_click": _assign, "args": (name, loaded)}
-    st.button("They belong to it, for good", **options)
 
 
 def _ask_new(loaded: Loaded) -> None:

@@ -109,21 +109,15 @@ def _signs(line: AuditLine, epsilon: float) -> Iterator[str]:
     if "composed" in values:
         share = min(1.0, values["composed"] / (END * epsilon))
         yield f'<i class="dpa-composed{" dpa-endless" if "composed" in far else ""}" style="width:{100 * share:.4g}%"></i>'
-    tones = {"searched": line.search, "attacked": line.attack}
-    for sign in ("claimed", "searched", "attacked"):
+    tones = {"claimed": "", "searched": line.search, "attacked": line.attack}
+    dots = {sign: f"dpa-sign dpa-{sign}{' dpa-beyond' * (tone in ('beyond', 'bug'))}" for sign, tone in tones.items()}
+    for sign, dot in dots.items():
         if sign in values and sign not in far and math.isfinite(values[sign]):
-            beyond = " dpa-beyond" if tones.get(sign) in ("beyond", "bug") else ""
-            yield f'<i class="dpa-sign dpa-{sign}{beyond}" style="left:{100 * values[sign] / (END * epsilon):.4g}%"></i>'
-    if far:
-        yield f'<span class="dpa-far">{"".join(_far(sign, value, tones.get(sign, "")) for sign, value in far.items())}</span>'
-
-
-def _far(sign: str, value: float, tone: str) -> str:
-    """What leaves the axis: an arrow for the bar, the sign itself for a dot, each with its number."""
-    if sign == "composed":
-        return f"<span>→{number_text(value)}</span>"
-    beyond = " dpa-beyond" if tone in ("beyond", "bug") else ""
-    return f'<span><i class="dpa-sign dpa-{sign}{beyond}"></i>{number_text(value)}</span>'
+            yield f'<i class="{dot}" style="left:{100 * values[sign] / (END * epsilon):.4g}%"></i>'
+    if far:  # each with its number: an arrow for the bar, the sign itself for a dot
+        heads = {"composed": "→"} | {sign: f'<i class="{dot}"></i>' for sign, dot in dots.items()}
+        said = "".join(f"<span>{heads[sign]}{number_text(value)}</span>" for sign, value in far.items())
+        yield f'<span class="dpa-far">{said}</span>'
 
 
 def _values(line: AuditLine) -> dict[str, float]:

@@ -101,18 +101,13 @@ def lead_sentence(lines: Iterable[AuditLine]) -> str:
     rest = ", ".join(f"{counts[name]} {name}" for name in ("unproven", "violated") if counts[name])
     more = f": {rest}" if rest else ""
     proved = f"{counts['holds']} of {len(asked)} private algorithms are proved to keep the ε they claim{more}."
-    words = [_found_words(word, [line.search if word == "searched" else line.attack for line in asked]) for word in _LOWER_BOUNDS]
-    bug = " A ledger is violated: that is a bug in dpviz." if any("bug" in (line.search, line.attack) for line in asked) else ""
+    known = {"searched": [line.search for line in asked], "attacked": [line.attack for line in asked]}
+    beyond = {word: sum(key in ("beyond", "bug") for key in keys) for word, keys in known.items()}
+    words = [
+        f"{len(keys) - keys.count('not')} were {word}, {beyond[word]} of them beyond their claim." for word, keys in known.items()
+    ]
+    bug = " A ledger is violated: that is a bug in dpviz." if any("bug" in keys for keys in known.values()) else ""
     return f"{proved} {' '.join(words)}{bug}"
-
-
-_LOWER_BOUNDS = ("searched", "attacked")
-
-
-def _found_words(word: str, keys: list[str]) -> str:
-    """As in "9 were searched, 4 of them beyond their claim."."""
-    done, beyond = sum(key != "not" for key in keys), sum(key in ("beyond", "bug") for key in keys)
-    return f"{done} were {word}, {beyond} of them beyond their claim."
 
 
 def attack_sentence(found: AuditedBound) -> str:

@@ -19,11 +19,7 @@ from dpviz.figures.theme import NEUTRAL
 from dpviz.figures.wording import capital
 
 #: Along -> title of the axis.
-AXES = {
-    "epsilon": f"ε asked for ({NEIGHBOURS})",
-    "max_depth": "most levels of rules",
-    "n_rows": "training rows",
-}
+AXES = {"epsilon": f"ε asked for ({NEIGHBOURS})", "max_depth": "most levels of rules", "n_rows": "training rows"}
 #: Fits at each point below which a range of nine in ten outcomes says little.
 ENOUGH = 20
 #: Stands in a table where a range would be.

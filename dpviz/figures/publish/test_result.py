@@ -1,5 +1,7 @@
 """The private test result in words with numbers, each with its interval."""
 
+from collections.abc import Callable
+
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.evaluation.measures import RARE
 from dpviz.figures.guarantee_text import epsilon_text
@@ -45,21 +47,20 @@ def _errors(report: NumberReport) -> list[str]:
     low, high = (report.window.number(place) for place in (-1.0, 1.0))
     return [
         f"R² {_r_squared(report)}: 1 is perfect, 0 is what the mean of all rows reaches.",
-        f"Typical error (RMSE) {_number(report.rmse)}.",
-        f"Mean absolute error {_number(report.absolute_error)}.",
+        f"Typical error (RMSE) {_within(report.rmse, format_value)}.",
+        f"Mean absolute error {_within(report.absolute_error, format_value)}.",
         f"Measured within {format_value(low)} to {format_value(high)}: numbers beyond count as its ends, and an error as at most "
         f"{format_value(report.window.width)}.",
     ]
 
 
-def _r_squared(report: NumberReport) -> str:
-    found = report.r_squared
-    return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
-
-
-def _number(estimate: Estimate) -> str:
+def _within(estimate: Estimate, text: Callable[[float], str]) -> str:
     """As in "2.13 (1.9 to 2.4)"."""
-    return f"{format_value(estimate.value)} ({format_value(estimate.low)} to {format_value(estimate.high)})"
+    return f"{text(estimate.value)} ({text(estimate.low)} to {text(estimate.high)})"
+
+
+def _r_squared(report: NumberReport) -> str:
+    return _within(report.r_squared, "{:.2f}".format)
 
 
 def has_rare_classes(report: TestReport) -> bool:
@@ -73,8 +74,7 @@ def _ranking(report: TestReport) -> list[str]:
         second, first = report.schema.classes[1], report.schema.classes[0]
         lines.append(f"Ranks a row with {second!r} above one with {first!r} in {percent(report.auc)} of such pairs (AUC).")
     if report.log_loss is not None:
-        loss = report.log_loss
-        lines.append(f"Log loss {loss.value:.3f} ({loss.low:.3f} to {loss.high:.3f}).")
+        lines.append(f"Log loss {_within(report.log_loss, '{:.3f}'.format)}.")
     if report.calibration:
         held = [band.observed.low <= band.predicted <= band.observed.high for band in report.calibration]
         lines.append(f"Its probabilities agree with the test in {sum(held)} of {len(held)} bands, within its precision.")
@@ -83,7 +83,7 @@ def _ranking(report: TestReport) -> list[str]:
 
 def percent(estimate: Estimate) -> str:
     """As in "84.1% (83.0% to 85.1%)"."""
-    return f"{estimate.value:.1%} ({estimate.low:.1%} to {estimate.high:.1%})"
+    return _within(estimate, "{:.1%}".format)
 
 
 def accuracy_sentence(report: TestReport | NumberReport) -> str:
