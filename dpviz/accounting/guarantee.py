@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from dpviz.accounting.events import Approximate, Event, GaussianRounds, NoCost, NonPrivate, Parallel, Sequential
+from dpviz.accounting.gaussian import covers
 from dpviz.errors import DpvizError, ParameterError
 
 #: Printed wherever an epsilon is printed.
@@ -74,18 +75,11 @@ def _cost(event: Event) -> Fraction | float:
             return Fraction(0)
         case NonPrivate():
             return math.inf
-        case GaussianRounds():
-            _check_price(event)
+        case GaussianRounds() if not covers(event):
+            raise DpvizError(f"Rounds of Gaussian noise cost more than they say: {event!r}.")
         case _ if not event.epsilon >= 0:
             raise DpvizError(f"An event must cost a non-negative epsilon. Got {event!r}.")
     return math.inf if math.isinf(event.epsilon) else Fraction(event.epsilon)
-
-
-def _check_price(event: GaussianRounds) -> None:
-    from dpviz.accounting.gaussian import covers  # imported here because few need dp_accounting, which is slow to load
-
-    if not covers(event):
-        raise DpvizError(f"Rounds of Gaussian noise cost more than they say: {event!r}.")
 
 
 def _delta(event: Event) -> Fraction:

@@ -57,10 +57,8 @@ class BudgetPlan:
 
     def of(self, part: str, level: int | None = None, group: str = "") -> float:
         """Epsilon of one mechanism for this part, level and group; 0 where the plan has none."""
-        for share in self.shares:
-            if (share.part, share.level, share.group) == (part, level, group):
-                return share.epsilon
-        return 0.0
+        wanted = part, level, group
+        return next((share.epsilon for share in self.shares if (share.part, share.level, share.group) == wanted), 0.0)
 
     @property
     def is_private(self) -> bool:

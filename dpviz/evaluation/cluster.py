@@ -71,13 +71,9 @@ def on_cluster(client: Any, work: Callable[[T], R], tasks: Iterable[T]) -> Itera
 
 def _send(client: Any, work: Callable[[T], R]) -> Any:
     """Once to every worker, with the rows in it."""
-    _wait_for_workers(client)
-    return client.scatter(work, broadcast=True, hash=False)
-
-
-def _wait_for_workers(client: Any) -> None:
     try:
         client.wait_for_workers(1, timeout=_PATIENCE)
     except TimeoutError as error:
         what = f"The cluster had no worker for {_PATIENCE} seconds."
         raise DpvizError(what, remedy="Start workers that reach its scheduler, or leave the cluster out.") from error
+    return client.scatter(work, broadcast=True, hash=False)

@@ -111,22 +111,13 @@ def publish(
 ) -> Entry:
     """Release one model; its rows must have been assigned to a data set, or are assigned to `assign_to` with it.
 
-    Parameters
-    ----------
-    token : str, optional
-        Identifies this request: if it was released before, that release is returned and nothing is spent.
-    file : Path, optional
-        A new file; by default one in the register's folder.
-    assign_to : str, optional
-        The data set the rows belong to. What is refused leaves them unassigned.
-    columns : iterable of str
-        Names of the table's columns, kept with the assignment.
-    progress : callable (share in [0, 1]), optional
+    Raises RefusedRelease, OverCap, NotReleasable, NotRowWise, RegisterError or DpvizError before anything is spent, unless the
+    message says otherwise.
 
-    Raises
-    ------
-    RefusedRelease, OverCap, NotReleasable, NotRowWise, RegisterError, DpvizError
-        Before anything is spent, unless the message says otherwise.
+    `token`: identifies this request: if it was released before, that release is returned and nothing is spent.
+    `file`: a new file; by default one in the register's folder.
+    `assign_to`: the data set the rows belong to. What is refused leaves them unassigned.
+    `columns`: names of the table's columns, kept with the assignment.
     """
     token = token or f"{random_128_bits():032x}"
     before = register.find(token)
@@ -135,7 +126,7 @@ def publish(
         before = register.entry(token)
         if before.state is State.RELEASED:
             return before
-    tell = progress or _nobody
+    tell = progress or (lambda share: None)
     data_set = register.data_set_of(data.identity) if assign_to is None else register.data_set(assign_to)
     asked = float(request.settings["epsilon"])  # or what is left when the two differ by rounding only
     request = request.at(asked if data_set is None else register.balance(data_set.name).fitting(asked))
@@ -161,10 +152,6 @@ def publish(
     _require_as_promised(result, promised)
     tell(0.9)
     return _write(register, token, target, released_document(result, promised, register.seal_of(token)))
-
-
-def _nobody(share: float) -> None:
-    """Progress that nobody asked for."""
 
 
 def _require_same_unit(data_set: DataSet | None, data: Rows) -> None:

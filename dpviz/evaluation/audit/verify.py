@@ -134,7 +134,8 @@ def separation(universe: Universe, levels: list[Level]) -> Separation:
     grows = bool(ratios[True][0].max() >= ratios[False][0].max())
     smaller, kind = _fewest_rows(universe, ratios[grows][0])
     trace = _Trace(universe, levels, ratios[grows], grows)
-    output, low, high = trace.follow(0, smaller, kind)
+    node, low, high = trace.follow(0, smaller, kind)
+    output = node if isinstance(node, dict) else model_body(Tree(universe.schema, node))
     probabilities = (math.exp(high), math.exp(low)) if grows else (math.exp(low), math.exp(high))
     larger = int(universe.plus_one[smaller, kind])
     pair = WorstPair.of(universe.dataset(smaller), universe.dataset(larger), probabilities)
@@ -195,14 +196,8 @@ class _Trace:
     ratios: list[np.ndarray]
     grows: bool
 
-    def follow(self, level: int, smaller: int, kind: int) -> tuple[dict[str, Any], float, float]:
-        """(model body, log probability on the likelier data set, on the other)."""
-        node, likelier, other = self._follow(level, smaller, kind)
-        if isinstance(node, dict):
-            return node, likelier, other
-        return model_body(Tree(self.universe.schema, node)), likelier, other
-
-    def _follow(self, level: int, smaller: int, kind: int) -> tuple[Any, float, float]:
+    def follow(self, level: int, smaller: int, kind: int) -> tuple[Any, float, float]:
+        """(node or model body, log probability on the likelier data set, on the other)."""
         distribution = self.levels[level]
         below = self.ratios[level + 1] if level + 1 < len(self.levels) else None
         larger = int(self.universe.plus_one[smaller, kind])
@@ -216,7 +211,7 @@ class _Trace:
             return outcome.ends, *chances
         sides = [int(self.universe.part(mask)[smaller]) for mask in (outcome.goes_left, ~outcome.goes_left)]
         row_side = 0 if outcome.goes_left[kind] else 1
-        changed, up, down = self._follow(level + 1, sides[row_side], kind)
+        changed, up, down = self.follow(level + 1, sides[row_side], kind)
         same, log_chance = self._likeliest(level + 1, sides[1 - row_side])
         children = (changed, same) if row_side == 0 else (same, changed)
         assert outcome.rule is not None

@@ -5,8 +5,9 @@ same seed at every point, so that differences are less noisy than the points the
 rows: for simulated and public rows only.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -127,8 +128,8 @@ def share_map(
     """
     firsts = _firsts(movable, data.schema)
     distinct = sorted(set(firsts))
-    fits = _Fits(movable.learner, data, [movable.asked(movable.points[place]) for place in distinct])
-    scores = fits.scores(draws=draws, seed=seed, workers=workers, progress=progress, stop=stop)
+    how: dict[str, Any] = {"draws": draws, "seed": seed, "workers": workers, "progress": progress, "stop": stop}
+    scores = _scores(movable, data, [movable.points[place] for place in distinct], **how)
     rows = [distinct.index(first) for first in firsts]
     return ShareMap(movable, data.n_rows, movable.points, scores[rows], firsts, draws)
 
@@ -159,8 +160,8 @@ def one_step_more(
     """The gain from moving `step` of epsilon to each share. A share that cannot take it is left out."""
     start = tuple(value / sum(shares) for value in shares)
     moves = {part: moved(start, at, step) for at, part in enumerate(movable.parts) if start[at] + step < 1}
-    fits = _Fits(movable.learner, data, [movable.asked(point) for point in (start, *moves.values())])
-    scores = fits.scores(draws=draws, seed=seed, workers=workers, progress=progress, stop=stop)
+    how: dict[str, Any] = {"draws": draws, "seed": seed, "workers": workers, "progress": progress, "stop": stop}
+    scores = _scores(movable, data, [start, *moves.values()], **how)
     return tuple(_gain(part, point, scores[at] - scores[0]) for at, (part, point) in enumerate(moves.items(), start=1))
 
 
@@ -176,23 +177,18 @@ def _gain(part: str, shares: Shares, differences: np.ndarray) -> StepGain:
     return StepGain(part, shares, mean, mean - reach, mean + reach, len(differences))
 
 
-@dataclass(frozen=True)
-class _Fits:
-    """Fits of one learner on the same rows, with several sets of arguments."""
+def _scores(
+    movable: MovableShares, data: EncodedDataset, points: Sequence[Shares], *, draws: int, seed: int, **how: Any
+) -> np.ndarray:
+    """Accuracy on the training rows, shape (n_points, n_draws). Raises Cancelled when nothing was done."""
+    require_count("the budget lab", "draws", draws)
+    fits = partial(_fits, movable.learner, data, [movable.asked(point) for point in points])
+    found = in_chunks(fits, child_seeds(seed, draws), _CHUNK, **how)
+    if not found:
+        raise Cancelled
+    return np.concatenate(found, axis=1)
 
-    learner: str
-    data: EncodedDataset
-    arguments: Sequence[Mapping[str, Any]]
 
-    def run(self, seeds: Sequence[int]) -> np.ndarray:
-        """Accuracy on the training rows, shape (n_arguments, n_seeds)."""
-        rows = self.data.with_cached_counts()
-        return np.array([[fit(self.learner, rows, seed=seed, **given).score(rows) for seed in seeds] for given in self.arguments])
-
-    def scores(self, *, draws: int, seed: int, **how: Any) -> np.ndarray:
-        """The same for seeds derived from one, shape (n_arguments, n_draws). Raises Cancelled when nothing was done."""
-        require_count("the budget lab", "draws", draws)
-        found = in_chunks(self.run, child_seeds(seed, draws), _CHUNK, **how)
-        if not found:
-            raise Cancelled
-        return np.concatenate(found, axis=1)
+def _fits(learner: str, data: EncodedDataset, arguments: Sequence[dict[str, Any]], seeds: Sequence[int]) -> np.ndarray:
+    rows = data.with_cached_counts()
+    return np.array([[fit(learner, rows, seed=seed, **given).score(rows) for seed in seeds] for given in arguments])

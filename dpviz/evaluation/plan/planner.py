@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from typing import Any, Literal
 
@@ -145,29 +146,21 @@ def outcomes(world: World, setups: Sequence[Setup], measure: Measure, seeds: Seq
 
     Setups share draws of the world, and the noise as far as they use the same; `how` is for `in_chunks`.
     """
-    found = in_chunks(_Fits(world, tuple(setups), measure).run, seeds, _CHUNK, **how)
+    found = in_chunks(partial(_fits, world, tuple(setups), measure), seeds, _CHUNK, **how)
     return np.concatenate(found, axis=1) if found else np.empty((len(setups), 0))
 
 
-@dataclass(frozen=True)
-class _Fits:
-    world: World
-    setups: tuple[Setup, ...]
-    measure: Measure
+def _fits(world: World, setups: tuple[Setup, ...], measure: Measure, seeds: Sequence[int]) -> np.ndarray:
+    return np.array([list(_of_one_seed(world, setups, measure, seed)) for seed in seeds]).T
 
-    def run(self, seeds: Sequence[int]) -> np.ndarray:
-        """One outcome per setup and seed."""
-        return np.array([self._of_one(seed) for seed in seeds]).T
 
-    def _of_one(self, seed: int) -> list[float]:
-        found: list[float] = []
-        for n_rows, setups in groupby(self.setups, key=lambda setup: setup.n_rows):
-            train, test = self.world.draw(n_rows, seed=seed)
-            rows = train.with_cached_counts() if len(self.setups) > 1 else train
-            for setup in setups:
-                result = setup.fit(rows, seed)
-                found.append(result.score(test) if self.measure == "accuracy" else label_accuracy(result, rows))
-        return found
+def _of_one_seed(world: World, setups: tuple[Setup, ...], measure: Measure, seed: int) -> Iterator[float]:
+    for n_rows, alike in groupby(setups, key=lambda setup: setup.n_rows):
+        train, test = world.draw(n_rows, seed=seed)
+        rows = train.with_cached_counts() if len(setups) > 1 else train
+        for setup in alike:
+            result = setup.fit(rows, seed)
+            yield result.score(test) if measure == "accuracy" else label_accuracy(result, rows)
 
 
 def label_accuracy(result: FitResult, data: EncodedDataset) -> float:

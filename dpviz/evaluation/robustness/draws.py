@@ -3,9 +3,9 @@
 Every draw spends epsilon again: for simulated and public rows only.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -101,8 +101,8 @@ def draw(
     count = draws if get_learner(name).spends_epsilon else 1
     seeds = child_seeds(seed, count)
     rows = light(train) if workers > 1 else train.with_cached_counts()
-    fits = _Fits(name, rows, tuple(map(light, tests)), asked, away=workers > 1)
-    found = in_chunks(fits.run, seeds, CHUNK, workers=workers, progress=progress, stop=stop, at_least=1)
+    fits = partial(_fits, name, rows, tuple(map(light, tests)), asked, workers > 1)
+    found = in_chunks(fits, seeds, CHUNK, workers=workers, progress=progress, stop=stop, at_least=1)
     accuracies, losses = zip(*found, strict=True)
     return Draws(np.concatenate(accuracies), fit(name, train, seed=seeds[0], **asked), max(losses), count)
 
@@ -136,24 +136,18 @@ def limits(found: np.ndarray, name: str, beta: float) -> tuple[float, float]:
     return mean_limits(found, beta)
 
 
-@dataclass(frozen=True)
-class _Fits:
-    name: str
-    train: EncodedDataset
-    tests: tuple[EncodedDataset, ...]
-    asked: Mapping[str, Any]
-    away: bool
-
-    def run(self, seeds: Sequence[int]) -> tuple[np.ndarray, float]:
-        """(accuracies of shape (n_seeds, n_tests), largest composed epsilon)."""
-        train = kept_here(self.train) if self.away else self.train
-        found = np.empty((len(seeds), len(self.tests)))
-        composed = 0.0
-        for row, seed in enumerate(seeds):
-            result = fit(self.name, train, seed=seed, **self.asked)
-            composed = max(composed, result.ledger.guarantee.epsilon)
-            found[row] = [accuracy(result.model, test) for test in self.tests]
-        return found, composed
+def _fits(
+    name: str, train: EncodedDataset, tests: Sequence[EncodedDataset], asked: dict[str, Any], away: bool, seeds: Sequence[int]
+) -> tuple[np.ndarray, float]:
+    """(accuracies of shape (n_seeds, n_tests), largest composed epsilon)."""
+    train = kept_here(train) if away else train
+    found = np.empty((len(seeds), len(tests)))
+    composed = 0.0
+    for row, seed in enumerate(seeds):
+        result = fit(name, train, seed=seed, **asked)
+        composed = max(composed, result.ledger.guarantee.epsilon)
+        found[row] = [accuracy(result.model, test) for test in tests]
+    return found, composed
 
 
 def accuracy(model: Model, test: EncodedDataset) -> float:
