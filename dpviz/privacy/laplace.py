@@ -47,12 +47,3 @@ class LaplaceNoise:
     def sample_exactly(self, values: np.ndarray) -> np.ndarray:
         """Always raises NotReleasable: floating-point noise reveals more than its distribution promises (Mironov 2012)."""
         raise NotReleasable(f"{self.title} noise on real numbers")
-
-    def density(self, noise: np.ndarray | float) -> np.ndarray:
-        """Exact density of the noise."""
-        return np.exp(-np.abs(noise) / self.scale) / (2 * self.scale)
-
-    def tail(self, noise: np.ndarray | float) -> np.ndarray:
-        """Exact probability that the noise is at least `noise`, of any sign."""
-        half = np.exp(-np.abs(noise) / self.scale) / 2
-        return np.where(np.asarray(noise) >= 0, half, 1 - half)
