@@ -24,11 +24,11 @@ from benchmarks.data import bench_data
 from benchmarks.forests.synthetic import TABLE_1, synthetic
 from benchmarks.forests.trace import forest_trace
 from dpviz.evaluation.budget.boosting import individual_losses
-from dpviz.evaluation.robustness.draws import accuracy
 from dpviz.learners import fit, get_learner
 from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import Simulation
 from dpviz.table.dataset import EncodedDataset
+from dpviz.training.contract import score
 from dpviz.training.counting.in_memory import counted
 from dpviz.training.forests.forest import ForestShape, fit_packed
 from dpviz.training.forests.random_trees import theorem_2_depth
@@ -101,14 +101,14 @@ def privatree_figure_1(name: str, data: EncodedDataset, runs: int) -> Iterator[P
 
 def _held_out(learner: str, data: EncodedDataset, epsilon: float, seed: int, **asked: Any) -> float:
     train, test = data.split(TEST_SHARE, seed=seed)
-    return accuracy(fit(learner, train, epsilon=epsilon, seed=seed, **({"max_depth": DEPTH} | asked)).model, test)
+    return score(fit(learner, train, epsilon=epsilon, seed=seed, **({"max_depth": DEPTH} | asked)).model, test)
 
 
 def privatree_figure_2(name: str, data: EncodedDataset, runs: int) -> Iterator[Point]:
     """Training accuracy by how epsilon is divided; the paper's own rule comes last."""
 
     def run(epsilon: float, shares: tuple[float, ...] | None, seed: int) -> float:
-        return accuracy(fit("privatree", data, epsilon=epsilon, max_depth=DEPTH, seed=seed, shares=shares).model, data)
+        return score(fit("privatree", data, epsilon=epsilon, max_depth=DEPTH, seed=seed, shares=shares).model, data)
 
     for epsilon in DIVIDED_EPSILONS:
         for parts in (*SIXTHS, None):

@@ -25,7 +25,7 @@ from dpviz.commands import console
 from dpviz.commands.files import write_whole
 from dpviz.evaluation.robustness.backdoor import Backdoor, corner_backdoor
 from dpviz.evaluation.robustness.certificates import Certificate
-from dpviz.evaluation.robustness.draws import accuracy, draw, limits
+from dpviz.evaluation.robustness.draws import draw, limits
 from dpviz.io.csv import read_csv
 from dpviz.learners import DEFAULT, fit
 from dpviz.learners.ours import pf_tree
@@ -36,6 +36,7 @@ from dpviz.table.candidates import thresholds_candidates as cuts_at
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
+from dpviz.training.contract import score
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,7 +154,7 @@ def _attacks(pictures: Pictures, rows: int, attacks: int, learner: str, **asked:
     for seed in child_seeds(0, attacks):
         poisoned = pictures.backdoor.poison(pictures.train, rows, generator(seed))
         model = fit(learner, poisoned, seed=seed, **asked).model
-        found.append([accuracy(model, test) for test in tests])
+        found.append([score(model, test) for test in tests])
         asking += isinstance(model, Tree) and _asks(model, pictures.backdoor)
     kept, clean = np.array(found).T
     return 1 - kept, clean, asking

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.errors import DpvizError
-from dpviz.evaluation.robustness.draws import accuracy
 from dpviz.evaluation.robustness.poisoning import PoisoningTable, certify
 from dpviz.evaluation.workers import spread
 from dpviz.io.csv import read_csv
 from dpviz.learners import DEFAULT, fit
 from dpviz.table.dataset import EncodedDataset
+from dpviz.training.contract import score
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,7 +126,7 @@ def repeated(name: str, data: EncodedDataset, *, epsilon: float, workers: int, s
 
 def _one_split(name: str, data: EncodedDataset, epsilon: float, seed: int) -> float:
     train, test = data.split(TEST_SHARE, seed=seed)
-    return accuracy(fit(name, train, epsilon=epsilon, max_depth=DEPTH, seed=seed).model, test)
+    return score(fit(name, train, epsilon=epsilon, max_depth=DEPTH, seed=seed).model, test)
 
 
 def rows_at(share: float, n_train: int) -> int:

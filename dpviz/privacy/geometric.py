@@ -65,8 +65,8 @@ class GeometricNoise:
         return np.tanh(rate / 2) * np.exp(-rate * np.abs(noise))  # tanh(x/2) = (1-a)/(1+a) without cancellation
 
     def tail(self, noise: int) -> float:
-        """Exact probability that the noise is at least `noise` >= 1."""
-        return self.decay**noise / (1 + self.decay)
+        """Exact probability that the noise is at least `noise`."""
+        return self.decay**noise / (1 + self.decay) if noise > 0 else 1 - self.tail(1 - noise)
 
     def radius(self, mass: float) -> int:
         """The smallest r >= 0 such that noise beyond +r has probability at most `mass`."""

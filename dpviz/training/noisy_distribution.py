@@ -80,5 +80,5 @@ def _feature_distribution(table: Table, noise: GeometricNoise) -> tuple[np.ndarr
 def _clipped_distribution(count: int, noise: GeometricNoise) -> np.ndarray:
     """Distribution of max(0, count + noise) on 0 .. count + MOST_NOISE."""
     distribution = noise.pmf(np.arange(count + MOST_NOISE + 1) - count)
-    distribution[0] = noise.tail(count) if count else 1 - noise.tail(1)
+    distribution[0] = noise.tail(count)
     return distribution

@@ -42,12 +42,8 @@ class ClippedCount:
         """Distribution of the clipped noisy count, shape (most + 1,). `utilities` holds the one exact count, in 0 .. most."""
         (count,) = np.asarray(utilities, dtype=np.int64).tolist()
         distribution = self.noise.pmf(np.arange(self.most + 1) - count)
-        distribution[0] = self._at_least(count)
-        distribution[-1] = self._at_least(self.most - count)
+        distribution[0], distribution[-1] = self.noise.tail(count), self.noise.tail(self.most - count)
         return distribution
-
-    def _at_least(self, noise: int) -> float:
-        return self.noise.tail(noise) if noise > 0 else 1 - self.noise.tail(1)
 
 
 #: A mechanism that chooses one of several.

@@ -25,7 +25,7 @@ from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.contract import LearnerSpec
+from dpviz.training.contract import LearnerSpec, score
 from dpviz.training.params import Settings, make_params
 
 #: Noisy counts further out than this many steps are not drawn; those left out have little probability, and the same ratio.
@@ -217,4 +217,4 @@ def poisoned_stump(train: EncodedDataset, test: EncodedDataset, epsilon: float) 
 def _accuracy(root: object, test: EncodedDataset) -> float:
     if root is None:
         raise NotEnumerable("The default learner labels its leaves in a choice of their own.", remedy="List it whole.")
-    return float(np.mean(Tree(test.schema, root).predict(test) == test.target))  # type: ignore[arg-type]
+    return score(Tree(test.schema, root), test)  # type: ignore[arg-type]

@@ -15,11 +15,10 @@ from dpviz.evaluation.checks import require_classes, require_count
 from dpviz.evaluation.intervals import mean_limits
 from dpviz.evaluation.workers import in_chunks, kept_here, light
 from dpviz.learners import fit, get_learner, require_task
-from dpviz.models.base import Model
 from dpviz.progress import Progress, Stop, steps
 from dpviz.randomness import child_seeds, generator
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.contract import FitResult
+from dpviz.training.contract import FitResult, score
 
 #: Draws between two checks of `stop`.
 CHUNK = 100
@@ -146,10 +145,5 @@ def _fits(
     for row, seed in enumerate(seeds):
         result = fit(name, train, seed=seed, **asked)
         composed = max(composed, result.ledger.guarantee.epsilon)
-        found[row] = [accuracy(result.model, test) for test in tests]
+        found[row] = [score(result.model, test) for test in tests]
     return found, composed
-
-
-def accuracy(model: Model, test: EncodedDataset) -> float:
-    """Share of rows predicted correctly."""
-    return float(np.mean(model.predict(test) == test.target))

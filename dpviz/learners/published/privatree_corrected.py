@@ -96,7 +96,7 @@ def split_distribution(grid: CandidateGrid, node: CountedNode, epsilon: float) -
     counts = np.arange(1, largest + 1)
     masses = noise.pmf(counts - node.n_rows)
     # counts below 1 are raised to 1
-    masses[0] = noise.tail(node.n_rows - 1) if node.n_rows > 1 else 1 - noise.tail(2 - node.n_rows)
+    masses[0] = noise.tail(node.n_rows - 1)
     utilities = gini_utilities(node.left_counts, node.class_counts)
     per_unit = 1 / gini_change(counts)
     unit = PermuteAndFlip(epsilon / 2, Sensitivity(1.0, monotone=False, source="scaled by the caller"))
