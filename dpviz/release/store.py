@@ -6,6 +6,7 @@ written on a register whose kept head is missing or not in its chain is refused:
 """
 
 import errno
+import json
 import os
 import sqlite3
 import stat
@@ -41,35 +42,8 @@ _KINDS = {
 }
 #: SQLite's smallest database has one page of this size; what is shorter, and not empty, is another kind of file.
 _SMALLEST = 512
-_WORDS = {
-    "locked": ("Another program holds the release register.", "Wait for the other release to end, then try again."),
-    "foreign": ("This file is not a release register.", f"Choose another path ({VARIABLE}), or move the file away."),
-    "damaged": ("The release register is damaged.", "Put back a copy. Do not start a new one: what was spent stays spent."),
-    "unreadable": ("The release register cannot be read or written.", f"Check the permissions of its folder, or set {VARIABLE}."),
-    "full": ("There is no space left for the release register.", "Free some space, then try again. What was spent stays spent."),
-    "open": (
-        "Others than you may read or change the release register or its key.",
-        "Check who could have read it, then run `chmod 600` on it and on the file that ends in .key.",
-    ),
-    "lessons": ("A server for lessons has no release register.", "Use `dpviz app` without --lessons, or the command line."),
-    "newer": ("The release register was made by a newer version of dpviz.", "Update dpviz."),
-    "key": (
-        "The key of the release register is missing, or is another one's.",
-        "Put back the file that ends in .key. Without it the rows of earlier releases cannot be recognised.",
-    ),
-    "behind": (
-        "The release register does not hold its latest entry: it was truncated, or is an old copy.",
-        "Put back the latest copy. Where there is none, `dpviz register restored` books all that was left as spent.",
-    ),
-    "headless": (
-        "The file with the latest head of the release register is missing: the register may be an old copy.",
-        "Put back the file that ends in .head. Where it is lost, `dpviz register restored` books all that was left as spent.",
-    ),
-    "changed": (
-        "The release register was changed outside dpviz.",
-        "`dpviz register check` says where. Put back a copy; what was spent stays spent.",
-    ),
-}
+#: By code: what is wrong with the file, and what to do.
+_REFUSALS: dict[str, tuple[str, str]] = json.loads(Path(__file__).with_name("refusals.json").read_text(encoding="utf-8"))
 
 
 def default_path() -> Path:
@@ -80,7 +54,7 @@ def default_path() -> Path:
 
 def refusal(code: str, path: Path) -> RegisterError:
     """The error of this kind."""
-    what, remedy = _WORDS[code]
+    what, remedy = _REFUSALS[code]
     return RegisterError(code, what, where=str(path), remedy=remedy)
 
 

@@ -145,9 +145,8 @@ class Search:
 
     def _between(self, wanted: Verdict, open_is: Verdict) -> tuple[int, int]:
         """(a settled rung that is not enough, or -1; one that is, or the end) around the wanted one."""
-        settled = {at: rung.verdict for at, rung in self.found.items() if self._is_settled(at)}
-        no = [at for at, verdict in settled.items() if "no" in (verdict, open_is if verdict == "open" else "")]
-        yes = [at for at, verdict in settled.items() if "yes" in (verdict, open_is if verdict == "open" else "")]
+        settled = {at: rung.verdict.replace("open", open_is) for at, rung in self.found.items() if self._is_settled(at)}
+        no, yes = ([at for at, verdict in settled.items() if verdict == this] for this in ("no", "yes"))
         if wanted == "yes":
             first = min(yes, default=len(self.ladder))
             return max((at for at in no if at < first), default=-1), first

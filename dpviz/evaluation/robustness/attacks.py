@@ -93,13 +93,6 @@ ATTACKS = MappingProxyType(
 )
 
 
-def get_attack(name: str) -> Attack:
-    """The attack called `name`; raises UnknownName."""
-    if name not in ATTACKS:
-        raise UnknownName("attack", name, ATTACKS)
-    return ATTACKS[name]
-
-
 def attack_curve(
     attack: str,
     name: str,
@@ -129,12 +122,14 @@ def attack_curve(
     """
     import pandas as pd
 
-    poison = get_attack(attack).poison
+    if attack not in ATTACKS:
+        raise UnknownName("attack", attack, ATTACKS)
     require_classes(train.schema, "An attack")
     require_count("attack", "runs", runs)
     if not len(poisoned_rows) or any(rows < 0 or int(rows) != rows for rows in poisoned_rows):
         raise ParameterError("attack", "poisoned_rows", poisoned_rows, "at least one whole number, none below 0")
     how |= {"poisoned_rows": poisoned_rows, "runs": runs, "draws": draws, "epsilon": epsilon, "max_depth": max_depth}
+    poison = ATTACKS[attack].poison
     measured = []
     for rows, found in poisoned_draws(lambda clean, k, rng: poison(clean, k, rng, max_depth), name, train, [test], **how):
         accuracies = np.concatenate([drawn.of() for drawn in found])
