@@ -217,15 +217,13 @@ class _StepSums:
         self._tail, self._head = _window_ends(first, here - 1, blocks, np.isin(first, starts))
 
     def log_sums(self, log_weights: np.ndarray) -> np.ndarray:
-        far = self._far_sums(log_weights + self._rate * self._ranks)
+        terms = log_weights + self._rate * self._ranks
+        far = np.concatenate(([-np.inf], np.logaddexp.accumulate(terms, out=terms)))[self._far]
         near = self._window_sums(log_weights - self._rate * self._ranks)
         shift = self._rate * self._ranks - self._rate * self._n
         far -= shift
         near += shift
         return np.logaddexp(far, near, out=far)
-
-    def _far_sums(self, terms: np.ndarray) -> np.ndarray:
-        return np.concatenate(([-np.inf], np.logaddexp.accumulate(terms, out=terms)))[self._far]
 
     def _window_sums(self, terms: np.ndarray) -> np.ndarray:
         ends = np.full(len(terms) + 1, -np.inf)

@@ -174,20 +174,16 @@ class ReleaseRegister:
                 raise refusal("changed", self.path)
             if assign_to is not None:
                 self._assign(connection, fingerprint, assign_to, columns)
-            balance = self._balance_of_rows(connection, self.store.keyed(fingerprint))
+            data_set = queries.data_set_of_rows(connection, self.store.keyed(fingerprint))
+            if data_set is None:
+                remedy = "Assign them to one, or declare a new one that is disjoint from all others."
+                raise RefusedRelease("These rows are not assigned to a data set yet.", remedy=remedy)
             if queries.find_entry(connection, token) is not None:
                 raise RefusedRelease("This release was started before.", where=token, remedy="Start a new one.")
-            require_room(balance, loss)
-            about = (token, balance.data_set.name, queries.now(), learner, texts[0])
+            require_room(queries.balance(connection, data_set), loss)
+            about = (token, data_set.name, queries.now(), learner, texts[0])
             queries.add_entry(connection, (*about, loss.epsilon, loss.delta, texts[1], str(file)))
         return self.entry(token)
-
-    def _balance_of_rows(self, connection: sqlite3.Connection, fingerprint: str) -> Balance:
-        data_set = queries.data_set_of_rows(connection, fingerprint)
-        if data_set is None:
-            remedy = "Assign them to one, or declare a new one that is disjoint from all others."
-            raise RefusedRelease("These rows are not assigned to a data set yet.", remedy=remedy)
-        return queries.balance(connection, data_set)
 
     def sealed(self, token: str, file: Path) -> str:
         """Record and return the hash of the finished file before it is moved to its place: by it it is known after a crash.

@@ -85,7 +85,7 @@ MUTANTS = (
     Mutant(
         "the cap is not checked",
         "dpviz/release/register.py",
-        "            require_room(balance, loss)\n",
+        "            require_room(queries.balance(connection, data_set), loss)\n",
         "",
         ("tests/release/test_store.py::test_what_a_register_of_the_first_version_has_spent_counts_from_now_on",),
     ),

@@ -57,11 +57,6 @@ def count_pairs(n_counts: int, most: int) -> Iterator[tuple[Counts, Counts]]:
             yield from ((counts, tuple(c + (i == k) for i, c in enumerate(counts))) for k in range(n_counts))
 
 
-def gap_pairs(gaps: Iterable[int]) -> Iterator[tuple[Counts, Counts]]:
-    """Two counts that differ by each gap, and the larger one raised by one."""
-    return (((gap, 0), (gap + 1, 0)) for gap in gaps)
-
-
 def verify_mechanism(
     mechanism: Choice,
     pairs: Iterable[tuple[Counts, Counts]],

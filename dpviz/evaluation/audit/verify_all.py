@@ -9,7 +9,7 @@ from typing import Any
 from dpviz.errors import Cancelled, DpvizError
 from dpviz.evaluation.audit.by_attack import AuditedBound, audit
 from dpviz.evaluation.audit.findings import AuditResult, worst_of
-from dpviz.evaluation.audit.mechanisms import BOX, Choice, ClippedCount, Counts, count_pairs, gap_pairs, verify_mechanism
+from dpviz.evaluation.audit.mechanisms import BOX, Choice, ClippedCount, Counts, count_pairs, verify_mechanism
 from dpviz.evaluation.audit.planned import typical
 from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun
 from dpviz.evaluation.audit.verify import NAMED_PAIRS, QUICK_UNIVERSES, UNIVERSES, Place, verify_each
@@ -166,7 +166,7 @@ def verify_mechanisms(epsilon: float) -> list[AuditResult]:
     found = [verify_mechanism(mechanism, pairs, claimed=epsilon) for mechanism, pairs in sound]
     smooth = verify_mechanism(
         SmoothMajority(epsilon),
-        gap_pairs(range(int(5 / epsilon))),  # beyond, odds leave the floating-point range
+        [((gap, 0), (gap + 1, 0)) for gap in range(int(5 / epsilon))],  # beyond, odds leave the floating-point range
         claimed=epsilon,
         composed=math.inf,
         because=f"{REASON[0].upper()}{REASON[1:]}.",

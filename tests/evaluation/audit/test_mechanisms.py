@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpviz.evaluation.audit.mechanisms import ClippedCount, count_pairs, gap_pairs, verify_mechanism
+from dpviz.evaluation.audit.mechanisms import ClippedCount, count_pairs, verify_mechanism
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
@@ -36,7 +36,8 @@ def test_selections_with_twice_the_epsilon_are_caught(kind, epsilon):
 
 
 def smooth(epsilon, gaps):
-    return verify_mechanism(SmoothMajority(epsilon), gap_pairs(gaps), claimed=epsilon, composed=math.inf, because="Why.")
+    pairs = [((gap, 0), (gap + 1, 0)) for gap in gaps]
+    return verify_mechanism(SmoothMajority(epsilon), pairs, claimed=epsilon, composed=math.inf, because="Why.")
 
 
 def test_the_smooth_leaf_breaks_at_gap_one_where_epsilon_is_one():
