@@ -17,7 +17,6 @@ from tests.contract.fits import FEW
 from tests.pages.opened import (
     LEARNERS,
     LEARNERS_IN_ROLES,
-    OF_CLASSES,
     after_work,
     in_use,
     opened,
@@ -75,7 +74,7 @@ def test_a_model_with_as_many_trees_as_a_user_gets_is_drawn(name):
     assert said.get(claim.verdict, "Nothing is claimed") in texts(opened("budget", learner=get_learner(name).title))
 
 
-@pytest.mark.parametrize("name", OF_CLASSES)
+@pytest.mark.parametrize("name", LEARNERS)
 def test_an_unsound_claim_never_looks_like_a_guarantee(name):
     test = drawn(name, DataRole.SIMULATED)
     result = tree_on_screen(test).result

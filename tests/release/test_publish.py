@@ -106,7 +106,13 @@ def test_unassigned_rows_are_refused_before_anything_is_spent(register):
     assert register.releases() == ()
 
 
-@pytest.mark.parametrize("name", dpviz.learner_names())
+#: In the fast tests a claim that holds, one that does not, one without exact noise, and one for numbers.
+FAST = ("pf-tree", "privatree", "logistic", "dp-mean")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in FAST else pytest.mark.slow) for name in dpviz.learner_names()]
+)
 def test_only_a_learner_whose_claim_holds_and_whose_noise_is_exact_is_released(register, name):
     asked = requested(0.5, name)
     data = small_rows()
