@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app import frame
+from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
 from dpviz.figures.tree.labels import visible
@@ -127,12 +128,7 @@ def needs_classes(loaded: Loaded, what: str) -> bool:
     if isinstance(loaded.schema.target, ClassTarget):
         return False
     name = literal(loaded.schema.target.name)
-    st.info(
-        f"**{what} needs a target of classes; {name} is a number.**  \n"
-        "Choose a table whose target is one of several classes on the Data page. The pages Tree, Budget and Compare work with "
-        "numbers.",
-        icon=":material/category:",
-    )
+    st.info(prose("data", "a target of classes", what=what, name=name), icon=":material/category:")
     return True
 
 

@@ -7,6 +7,7 @@ from dpviz.app.data.draft import SchemaDraft
 from dpviz.app.data.files.on_server import is_configured
 from dpviz.app.data.files.uploading import ask_file, ask_on_server
 from dpviz.app.data.prepared import Prepared, prepared
+from dpviz.app.prose import prose
 from dpviz.app.state import use_sample
 from dpviz.errors import DpvizError
 from dpviz.io.openml import fetch_openml, is_offline
@@ -20,22 +21,12 @@ _WAYS = {DataRole.SIMULATED: (_SAMPLE, _FILE), DataRole.PUBLIC: (_SAMPLE, _FILE,
 def ask_role(work: Prepared) -> None:
     """Whose rows these are; the first question, because everything else depends on it."""
     roles = list(DataRole)
-    st.radio(
-        "Whose rows are these?",
-        roles,
-        index=roles.index(work.role),
-        key="role",
-        format_func=lambda role: str(role).capitalize(),
-        captions=[parts.CONSEQUENCES[role] for role in roles],
-        on_change=_change_role,
-    )
+    captions = [parts.CONSEQUENCES[role] for role in roles]
+    options = {"format_func": lambda role: str(role).capitalize(), "captions": captions, "on_change": _change_role}
+    st.radio("Whose rows are these?", roles, roles.index(work.role), key="role", **options)
     wished = st.session_state["role"]
     if work.would_uncover(wished):
-        st.warning(
-            f"**The table at hand is private.** As {wished} rows its cells and exact counts would be shown. It is put aside when "
-            "you go on; choose it again only if it really describes nobody, or anyone may see it.",
-            icon=":material/front_hand:",
-        )
+        st.warning(prose("private", "put aside", role=str(wished)), icon=":material/front_hand:")
         with st.container(horizontal=True):
             stay = {"on_click": st.session_state.update, "args": ({"role": DataRole.PRIVATE},)}
             st.button("Stay with private rows", icon=":material/lock:", **stay)
@@ -51,15 +42,8 @@ def ask_table(work: Prepared) -> None:
         st.info("The draft below is as you left it. Choose its file again: rows are never kept.", icon=":material/restore_page:")
     if len(ways) > 1:
         first = _FILE if work.draft is not None and work.sample is None else ways[0]
-        way = st.segmented_control(
-            "Which table?",
-            ways,
-            default=first,
-            required=True,
-            key=f"way-{work.role}",
-            on_change=_forget_problem,
-            persist_state="session",
-        )
+        options = {"default": first, "required": True, "on_change": _forget_problem, "persist_state": "session"}
+        way = st.segmented_control("Which table?", ways, key=f"way-{work.role}", **options)
     {_SAMPLE: _ask_sample, _FILE: ask_file, _OPENML: _ask_openml, _SERVER: ask_on_server}[way or ways[0]](work)
     if work.problem is not None:
         parts.error(work.problem, kept="What stands below is as it was." if work.draft else "The data in use are as they were.")
@@ -79,17 +63,11 @@ def _forget_problem() -> None:
 def _ask_sample(work: Prepared) -> None:
     offered = {sample.name: sample for sample in samples() if sample.role == work.role}
     names = list(offered)
-    st.selectbox(
-        "Sample",
-        names,
-        index=names.index(work.sample) if work.sample in names else None,
-        key=f"sample-{work.role}",
-        format_func=lambda name: offered[name].title if name in offered else name,
-        placeholder="Choose a sample",
-        help="A sample comes with its schema and is used at once.",
-        on_change=_use_sample,
-        args=(f"sample-{work.role}",),
-    )
+    key, index = f"sample-{work.role}", names.index(work.sample) if work.sample in names else None
+    help_text = "A sample comes with its schema and is used at once."
+    options = {"placeholder": "Choose a sample", "help": help_text, "on_change": _use_sample, "args": (key,)}
+    title = lambda name: offered[name].title if name in offered else name  # noqa: E731
+    st.selectbox("Sample", names, index, key=key, format_func=title, **options)
     if work.sample in offered:
         st.caption(offered[work.sample].description)
 

@@ -73,17 +73,10 @@ class Grid:
 
         kinds = {"whole": "bool"}
         table = pd.DataFrame({field: pd.Series(cells, dtype=kinds.get(field, "object")) for field, cells in frame.items()})
-        st.data_editor(
-            table,
-            key=key,
-            num_rows="fixed",
-            hide_index=True,
-            disabled=["name", "source"],
-            column_config={"name": _NAME, **self.config, "source": _SOURCE},
-            height=round(38 + 35 * min(len(table), _MOST_ROWS)),
-            placeholder=self.placeholder,
-            alt=self.alt,
-        )
+        height = round(38 + 35 * min(len(table), _MOST_ROWS))
+        fixed = {"num_rows": "fixed", "hide_index": True, "disabled": ["name", "source"], "height": height}
+        columns = {"name": _NAME, **self.config, "source": _SOURCE}
+        st.data_editor(table, key=key, column_config=columns, placeholder=self.placeholder, alt=self.alt, **fixed)
 
 
 def source_text(column: ColumnDraft) -> str:

@@ -53,16 +53,9 @@ def _ask_target(draft: SchemaDraft, revision: int) -> SchemaDraft:
 
 
 def _ask_row_count(draft: SchemaDraft, revision: int) -> SchemaDraft:
-    count = st.number_input(
-        "Public row count",
-        min_value=1,
-        step=1,
-        value=draft.n_public,
-        key=f"n-public-{revision}",
-        placeholder="not declared",
-        help="About how many rows there are, as known without them; better rounded. Depth rules and learners use it.",
-    )
-    draft = draft.with_row_count(count)
+    words = "About how many rows there are, as known without them; better rounded. Depth rules and learners use it."
+    options = {"step": 1, "value": draft.n_public, "placeholder": "not declared", "help": words}
+    draft = draft.with_row_count(st.number_input("Public row count", 1, key=f"n-public-{revision}", **options))
     if draft.n_public is not None:
         parts.source_badge(Provenance.READ if draft.count_read else Provenance.DECLARED)
     return draft
@@ -72,15 +65,10 @@ def _ask_persons(work: Prepared, draft: SchemaDraft) -> SchemaDraft:
     """Which column says whose row it is, and how many rows of each are kept; the column is then no feature."""
     names = [name for name in draft.names if name != draft.target]
     revision = work.revision
-    person = st.selectbox(
-        "Column that says whose row it is",
-        names,
-        index=names.index(draft.person) if draft.person in names else None,
-        key=f"person-{revision}",
-        placeholder="every row is a different person",
-        format_func=parts.in_list,
-        help="Of each person as many rows are kept as you say, chosen by secret coins. The column goes into no tree and no file.",
-    )
+    index = names.index(draft.person) if draft.person in names else None
+    words = "Of each person as many rows are kept as you say, chosen by secret coins. The column goes into no tree and no file."
+    options = {"placeholder": "every row is a different person", "format_func": parts.in_list, "help": words}
+    person = st.selectbox("Column that says whose row it is", names, index, key=f"person-{revision}", **options)
     if person is None:
         return draft.with_persons(None, None)
     kept = draft.rows_per_person or 1
@@ -91,14 +79,9 @@ def _ask_persons(work: Prepared, draft: SchemaDraft) -> SchemaDraft:
 
 def _ask_goal(goal: ColumnDraft, revision: int, place: int) -> ColumnDraft:
     kinds = [Use.CATEGORIES, Use.NUMBER]
-    kind = st.radio(
-        f"{parts.literal(goal.name)} is",
-        kinds,
-        index=kinds.index(goal.use) if goal.use in kinds else None,
-        format_func={Use.CATEGORIES: "one of several classes", Use.NUMBER: "a number"}.get,
-        key=f"goal-{revision}-{place}",
-        horizontal=True,
-    )
+    index = kinds.index(goal.use) if goal.use in kinds else None
+    options = {"format_func": {Use.CATEGORIES: "one of several classes", Use.NUMBER: "a number"}.get, "horizontal": True}
+    kind = st.radio(f"{parts.literal(goal.name)} is", kinds, index, key=f"goal-{revision}-{place}", **options)
     goal = goal.edited(use=kind)
     if kind is Use.NUMBER:
         return _ask_goal_range(goal, revision, place)

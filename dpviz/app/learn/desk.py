@@ -114,16 +114,8 @@ def ask(desk: Desk, numbers: Numbers, asked: Mapping[str, float]) -> bool:
         return True
     options = options_of(desk.lesson, numbers)
     st.markdown(f"**Guess first.** {desk.say('question', **numbers)}")
-    guess = st.radio(
-        "Your guess",
-        list(options),
-        index=None,
-        format_func=options.__getitem__,
-        key=desk.key("guess"),
-        persist_state="session",
-        on_change=_move,
-        args=(desk, asked),
-    )
+    more = {"format_func": options.__getitem__, "persist_state": "session", "on_change": _move, "args": (desk, asked)}
+    guess = st.radio("Your guess", list(options), None, key=desk.key("guess"), **more)
     if guess is not None:
         st.session_state.setdefault(ANSWERED, set()).add(desk.lesson)
         _answer(desk, guess, numbers)

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dpviz.app.parts import error, literal, plain, role_badge
+from dpviz.app.prose import prose
 from dpviz.app.publish.data import register
 from dpviz.app.widgets import chart, download
 from dpviz.errors import DpvizError
@@ -32,11 +33,7 @@ def account_screen() -> ReleaseRegister | None:
         _say_checked(problems, head)
         _downloads(book, found, problems, head)
     else:
-        st.info(
-            "Nothing is registered yet. A data set is declared, with its cap, on the Publish page or by "
-            "`dpviz register declare`; its releases and what is left then appear here.",
-            icon=":material/menu_book:",
-        )
+        st.info(prose("publish", "nothing registered"), icon=":material/menu_book:")
     for account in found:
         _data_set(account)
     return book

@@ -20,11 +20,6 @@ T = TypeVar("T")
 _NEW = "a new data set: nobody in it is in any other"
 _OLD = "a data set named before"
 _PROBLEM = "_publish_data_problem"
-WHAT_IT_IS = {
-    DataRole.SIMULATED: "These rows are simulated: nobody needs protection, so a release is an exercise, booked all the same.",
-    DataRole.PUBLIC: "These rows are public: anyone may see them, so a private tree protects nobody. It is booked all the same.",
-    DataRole.PRIVATE: "These rows are private. Looking at trees is not releasing: only what is released here may leave.",
-}
 
 
 def register() -> ReleaseRegister | None:
@@ -41,7 +36,7 @@ def register() -> ReleaseRegister | None:
 def ask_data_set(book: ReleaseRegister, loaded: Loaded) -> Balance | None:
     """The data set of the rows in use with what was spent on it; asks while nobody has said which it is."""
     st.header("Data set and cap", anchor=False)
-    st.caption(WHAT_IT_IS[loaded.role])
+    st.caption(prose("publish", f"{loaded.role} rows"))
     problem = st.session_state.pop(_PROBLEM, None)
     if problem is not None:
         error(problem, kept="Nothing was declared.")
@@ -104,16 +99,8 @@ def _ask_new(loaded: Loaded) -> None:
         bound = loaded.data.rows_per_person
         right.text_input("Whom it protects", max_chars=LONGEST_NAME, key="publish-unit", placeholder="such as: one patient")
         words = "Rows one of them has at most. Every guarantee counts one row; somebody with several loses as many times as much."
-        left.number_input(
-            "Rows per person at most",
-            1,
-            1_000_000,
-            bound,
-            key="publish-rows",
-            help=words,
-            placeholder="not declared",
-            disabled=bound is not None,
-        )
+        rows = {"key": "publish-rows", "help": words, "placeholder": "not declared", "disabled": bound is not None}
+        left.number_input("Rows per person at most", 1, 1_000_000, bound, **rows)
         cap = {"format": "%g", "step": 0.1, "help": "The most that all releases of these rows may cost together."}
         right.number_input(f"Cap on ε ({NEIGHBOURS})", 0.001, 1000.0, None, key="publish-cap", placeholder="not declared", **cap)
         with left.expander("Cap on δ", icon=":material/tune:"):

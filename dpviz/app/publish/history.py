@@ -8,6 +8,7 @@ from dpviz.app.explorations import unnoted
 from dpviz.app.exports import offer_export
 from dpviz.app.held_out import Exact, private_test
 from dpviz.app.parts import error
+from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
@@ -32,10 +33,7 @@ def history(book: ReleaseRegister, balance: Balance | None, loaded: Loaded) -> N
     if balance is not None and balance.releases:
         st.dataframe(history_rows(balance), hide_index=True, alt="Every release of this data set with the running total.")
         if any(entry.state is State.STARTED for entry in balance.releases):
-            st.caption(
-                ":material/warning: Interrupted, or still under way: no file has come of it, and what it was to cost is spent "
-                "all the same."
-            )
+            st.caption(prose("publish", "interrupted"))
         _files(balance, loaded)
     else:
         st.caption("No release of these rows yet.")
@@ -59,9 +57,8 @@ def _files(balance: Balance, loaded: Loaded) -> None:
     st.caption(f"SHA-256 of the file: `{entry.sha256}`")
     if text:
         _test_result(text, loaded)
-    if text and st.toggle(
-        "Take it away in another form", key="publish-forms", help="Made from the released file; costs nothing."
-    ):
+    free = {"key": "publish-forms", "help": "Made from the released file; costs nothing."}
+    if text and st.toggle("Take it away in another form", **free):
         offer_export(text, name.removesuffix(".json"), key=f"released-{entry.number}")
 
 

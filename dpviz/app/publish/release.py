@@ -12,6 +12,7 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.controls import Asked
 from dpviz.app.parts import error, plain, why_disabled
+from dpviz.app.prose import prose
 from dpviz.app.publish.check import n_explorations
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import chart
@@ -36,10 +37,6 @@ from dpviz.table.dataset import EncodedDataset
 SLOT = "publish"
 _TOKEN, _PROBLEM, _LAST, _FAILED = "_publish_token", "_publish_problem", "_publish_last", "_publish_failed"
 _AGREED = "publish-agreed"
-_CONSEQUENCE = (
-    "  \nThis follows from private rows: keep it to yourself. Whatever you change in the schema from now on counts as read from "
-    "the data, and a release refuses it."
-)
 
 
 def request_of(asked: Asked) -> ReleaseRequest:
@@ -67,15 +64,10 @@ def spent(balance: Balance, made: Promise | None) -> None:
     last = _just_released(balance)
     asked = made.loss if made and not last else None
     chart(spent_figure(balance, asked), sentence, key="publish-spent")
-    st.dataframe(
-        statement_rows(balance, last.loss if last else asked, is_booked=last is not None),
-        hide_index=True,
-        alt="What is promised about one row and about poisoned rows, by this release alone and by all releases together.",
-    )
-    st.caption(
-        f"All releases of these rows add up ({NEIGHBOURS}). A poisoned row is one added or removed; a changed row counts as two. "
-        "What accuracy keeps is a floor for any data set, not what to expect; the Robustness page proves more for one tree."
-    )
+    rows = statement_rows(balance, last.loss if last else asked, is_booked=last is not None)
+    words = "What is promised about one row and about poisoned rows, by this release alone and by all releases together."
+    st.dataframe(rows, hide_index=True, alt=words)
+    st.caption(prose("publish", "what it promises", neighbours=NEIGHBOURS))
 
 
 def ask_release(balance: Balance, made: Promise | None, asked: Asked, loaded: Loaded, *, told: Callable[[Loaded], None]) -> None:
@@ -106,19 +98,12 @@ def ask_release(balance: Balance, made: Promise | None, asked: Asked, loaded: Lo
 def _summary(balance: Balance, made: Promise, asked: Asked) -> None:
     title = get_learner(asked.learner).title
     left = number_text(max(0.0, balance.left.epsilon - made.loss.epsilon))
-    st.info(
-        f"**One tree by {title}, {epsilon_text(made.loss)}.**  \n"
-        f"{risk_sentence(balance, made.loss)}  \n"
-        f"ε = {left} will be left. The tree is drawn anew with noise from the operating system: it is not the one you looked at, "
-        "and nobody can draw it again.",
-        icon=":material/contract:",
-    )
+    words = f"**One tree by {title}, {epsilon_text(made.loss)}.**  \n{risk_sentence(balance, made.loss)}  \n"
+    st.info(words + prose("publish", "drawn anew", left=left), icon=":material/contract:")
     will, will_not = st.columns(2, gap="medium")
     said = verdict(made.claim, made.loss, released=True)
-    for side, title, lines in (
-        (will, "What is promised", promised_lines(said)),
-        (will_not, "What is not promised", not_promised()),
-    ):
+    columns = (will, "What is promised", promised_lines(said)), (will_not, "What is not promised", not_promised())
+    for side, title, lines in columns:
         side.markdown(f"**{title}**\n" + "\n".join(f"- {plain(line)}" for line in lines))
 
 
@@ -128,7 +113,7 @@ def _ask_about_rows(loaded: Loaded, told: Callable[[Loaded], None]) -> bool:
     if not found:
         return True
     told(loaded)
-    private = "" if loaded.role.may_read else _CONSEQUENCE
+    private = "" if loaded.role.may_read else f"  \n{prose('publish', 'what follows from a look')}"
     st.error("**Look at the rows first.** " + " ".join(map(plain, found)) + private, icon=":material/front_hand:")
     return st.checkbox("I know why; release it anyway", key="publish-accept-rows")
 

@@ -33,9 +33,6 @@ _TRIED, _BEGUN = "file-tried", "file-begun"
 _SECONDS = 1.0
 #: A page that is gone, or whose file was taken away, wants no table.
 _PATIENCE = 10.0
-_WHEN_READ = (
-    "The file is read once, when you choose it. It stays in this app's memory on this machine; nothing is sent or stored."
-)
 _PRIVATE_READ = "From private rows only the column names are shown, and nothing is filled in."
 
 
@@ -48,18 +45,14 @@ def ask_file(work: Prepared) -> None:
     """The file is read once; a new widget then takes the old one's place, so that its bytes are freed."""
     reading = _ask_reading(work.role)
     count = st.session_state.setdefault("upload-count", 0)
-    file = st.file_uploader(
-        "Table",
-        type=[ending.removeprefix(".") for ending in (*TEXTS, *WORKBOOKS, *TYPED, *PACKINGS)],
-        key=f"upload-{count}",
-        max_upload_size=most_megabytes(),
-        help="CSV, TSV, Excel, Parquet, Feather, Stata or SPSS, also packed (.gz, .zip, .zst).",
-    )
-    st.caption(f"{_WHEN_READ} {in_words()}" if work.role.may_read else f"{_WHEN_READ} {_PRIVATE_READ} {in_words()}")
+    endings = [ending.removeprefix(".") for ending in (*TEXTS, *WORKBOOKS, *TYPED, *PACKINGS)]
+    kinds = "CSV, TSV, Excel, Parquet, Feather, Stata or SPSS, also packed (.gz, .zip, .zst)."
+    file = st.file_uploader("Table", endings, key=f"upload-{count}", max_upload_size=most_megabytes(), help=kinds)
+    private = "" if work.role.may_read else f"{_PRIVATE_READ} "
+    st.caption(f"{prose('data', 'when a file is read')} {private}{in_words()}")
     if file is not None:
-        _go_on(
-            work, _Given(file.file_id, file.name, has_header_line(file.name), partial(read_table, file, name=file.name)), reading
-        )
+        read = partial(read_table, file, name=file.name)
+        _go_on(work, _Given(file.file_id, file.name, has_header_line(file.name), read), reading)
 
 
 def ask_on_server(work: Prepared) -> None:
@@ -156,13 +149,8 @@ def _ask_reading(role: DataRole) -> dict[str, Any] | None:
 
     What a header holds is shown as column names. For private rows nothing is taken for a header unless the owner says so.
     """
-    first = st.radio(
-        "What does the first line of a text file or sheet hold?",
-        (_HEADER, _ROW),
-        index=0 if role.may_read else None,
-        horizontal=True,
-        key=f"first-line-{role}",
-    )
+    options = {"index": 0 if role.may_read else None, "horizontal": True, "key": f"first-line-{role}"}
+    first = st.radio("What does the first line of a text file or sheet hold?", (_HEADER, _ROW), **options)
     if first == _HEADER:
         return {}
     if first is None:
