@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpviz.app import parts, state
 from dpviz.app.data import checking, choosing, kept, look, prepared, schema_editor, schema_files, using
-from dpviz.app.session import screen as session_screen
+from dpviz.app.session import file
 
 parts.page("Data", "Whose rows are used, which table, and what is known about it without looking?")
 
@@ -26,6 +26,6 @@ if work.draft is not None:
     kept.say_kept(work)
 
 kept.keep(work)
-session_screen.ask_session_file()
+file.ask_session_file()
 st.divider()
 using.show_encoding(state.loaded())

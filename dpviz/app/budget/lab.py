@@ -21,7 +21,6 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.budget.lab import ShareMap, one_step_more, share_map
 from dpviz.evaluation.budget.shares import MovableShares, Shares
 from dpviz.figures.budget import share_map as map_figures
-from dpviz.figures.budget import step_gains as gain_figures
 from dpviz.figures.guarantee_text import number_text
 from dpviz.io.samples import samples
 from dpviz.learners import get_learner
@@ -196,10 +195,10 @@ def _gains(movable: MovableShares, loaded: Loaded, current: Shares | None) -> No
     if status.shown is None:
         return
     of, gains = status.result
-    sentence = gain_figures.gains_sentence(gains)
+    sentence = map_figures.gains_sentence(gains)
     st.markdown(plain(sentence))
-    chart(gain_figures.gains_figure(gains), sentence, key="lab-gains-figure")
-    table(gain_figures.gain_rows(of, gains), sentence, key="lab-gain")
+    chart(map_figures.gains_figure(gains), sentence, key="lab-gains-figure")
+    table(map_figures.gain_rows(of, gains), sentence, key="lab-gain")
 
 
 def _gains_of(movable: MovableShares, data: EncodedDataset, start: Shares, **how: Any) -> tuple[MovableShares, Any]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from dpviz.app.data.column_draft import ColumnDraft, Use
-from dpviz.app.data.column_schema import feature_of, of_column, of_entry, target_of
+from dpviz.app.data.column_draft import ColumnDraft, Use, feature_of, of_column, of_entry, target_of
 from dpviz.errors import SchemaError
 from dpviz.io.codebook import Entry
 from dpviz.table.schema import Schema

@@ -1,4 +1,4 @@
-"""The session as a file: what of it is saved, and how a saved one comes back."""
+"""The session as a file on the Data page: what of it is saved, how a saved one comes back, and the models of an opened one."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -6,23 +6,30 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz.app import parts
 from dpviz.app.compare.saved import kept_curves, put_back, request_of
 from dpviz.app.controls import DEPTHS, widgets_of
 from dpviz.app.data.draft import SchemaDraft
 from dpviz.app.data.draft_json import draft_from_dict, draft_to_dict
 from dpviz.app.data.kept import document_of
 from dpviz.app.data.prepared import Prepared, prepare, prepared, restored
+from dpviz.app.exports import offer_export
 from dpviz.app.state import loaded, use, use_sample
 from dpviz.app.trees import Trained, last_tree
+from dpviz.app.widgets import download
 from dpviz.errors import DocumentError, DpvizError
+from dpviz.io.exports.contract import Exportable
 from dpviz.io.samples import load_sample, samples
-from dpviz.io.session import Choices, Session
+from dpviz.io.session import Choices, Session, session_from_json, session_to_json
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
 from dpviz.training.params import Settings, controls_of
 
 #: Where the models of a file that was opened are kept.
 OPENED = "_opened_models"
+_MOST_MEGABYTES = 50
+_HOLDS = "Settings, schema, a draft being declared, the model on screen and curves computed on the Compare page. Never rows."
+_HOLDS_PRIVATE = "Of private rows: the declared schema, the draft and the settings. No model, no curve, no rows."
 
 
 def session_now() -> Session:
@@ -134,3 +141,37 @@ def _widgets(session: Session) -> dict[str, Any]:
         about = controls_of(get_learner(asked.learner).Params)[name]
         widgets |= widgets_of(f"{asked.learner}.{name}", about, depth, about.settled(value))
     return widgets
+
+
+# --- on the page
+
+
+def ask_session_file() -> None:
+    """Save this session, or open one that was saved."""
+    with st.expander("Session as a file", icon=":material/inventory_2:"):
+        st.caption(_HOLDS_PRIVATE if loaded().role is DataRole.PRIVATE else _HOLDS)
+        now = session_now()  # here: whoever makes the file when it is asked for sees no session
+        download("Save session", lambda: session_to_json(now), "session.dpviz.json", "application/json")
+        options = {"type": "json", "max_upload_size": _MOST_MEGABYTES}
+        parts.upload("Session saved by dpviz", "session", _open, kept="Everything is as it was.", **options)
+    _offer_models()
+
+
+def _open(file: Any) -> None:
+    open_session(session_from_json(file.getvalue()))
+    st.toast("Session opened.", icon=":material/check:")
+
+
+def _offer_models() -> None:
+    """The models of an opened file can be taken away even where their rows are not here."""
+    texts = st.session_state.get(OPENED, ())
+    if not texts or loaded().role is DataRole.PRIVATE:
+        return
+    with st.expander(f"Models of the opened session ({len(texts)})", icon=":material/account_tree:"):
+        number = st.selectbox("Model", range(len(texts)), format_func=lambda place: _title(texts[place]), key="opened-model")
+        offer_export(texts[number], f"model-{number + 1}", key="opened")
+
+
+def _title(text: str) -> str:
+    given = Exportable(text)
+    return f"{given.document.get('learner', {}).get('name', 'a model')}, predicts {given.schema.target.name}"

@@ -14,13 +14,15 @@ from dpviz.figures.budget.share_map import (
     common_spread,
     crossover_sentence,
     decimals,
+    gain_rows,
+    gains_figure,
+    gains_sentence,
     line_figure,
     map_rows,
     map_sentence,
     scale_text,
     triangle_svg,
 )
-from dpviz.figures.budget.step_gains import gain_rows, gains_figure, gains_sentence
 from dpviz.randomness import generator
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
