@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpviz.app import controls, explorations, parts, tree_parts
-from dpviz.app.tree import opened, redraws
+from dpviz.app.tree import fresh, opened
 from dpviz.app.tree import screen as tree_screen
 from dpviz.app.tree.measured import measured_line, measured_screen
 from dpviz.app.tree.person import person_screen
@@ -37,4 +37,4 @@ if trained is not None:
     with taken:
         tree_parts.noise_line(result, loaded.role)
         tree_parts.export(trained, loaded.role)
-    redraws.redraws_screen(trained, loaded)
+    fresh.redraws_screen(trained, loaded)
