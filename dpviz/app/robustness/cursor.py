@@ -39,7 +39,7 @@ def cursor(request: RobustnessRequest, view: View, loaded: Loaded) -> None:
     watch(task, "Going through ε")
     if not status.n_missing and not status.values:
         error(status.problems[0])
-    if len(status.values) > 1:
+    if len(status.values) > 2:  # two points make no curve
         _draw(status.values, view)
 
 
