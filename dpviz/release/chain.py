@@ -11,31 +11,22 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 
-#: Table -> (columns that identify a row, all columns). Every insert and every update of these is an entry.
-CHAINED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "data_set": (("name",), ("name", "role", "unit", "rows_per_unit", "epsilon_cap", "delta_cap", "declared")),
-    "cap_change": (("number",), ("number", "data_set", "at", "epsilon_cap", "delta_cap", "reason", "made_by")),
-    "fingerprint": (("fingerprint",), ("fingerprint", "data_set", "assigned", "columns")),
-    "release": (
-        ("token",),
+#: Table -> (one of its rows in words, columns that identify it, all columns). Every insert and every update is an entry.
+CHAINED: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
+    table: (word, tuple(key.split()), tuple(columns.split()))
+    for table, word, key, columns in (
+        ("data_set", "a data set", "name", "name role unit rows_per_unit epsilon_cap delta_cap declared"),
+        ("cap_change", "a change of a cap", "number", "number data_set at epsilon_cap delta_cap reason made_by"),
+        ("fingerprint", "an assignment of rows", "fingerprint", "fingerprint data_set assigned columns"),
         (
-            *("number", "token", "data_set", "state", "started", "finished", "learner", "settings"),
-            *("epsilon", "delta", "disclosures", "file", "sha256"),
+            "release",
+            "a release",
+            "token",
+            "number token data_set state started finished learner settings epsilon delta disclosures file sha256",
         ),
-    ),
-    "exploration": (
-        ("fingerprint", "what", "learner", "settings"),
-        ("fingerprint", "what", "learner", "settings", "times", "at"),
-    ),
-    "restoration": (("number",), ("number", "at", "reason", "made_by", "lost")),
-}
-_WORDS = {
-    "data_set": "a data set",
-    "cap_change": "a change of a cap",
-    "fingerprint": "an assignment of rows",
-    "release": "a release",
-    "exploration": "an exploration",
-    "restoration": "a restoration",
+        ("exploration", "an exploration", "fingerprint what learner settings", "fingerprint what learner settings times at"),
+        ("restoration", "a restoration", "number", "number at reason made_by lost"),
+    )
 }
 
 
@@ -50,7 +41,7 @@ def triggers() -> str:
 
 
 def _trigger(table: str, change: str) -> str:
-    key, columns = ("digest(" + ", ".join(f"NEW.{name}" for name in names) + ")" for names in CHAINED[table])
+    key, columns = ("digest(" + ", ".join(f"NEW.{name}" for name in names) + ")" for names in CHAINED[table][1:])
     return (
         f"CREATE TRIGGER {table}_{change.lower()}_is_an_entry AFTER {change} ON {table} BEGIN INSERT INTO entry "
         f"SELECT last.number + 1, '{table}', item, content, digest(last.head, last.number + 1, '{table}', item, content) "
@@ -98,8 +89,8 @@ def faults(connection: sqlite3.Connection) -> Iterator[str]:
     entries = connection.execute("SELECT number, kind, item, content, head FROM entry ORDER BY number").fetchall()
     yield from _broken_links(entries)
     latest = {(kind, item): content for _, kind, item, content, _ in entries}
-    for table, (key, columns) in CHAINED.items():
-        yield from _other_rows(connection, table, key, columns, latest)
+    for table in CHAINED:
+        yield from _other_rows(connection, table, latest)
 
 
 def _broken_links(entries: Iterable[tuple[int, str, str, str, str]]) -> Iterator[str]:
@@ -111,14 +102,8 @@ def _broken_links(entries: Iterable[tuple[int, str, str, str, str]]) -> Iterator
         before = found
 
 
-def _other_rows(
-    connection: sqlite3.Connection,
-    table: str,
-    key: tuple[str, ...],
-    columns: tuple[str, ...],
-    latest: dict[tuple[str, str], str],
-) -> Iterator[str]:
-    word, seen = _WORDS[table], set()
+def _other_rows(connection: sqlite3.Connection, table: str, latest: dict[tuple[str, str], str]) -> Iterator[str]:
+    (word, key, columns), seen = CHAINED[table], set()
     for row in connection.execute(f"SELECT {', '.join(columns)} FROM {table}"):
         named = dict(zip(columns, row, strict=True))
         item = digest(*(named[name] for name in key))

@@ -158,7 +158,7 @@ def rechained(register: ReleaseRegister) -> None:
     """What somebody does who knows how the chain is made: every entry is computed anew, from the rows there are."""
     with closing(sqlite3.connect(register.path)) as other:
         rows = {}
-        for table, (key, columns) in chain.CHAINED.items():
+        for table, (_, key, columns) in chain.CHAINED.items():
             for row in other.execute(f"SELECT {', '.join(columns)} FROM {table}").fetchall():
                 named = dict(zip(columns, row, strict=True))
                 rows[table, chain.digest(*(named[name] for name in key))] = chain.digest(*row)
