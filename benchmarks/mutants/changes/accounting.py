@@ -113,8 +113,8 @@ MUTANTS = (
     Mutant(
         "calibration returns too little noise",
         "dpviz/accounting/gaussian.py",
-        "return math.exp(_halved(enough, low, high, _HALVINGS)[1])",
-        "return math.exp(_halved(enough, low, high, _HALVINGS)[0])",
+        "return math.exp(halved(enough, low, high, _HALVINGS)[1])",
+        "return math.exp(halved(enough, low, high, _HALVINGS)[0])",
         ("tests/accounting/test_gaussian.py::test_a_calibrated_price_holds_and_a_little_less_noise_would_not[0.5-1.0]",),
     ),
     Mutant(

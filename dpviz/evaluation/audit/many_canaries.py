@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from dpviz.accounting.gaussian import halved
 from dpviz.evaluation.audit.planned import PlannedLearner, spec_of
 from dpviz.models.base import Model, Voting
 from dpviz.privacy.source import Simulation
@@ -167,14 +168,11 @@ def _rough_bound(n_guesses: int, n_right: int, beta: float) -> float:
 
 def bound_from(n_coins: int, n_guesses: int, n_right: int, *, beta: float, delta: float = 0.0) -> float:
     """The largest epsilon (0 at least) at which so many right guesses have a probability of at most `beta`."""
-    low, high = 0.0, _MOST
-    if chance_of(n_coins, n_guesses, n_right, epsilon=0.0, delta=delta) > beta:
-        return 0.0
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        too_likely = chance_of(n_coins, n_guesses, n_right, epsilon=middle, delta=delta) > beta
-        low, high = (low, middle) if too_likely else (middle, high)
-    return low
+
+    def is_likely(epsilon: float) -> bool:
+        return chance_of(n_coins, n_guesses, n_right, epsilon=epsilon, delta=delta) > beta
+
+    return 0.0 if is_likely(0.0) else halved(is_likely, 0.0, _MOST, times=_STEPS)[0]
 
 
 def chance_of(n_coins: int, n_guesses: int, n_right: int, *, epsilon: float, delta: float) -> float:
