@@ -20,6 +20,7 @@ from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Halves, Leaf, Node, NumberLeaf, Rule
+from dpviz.progress import Progress
 from dpviz.table.candidates import CandidateGrid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
@@ -36,9 +37,6 @@ from dpviz.training.growing import (
 )
 from dpviz.training.halving import target_cuts
 from dpviz.training.histograms import CountedNode, node_at
-
-#: Hears which share of a level is done; may raise Cancelled.
-Tick = Callable[[float], None]
 
 #: Runs of a whole learner that are listed at most, all data sets of a universe together.
 MOST_RUNS = 60_000
@@ -71,7 +69,7 @@ class Level:
         return any(outcome.ends is None for outcome in self.outcomes)
 
 
-def level_distributions(planned: PlannedLearner, universe: Universe, tick: Tick = lambda share: None) -> list[Level]:
+def level_distributions(planned: PlannedLearner, universe: Universe, tick: Progress = lambda share: None) -> list[Level]:
     """The distribution of each level; one level for a learner that is listed whole. `tick` is called for every data set.
 
     A learner that grows a tree is listed whole too when its steps depend on more than the rows at the node. Raises NotEnumerable.
@@ -109,7 +107,7 @@ def _level(listed: Iterable[tuple[dict[Any, float], float]], outcome: Callable[[
         return Level(list(map(outcome, columns)), np.log(chances), high)
 
 
-def _by_level(planned: PlannedLearner, universe: Universe, tick: Tick) -> list[Level]:
+def _by_level(planned: PlannedLearner, universe: Universe, tick: Progress) -> list[Level]:
     """What a growing learner decides at each level, on every data set as the rows of a node."""
     source, medians = Enumeration(), medians_searched(universe)
     own = [planned.prepare(universe.dataset(index), source) for index in range(len(universe.keys))]

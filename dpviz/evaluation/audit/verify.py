@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import NotEnumerable
-from dpviz.evaluation.audit.distributions import Level, Tick, level_distributions
+from dpviz.evaluation.audit.distributions import Level, level_distributions
 from dpviz.evaluation.audit.findings import AuditResult, Separation, WorstPair, worst_of
 from dpviz.evaluation.audit.named_pairs import NAMED_PAIRS, NamedPair, verify_pair
 from dpviz.evaluation.audit.planned import PlannedLearner, spec_of
@@ -114,7 +114,7 @@ def verify_each(
     return results
 
 
-def _search(spec: LearnerSpec, epsilon: float, place: Place, given: dict[str, Any], tick: Tick) -> AuditResult:
+def _search(spec: LearnerSpec, epsilon: float, place: Place, given: dict[str, Any], tick: Progress) -> AuditResult:
     if isinstance(place, NamedPair):
         return verify_pair(spec, place.first, place.second, epsilon=epsilon, depth=place.depth, title=place.title, **given)
     planned = PlannedLearner.of(spec, place.schema, epsilon=epsilon, depth=place.depth, given=given)
