@@ -122,8 +122,8 @@ class Search:
         try:
             yield self._drawn(range(len(self.ladder)), self.stages[0])
             yield from self._settled(self._crossing())
-            yield from self._bisected("yes", open_is="no")  # the first shown to succeed
-            yield from self._bisected("no", open_is="yes")  # the last shown to fail
+            yield from self._bisected("yes")  # the first shown to succeed
+            yield from self._bisected("no")  # the last shown to fail
         except _Stopped:
             yield self._answer(is_complete=False)
             return
@@ -136,22 +136,22 @@ class Search:
         first = min(above, default=len(self.ladder) - 1)
         return tuple(at for at in (first - 1, first) if at >= 0)
 
-    def _bisected(self, wanted: Verdict, *, open_is: Verdict) -> Iterator[Answer]:
+    def _bisected(self, wanted: Verdict) -> Iterator[Answer]:
         """Settle rungs until the first "yes", or the last "no", has a settled neighbour."""
-        while (between := self._between(wanted, open_is))[1] - between[0] > 1:
+        while (between := self._between(wanted))[1] - between[0] > 1:
             no, yes = between
             last = len(self.ladder) - 1
             yield from self._settled((last if yes > last else (no + yes) // 2,))  # no other place matters when the last one fails
 
-    def _between(self, wanted: Verdict, open_is: Verdict) -> tuple[int, int]:
-        """(a settled rung that is not enough, or -1; one that is, or the end) around the wanted one."""
-        settled = {at: rung.verdict.replace("open", open_is) for at, rung in self.found.items() if self._is_settled(at)}
-        no, yes = ([at for at, verdict in settled.items() if verdict == this] for this in ("no", "yes"))
+    def _between(self, wanted: Verdict) -> tuple[int, int]:
+        """(the settled rung before, or -1; the first "yes", or the end), or (the last "no", or -1; the settled rung after)."""
+        settled = [at for at in self.found if self._is_settled(at)]
+        found = [at for at in settled if self.found[at].verdict == wanted]
         if wanted == "yes":
-            first = min(yes, default=len(self.ladder))
-            return max((at for at in no if at < first), default=-1), first
-        last = max(no, default=-1)
-        return last, min((at for at in yes if at > last), default=len(self.ladder))
+            first = min(found, default=len(self.ladder))
+            return max((at for at in settled if at < first), default=-1), first
+        last = max(found, default=-1)
+        return last, min((at for at in settled if at > last), default=len(self.ladder))
 
     def _is_settled(self, at: int) -> bool:
         rung = self.found[at]
