@@ -92,12 +92,8 @@ def _show_classes(model: Model, found: Answered, most_frequent: int) -> None:
 def _show_metrics(model: Model, n_rows: int, found: dict[str, float], between: dict[str, tuple[float, float]]) -> None:
     order = metrics_for(model.schema, found.get("majority", 0.0))
     named = [(capital(METRICS[name]), _text(found[name], name, between.get(name))) for name in order]
-    console.show_pairs([("Rows", f"{n_rows:,}"), *_constant(found), *named])
-
-
-def _constant(found: dict[str, float]) -> list[tuple[str, str]]:
-    """What accuracy is worth: that of always saying the most frequent class."""
-    return [("Most frequent class", f"{found['majority']:.1%}")] if "majority" in found else []
+    constant = [("Most frequent class", f"{found['majority']:.1%}")] if "majority" in found else []  # what accuracy is worth
+    console.show_pairs([("Rows", f"{n_rows:,}"), *constant, *named])
 
 
 def _text(value: float, name: str, between: tuple[float, float] | None) -> str:

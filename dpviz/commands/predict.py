@@ -98,8 +98,10 @@ def _answers(model: Model, table: RawTable) -> tuple[list[str], list[list[object
         console.warn(f"Only labels are written. {error.what}")
         shares = np.empty((len(found), 0))
     header = ["label", *(f"p_{name}" for name in model.schema.classes[: shares.shape[1]])]
-    rows = zip(found.tolist(), shares.tolist(), strict=True)
-    return header, [[None if label is None else _cell(label), *map(_share, values)] for label, values in rows]
+    given = shares.astype(object)
+    given[np.isnan(shares)] = None
+    labels = (None if label is None else _cell(label) for label in found.tolist())
+    return header, [[label, *values] for label, values in zip(labels, given.tolist(), strict=True)]
 
 
 def _cell(label: str) -> str | float:
@@ -112,7 +114,3 @@ def _cell(label: str) -> str | float:
         if str(value) == label:
             return value
     return label
-
-
-def _share(value: float) -> float | None:
-    return None if np.isnan(value) else value

@@ -8,7 +8,7 @@ per class. `=0.25` in boosted trees: a leaf that adds 0.25. The children of the 
 import math
 import re
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -131,48 +131,38 @@ def _read_trees(document: dict[str, Any], schema: Schema, read_leaf: Callable[[s
     texts = read_entry(tuple[str, ...], document, "trees")
     if not texts:
         raise wrong("There is no tree.", "trees")
-    reader = _TreeReader(schema, read_leaf)
+    nodes: list[tuple[int, int, float, int]] = []  # tree, feature, threshold, first child
+    leaves: list[L] = []
     for tree, text in enumerate(texts):
-        reader.add(text.split(), tree)
-    return PackedTrees.of(schema, len(texts), reader.nodes), reader.leaves
-
-
-class _TreeReader(Generic[L]):
-    """Collects the nodes of one tree after the other."""
-
-    def __init__(self, schema: Schema, read_leaf: Callable[[str, str], L]) -> None:
-        self.schema, self.read_leaf = schema, read_leaf
-        self.nodes: list[tuple[int, int, float, int]] = []  # tree, feature, threshold, first child
-        self.leaves: list[L] = []
-
-    def add(self, words: list[str], tree: int) -> None:
-        where, first = f"trees[{tree}]", len(self.nodes)
+        words, where, first = text.split(), f"trees[{tree}]", len(nodes)
         next_child = first + 1
         for word in words:
-            if len(self.nodes) == next_child:  # a node without a parent
+            if len(nodes) == next_child:  # a node without a parent
                 break
-            feature, threshold, children = self._node(word, where)
-            self.nodes.append((tree, feature, threshold, next_child if children else 0))
-            next_child += children
-        if not words or next_child != len(self.nodes) or len(self.nodes) - first != len(words):
+            feature, threshold, n_children, leaf = _read_node(word, schema, where)
+            if leaf is not None:
+                leaves.append(read_leaf(leaf, where))
+            nodes.append((tree, feature, threshold, next_child if n_children else 0))
+            next_child += n_children
+        if not words or next_child != len(nodes) or len(nodes) - first != len(words):
             raise wrong("The number of nodes does not fit the splits.", where)
+    return PackedTrees.of(schema, len(texts), nodes), leaves
 
-    def _node(self, word: str, where: str) -> tuple[int, float, int]:
-        parts = _NODE.fullmatch(word)
-        if parts is None:
-            raise wrong(f"{word!r:.60} is not a node.", where)
-        feature, threshold, leaf = parts.groups()
-        if leaf is not None:
-            self.leaves.append(self.read_leaf(leaf, where))
-            return LEAF, math.nan, 0
-        return self._split(int(feature), threshold, where)
 
-    def _split(self, feature: int, threshold: str | None, where: str) -> tuple[int, float, int]:
-        if feature >= self.schema.n_features:
-            raise wrong(f"There is no feature number {feature}.", where)
-        if threshold is not None:
-            return feature, _read_number(threshold, where), 2
-        declared = self.schema.features[feature]
-        if not isinstance(declared, CategoricalFeature):
-            raise wrong(f"Feature number {feature} has no categories.", where)
-        return feature, math.nan, len(declared.categories)
+def _read_node(word: str, schema: Schema, where: str) -> tuple[int, float, int, str | None]:
+    """(feature, threshold, number of children, text of a leaf)."""
+    parts = _NODE.fullmatch(word)
+    if parts is None:
+        raise wrong(f"{word!r:.60} is not a node.", where)
+    number, threshold, leaf = parts.groups()
+    if leaf is not None:
+        return LEAF, math.nan, 0, leaf
+    feature = int(number)
+    if feature >= schema.n_features:
+        raise wrong(f"There is no feature number {feature}.", where)
+    if threshold is not None:
+        return feature, _read_number(threshold, where), 2, None
+    declared = schema.features[feature]
+    if not isinstance(declared, CategoricalFeature):
+        raise wrong(f"Feature number {feature} has no categories.", where)
+    return feature, math.nan, len(declared.categories), None

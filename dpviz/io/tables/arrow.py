@@ -13,7 +13,7 @@ import numpy as np
 from dpviz.installation import require_extra
 from dpviz.io.csv import check_names
 from dpviz.io.records import table_of_columns, text_column
-from dpviz.io.tables.cells import Asked, in_our_words, text_of
+from dpviz.io.tables.cells import Asked, as_written, in_our_words, text_of
 from dpviz.table.raw import NumberColumn, RawColumn, RawTable
 
 if TYPE_CHECKING:
@@ -142,10 +142,7 @@ def _numbers(values: pa.ChunkedArray) -> np.ndarray:
     if values.null_count:
         values = values.fill_null(np.nan)
     numbers = _joined(map(_plain, values.chunks), values.type.to_pandas_dtype())
-    if not types.is_floating(values.type) or types.is_float64(values.type):
-        return numbers
-    narrow, places = np.unique(numbers, return_inverse=True)
-    return np.array([float(str(number)) for number in narrow], dtype=np.float64)[places]
+    return numbers if not types.is_floating(values.type) or types.is_float64(values.type) else as_written(numbers)
 
 
 def _plain(part: pa.Array) -> np.ndarray:

@@ -17,7 +17,7 @@ from dpviz.errors import TableError
 from dpviz.installation import require_extra
 from dpviz.io.csv import check_names
 from dpviz.io.records import table_of_columns, text_column
-from dpviz.io.tables.cells import Asked, in_our_words, text_of
+from dpviz.io.tables.cells import Asked, as_written, in_our_words, text_of
 from dpviz.table.raw import NumberColumn, RawColumn, RawTable, number_text
 
 _CELLS_AT_ONCE = 5_000_000
@@ -133,10 +133,7 @@ def _column(file: _File, name: str, cells: Any, labels: Mapping[Any, str], kind:
 def _numbers(cells: Any, kind: str) -> np.ndarray:
     """float64; a letter, as Stata's tagged missing values come, is missing."""
     values = np.array([cell if isinstance(cell, (int, float, np.number)) else np.nan for cell in cells], dtype=np.float64)
-    if kind != "float":
-        return values
-    narrow, places = np.unique(values.astype(np.float32), return_inverse=True)
-    return np.array([float(str(number)) for number in narrow], dtype=np.float64)[places]  # the shortest text: .1 stays .1
+    return as_written(values.astype(np.float32)) if kind == "float" else values
 
 
 def _number_or_moment(file: _File, format: str, number: float) -> str:
