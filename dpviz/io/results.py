@@ -4,7 +4,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from dpviz.accounting.claim import Claim, Disclosure
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.ledger import Ledger, ledger_from
 from dpviz.accounting.plan import BudgetPlan
@@ -14,7 +13,7 @@ from dpviz.io.text import read_document
 from dpviz.learners import get_learner
 from dpviz.models.document import model_from_json
 from dpviz.table.schema import Schema
-from dpviz.table.strict_json import parse_json, read, read_entry, with_infinity, wrong
+from dpviz.table.strict_json import parse_json, read_entry, wrong
 from dpviz.training.contract import FitResult, LearnerSpec
 from dpviz.training.honest.testing import plan_with_test
 from dpviz.training.params import Settings, controls_of, make_params
@@ -60,22 +59,22 @@ def result_from_json(text: str | bytes) -> FitResult:
     spec = get_learner(read_entry(str, learner, "name", "learner"))
     settings = Settings(**_known(Settings, read_entry(dict, learner, "settings", "learner")))
     params = make_params(spec.Params, spec.name, _given(spec, read_entry(dict, learner, "parameters", "learner")))
-    person = statement_of(document).per_person
+    said = statement_of(document)
     noise, seed = _noise(read_entry(dict, privacy, "noise", "privacy"))
     return FitResult(
         learner=spec.name,
         model=model,
-        ledger=_ledger(privacy),
-        claim=read(Claim, with_infinity(read_entry(dict, privacy, "claim", "privacy"), "epsilon"), "privacy.claim"),
+        ledger=_ledger(privacy, said.guarantee),
+        claim=said.claim,
         plan=_plan(spec, model.schema, settings, params, read_entry(int, learner, "depth", "learner")),
         params=params,
         settings=settings,
         schema=model.schema,
-        disclosures=read_entry(tuple[Disclosure, ...], privacy, "disclosures", "privacy"),
+        disclosures=said.disclosures,
         noise=noise,
         seed=seed,
         test_report=test_result_of(document, model.schema),
-        rows_per_person=None if person is None else person.rows,
+        rows_per_person=None if said.per_person is None else said.per_person.rows,
     )
 
 
@@ -96,9 +95,8 @@ def _known(kind: type, entries: dict[str, Any]) -> dict[str, Any]:
     return {name: entries[name] for name in kind.__dataclass_fields__ if name in entries}  # type: ignore[attr-defined]
 
 
-def _ledger(privacy: dict[str, Any]) -> Ledger:
+def _ledger(privacy: dict[str, Any], stated: PrivacyLoss) -> Ledger:
     ledger = ledger_from(read_entry(list, privacy, "ledger", "privacy"), "privacy.ledger")
-    stated = read(PrivacyLoss, with_infinity(read_entry(dict, privacy, "guarantee", "privacy"), "epsilon"), "privacy.guarantee")
     if ledger.guarantee != stated:
         raise wrong("The steps of the ledger do not add up to this.", "privacy.guarantee")
     return ledger

@@ -57,16 +57,18 @@ def model_document(
     warning: str | None,
 ) -> str:
     """The whole document as indented JSON text. The seed is written for a simulation only; `warning`: why it is no release."""
+    person = rows_per_person and {"rows": rows_per_person, **asdict(for_unit(ledger.guarantee, rows_per_person))}
+    stated = {name: value for name, value in asdict(settings).items() if value is not None}  # such as a share of rows for a test
     document = {
         "format": FORMAT,
         "kind": model.kind,
         **model_body(model),
         "schema": schema.to_dict(),
-        "learner": {"name": learner, "settings": _stated(settings), "parameters": asdict(params), "depth": plan.depth},
+        "learner": {"name": learner, "settings": stated, "parameters": asdict(params), "depth": plan.depth},
         "privacy": {
             "neighbours": NEIGHBOURS,
             "guarantee": asdict(ledger.guarantee),
-            **_per_person(ledger, rows_per_person),
+            **({"per_person": person} if person else {}),
             "claim": asdict(claim),
             "ledger": ledger_entries(ledger),
             "disclosures": [asdict(item) for item in disclosures],
@@ -81,16 +83,6 @@ def model_document(
 def model_body(model: Model) -> dict[str, Any]:
     """What the model predicts by, in names: equal exactly for models that are the same release."""
     return _WRITERS[model.kind](model)
-
-
-def _per_person(ledger: Ledger, rows: int | None) -> dict[str, Any]:
-    """What the steps cost one person; nothing where the rows are not bound to persons."""
-    return {} if rows is None else {"per_person": {"rows": rows, **asdict(for_unit(ledger.guarantee, rows))}}
-
-
-def _stated(settings: Any) -> dict[str, Any]:
-    """The settings; without a share of rows for a test when none was set."""
-    return {name: value for name, value in asdict(settings).items() if value is not None}
 
 
 def _noise(source: str, seed: int | None, warning: str | None) -> dict[str, Any]:

@@ -148,17 +148,12 @@ def prefix_candidates(n_categories: int) -> FeatureCandidates:
 def partition_candidates(n_categories: int) -> FeatureCandidates:
     """All 2^(c-1) - 1 two-way partitions up to ten categories; above that one against the rest, and prefixes."""
     if n_categories > MOST_PARTITIONED:
-        return _rest_and_prefixes(n_categories)
+        one = [(category, category + 1) for category in range(n_categories)]
+        prefixes = [(0, end) for end in range(2, n_categories - 1)]  # prefixes of 1 and n-1 are already there
+        return FeatureCandidates(n_categories, None, *np.array(one + prefixes).T)
     masks = np.arange(1, 2 ** (n_categories - 1))[:, None]
     subsets = (masks >> np.arange(n_categories)[None, :]) & 1  # the last category always goes right
     return FeatureCandidates(n_categories, subsets=subsets.astype(bool))
-
-
-def _rest_and_prefixes(n: int) -> FeatureCandidates:
-    one = [(category, category + 1) for category in range(n)]
-    prefixes = [(0, end) for end in range(2, n - 1)]  # prefixes of 1 and n-1 are already there
-    starts, ends = np.array(one + prefixes).T
-    return FeatureCandidates(n, None, starts, ends)
 
 
 @dataclass(frozen=True, eq=False)

@@ -196,7 +196,8 @@ class EncodedDataset:
         """`count` (train, test) pairs for cross-validation, stratified by class (by chance for a numeric target)."""
         if not 2 <= count <= self.n_rows:
             raise ParameterError("folds", "count", count, "a whole number of at least 2, at most the rows there are")
-        fold_of = self._fold_of(count, generator(seed))
+        fold_of = np.empty(self.n_rows, dtype=np.int64)
+        fold_of[self._shuffled(generator(seed))] = np.arange(self.n_rows) % count
         pairs = ((np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)) for fold in range(count))
         return [(self.take(train, share=1 - 1 / count), self.take(test, share=1 / count)) for train, test in pairs]
 
@@ -214,11 +215,6 @@ class EncodedDataset:
             own = np.flatnonzero(target == code)
             place[own] = (np.arange(len(own)) + 0.5) / len(own)
         return order[np.argsort(place, kind="stable")]
-
-    def _fold_of(self, count: int, rng: np.random.Generator) -> np.ndarray:
-        fold_of = np.empty(self.n_rows, dtype=np.int64)
-        fold_of[self._shuffled(rng)] = np.arange(self.n_rows) % count
-        return fold_of
 
     def _shuffled(self, rng: np.random.Generator) -> np.ndarray:
         """Rows in random order, class after class; without classes in random order."""

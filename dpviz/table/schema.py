@@ -163,11 +163,11 @@ class Schema:
         if not self.features:
             raise SchemaError("There are no features.", remedy="Keep at least one column besides the target.")
         _require_names("schema", "column", (*self.feature_names, self.target.name))
-        if self.n_public is not None and not _is_row_count(self.n_public):
-            what = f"n_public = {self.n_public!r} is not a row count."
-            raise SchemaError(what, field="n_public", remedy="Give a whole number above 0.")
-        if self.n_public is not None:
-            object.__setattr__(self, "n_public", int(self.n_public))
+        if (count := self.n_public) is not None:
+            if not isinstance(count, Integral) or isinstance(count, bool) or int(count) < 1:
+                what = f"n_public = {count!r} is not a row count."
+                raise SchemaError(what, field="n_public", remedy="Give a whole number above 0.")
+            object.__setattr__(self, "n_public", int(count))
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -278,10 +278,6 @@ def _settle_groups(column: CategoricalFeature | ClassTarget, labels: tuple[str, 
         if label not in labels:
             what = f"{text!r} is to count as {label!r}, which is not in the list."
             raise SchemaError(what, field=column.name, remedy="Add it to the list, or choose one that is there.")
-
-
-def _is_row_count(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
 def _require_range(name: str, low: float, high: float) -> None:

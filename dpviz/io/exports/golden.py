@@ -75,24 +75,21 @@ class GoldenRows:
         return is_number and abs(given - float(wanted)) <= TOLERANCE * (target.high - target.low)
 
 
-def golden_rows(model: Model, *, random_rows: int = RANDOM_ROWS, seed: int = 0) -> GoldenRows:
+def golden_rows(model: Model, *, random_rows: int = RANDOM_ROWS) -> GoldenRows:
     """Golden rows of a model. They depend on the released model and its schema alone, so they are as public as it is."""
-    rng = generator(seed)
+    rng = generator(0)
     special = [special_cells(feature, ()) for feature in model.schema.features]
     about, defined_everywhere = _about_splits(model, rng)
-    rows = list(dict.fromkeys([*about, *random_cells(model.schema, special, random_rows, rng)]))
+    pairs = zip(model.schema.features, special, strict=True)
+    at_random = zip(*(_column(feature, cells, random_rows, rng) for feature, cells in pairs), strict=True)
+    rows = list(dict.fromkeys([*about, *at_random]))
     if not defined_everywhere:
         rows = [row for row in rows if all(map(_is_encoded, model.schema.features, row))]
     return GoldenRows(model.schema, tuple(rows), predictions(model, rows), chances(model, rows))
 
 
-def random_cells(schema: Schema, special: list[list[Cell]], count: int, rng: np.random.Generator) -> list[Row]:
-    """Random rows, columns independent: one cell in five is a special one."""
-    columns = [_column(feature, cells, count, rng) for feature, cells in zip(schema.features, special, strict=True)]
-    return list(zip(*columns, strict=True))
-
-
 def _column(feature: Feature, special: list[Cell], count: int, rng: np.random.Generator) -> list[Cell]:
+    """Random cells: one in five is a special one."""
     if isinstance(feature, DateFeature):
         return [special[place] for place in rng.integers(0, len(special), count)]
     if isinstance(feature, CategoricalFeature):

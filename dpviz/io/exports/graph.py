@@ -72,6 +72,7 @@ def _end(nodes: Mapping[int, Drawn], asked: Mapping[int, Condition], row: Row) -
 
 _ESCAPED = {"\\": "\\\\", '"': '\\"', "&": "&amp;"}
 _DOT_NODE = re.compile(r'^  n(\d+) \[label="((?:[^"\\]|\\.)*)"', re.M)
+_DOT_UNESCAPED = {there: here for here, there in _ESCAPED.items()}
 _DOT_EDGE = re.compile(r'^  n(\d+) -> (?=n\d+ \[label="(yes|no)"\];$)n(\d+)', re.M)
 
 
@@ -88,10 +89,6 @@ def _dot_node(node: Drawn) -> Iterator[str]:
     if node.yes is not None:
         yield f'  n{node.place} -> n{node.yes} [label="yes"];'
         yield f'  n{node.place} -> n{node.no} [label="no"];'
-
-
-def _run_dot(content: str, schema: Schema, rows: Sequence[Row]) -> list[str | float]:
-    return _walked(_nodes_from(content, _DOT_NODE, _DOT_EDGE, {there: here for here, there in _ESCAPED.items()}), schema, rows)
 
 
 # --- Mermaid
@@ -131,7 +128,7 @@ _DOT = Target(
     mime="text/vnd.graphviz",
     about="A drawing for Graphviz: dot -Tpdf tree.dot.",
     write=_write_dot,
-    run=_run_dot,
+    run=lambda content, schema, rows: _walked(_nodes_from(content, _DOT_NODE, _DOT_EDGE, _DOT_UNESCAPED), schema, rows),
     ran_in=lambda: "the drawing's own nodes and edges",
     group="picture",
     one_tree=True,

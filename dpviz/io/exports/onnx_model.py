@@ -90,7 +90,8 @@ class _Flat:
     def _split(self, split: Split) -> int:
         """Parents first: the operator reads sets in the order of nodes."""
         place, asked = len(self.nodes), split.condition
-        mode, mark = (_LEQ, _up_to(asked)) if asked.is_number else (_MEMBER, math.nan)
+        up_to = asked.high if asked.with_high else float(np.nextafter(asked.high, -math.inf))  # `< t` is `<= the number before t`
+        mode, mark = (_LEQ, up_to) if asked.is_number else (_MEMBER, math.nan)
         row = [asked.feature, mode, mark, 0, 0, 0, 0, asked.missing and asked.is_number]
         self.nodes.append(row)
         if not asked.is_number:
@@ -128,11 +129,6 @@ class _Flat:
         }
         named = {name: numpy_helper.from_array(array, name) for name, array in tensors.items()}
         return {"aggregate_function": 1, "post_transform": 0, **{key: [*map(int, v)] for key, v in whole.items()}, **named}
-
-
-def _up_to(asked: Condition) -> float:
-    """`< t` is `<= the number before t`."""
-    return asked.high if asked.with_high else float(np.nextafter(asked.high, -math.inf))
 
 
 def _codes(asked: Condition, feature: Feature) -> list[float]:

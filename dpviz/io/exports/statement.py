@@ -49,29 +49,19 @@ class Statement:
     per_person: PerPerson | None = None
 
 
-#: Of a document without that part.
-NO_STATEMENT = Statement(
-    Claim(math.inf, "", "none", "The document says nothing about privacy."), PrivacyLoss(math.inf), (), (), Noise()
-)
-
-
 def statement_of(document: Any) -> Statement:
     """What the document states; where it is silent, nothing is guaranteed. Raises DocumentError naming the place."""
     privacy = read(dict, document).get("privacy")
     if privacy is None:
-        return NO_STATEMENT
+        nothing = Claim(math.inf, "", "none", "The document says nothing about privacy.")
+        return Statement(nothing, PrivacyLoss(math.inf), (), (), Noise())
     found = read(Statement, with_infinity(privacy, "epsilon"), "privacy")
     if found.neighbours != NEIGHBOURS:
         raise wrong(f"This must be {NEIGHBOURS!r}; got {found.neighbours!r:.60}.", "privacy.neighbours")
-    _require_composed(found)
-    return found
-
-
-def _require_composed(found: Statement) -> None:
-    """What is said about a person follows from what is said about a row."""
-    person = found.per_person
+    person = found.per_person  # what is said about a person follows from what is said about a row
     if person is not None and for_unit(found.guarantee, person.rows) != PrivacyLoss(person.epsilon, person.delta):
         raise wrong("This does not follow from the guarantee for one row.", "privacy.per_person")
+    return found
 
 
 def test_result_of(document: Any, schema: Schema) -> TestReport | NumberReport | None:
@@ -122,11 +112,8 @@ test_result_of.__test__ = False  # type: ignore[attr-defined]  # no test of pyte
 
 def facts(document: Any, target: str) -> list[str]:
     """What every export carries: who made it, what is guaranteed, what is not covered. A sentence or two each."""
-    learner, version, statement = (
-        entry_text(document, "learner", "name"),
-        entry_text(document, "versions", "dpviz"),
-        statement_of(document),
-    )
+    learner, version = entry_text(document, "learner", "name"), entry_text(document, "versions", "dpviz")
+    statement = statement_of(document)
     return [
         f"Predicts {target!r}. Learner {learner}, dpviz {version}.",
         _guarantee(statement, why_not(document)),
