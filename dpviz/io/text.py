@@ -137,18 +137,25 @@ def _utf16(raw: bytes, row_wise: bool) -> Text:
 
 def read_bytes(source: Any, max_bytes: int) -> bytes:
     """All bytes of a path, buffer or file; raises TableError where there is no file or more than `max_bytes`."""
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        return _limited(bytes(source), max_bytes)
-    if hasattr(source, "getvalue"):  # a buffer or an upload: read it whole, wherever its cursor is
-        return _limited(source.getvalue(), max_bytes)
-    if not isinstance(source, (str, Path)) and not hasattr(source, "read"):
+    is_path = isinstance(source, (str, Path))
+    if not (is_path or isinstance(source, (bytes, bytearray, memoryview)) or hasattr(source, "read")):
         raise ParameterError("a reader of tables", "source", source, "a path, bytes, or a file opened in binary mode")
     try:
-        return _limited(_read_file(source, max_bytes), max_bytes)
+        if is_path:
+            with open(source, "rb") as file:
+                raw = file.read(max_bytes + 1)
+        elif hasattr(source, "getvalue"):  # a buffer or an upload: read it whole, wherever its cursor is
+            raw = source.getvalue()
+        else:
+            raw = source.read(max_bytes + 1) if hasattr(source, "read") else bytes(source)  # the caller's file stays open
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         what = f"{name_of(source, None)!r} cannot be read: {reason}."
         raise TableError("not-a-file", what, remedy="Check the path; it must name a table.") from error
+    if isinstance(raw, str):
+        raw = raw.encode("utf-8", "surrogatepass")
+    require_bytes("The file", len(raw), max_bytes)
+    return raw
 
 
 def read_document(path: str | Path, which: str, remedy: str, most: int = _LARGEST_DOCUMENT) -> bytes:
@@ -161,20 +168,6 @@ def read_document(path: str | Path, which: str, remedy: str, most: int = _LARGES
         raise DpvizError(what, where=str(path), remedy=remedy) from error
     if len(raw) > most:
         raise DpvizError(f"{which} is larger than {most / 1e6:.4g} MB.", where=str(path), remedy=remedy)
-    return raw
-
-
-def _read_file(source: Any, max_bytes: int) -> bytes | str:
-    if not isinstance(source, (str, Path)):
-        return source.read(max_bytes + 1)  # the caller's file stays open
-    with open(source, "rb") as file:
-        return file.read(max_bytes + 1)
-
-
-def _limited(raw: bytes | str, max_bytes: int) -> bytes:
-    if isinstance(raw, str):
-        raw = raw.encode("utf-8", "surrogatepass")
-    require_bytes("The file", len(raw), max_bytes)
     return raw
 
 

@@ -5,7 +5,9 @@ The header decides the names, the delimiter and the encoding, as in `read_csv`; 
 
 import gzip
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -29,7 +31,8 @@ _NO_RECORD = b'"\n'
 def csv_pieces(path: Path, reading: Reading) -> Pieces:
     """A CSV file, also packed as .gz; raises TableError."""
     has_header, given = reading.names is None, (reading.names, reading.delimiter, reading.encoding)
-    first = _first_line(path) if has_header else b""
+    with _opened(path) as (_, file):
+        first = _read_header(file) if has_header else b""
     text = read_text(first, header=has_header, encoding=reading.encoding, row_wise=True, max_bytes=_LONGEST + 1)
     header = Header.of(text.lines(), Asked(path.name, _LONGEST, MAX_ROWS, MAX_COLUMNS, *given))
     known = tuple(header.names), header.delimiter, text.encoding
@@ -39,10 +42,10 @@ def csv_pieces(path: Path, reading: Reading) -> Pieces:
 
     def read(step: Progress) -> Iterator[RawTable]:
         size, n_pieces = max(path.stat().st_size, 1), 0
-        with open(path, "rb") as packed, _unpacked(path, packed) as file:
+        with _opened(path) as (packed, file):
             if has_header:
                 _read_header(file)
-            for piece in _whole_lines(_blocks(file)):
+            for piece in _whole_lines(iter(partial(file.read, _AT_ONCE), b"")):
                 step(min(1.0, packed.tell() / size))
                 n_pieces += 1
                 yield table(piece)
@@ -52,37 +55,27 @@ def csv_pieces(path: Path, reading: Reading) -> Pieces:
     return Pieces(path.name, tuple(header.names), read, (*text.notes, *header.notes), is_text=True)
 
 
-def _unpacked(path: Path, packed: BinaryIO) -> BinaryIO:
-    return gzip.GzipFile(fileobj=packed) if path.suffix.lower() == ".gz" else packed  # type: ignore[return-value]
-
-
-def _first_line(path: Path) -> bytes:
-    with open(path, "rb") as packed, _unpacked(path, packed) as file:
-        return _read_header(file)
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """(the file, its content unpacked). Raises TableError where that is damaged."""
+    is_packed = path.suffix.lower() == ".gz"
+    with open(path, "rb") as file:
+        try:
+            yield file, gzip.GzipFile(fileobj=file) if is_packed else file  # type: ignore[misc]
+        except (OSError, EOFError, zlib.error):  # which may quote bytes of the rows, or their checksum
+            code = "gzip" if is_packed else "not-a-file"
+            raise TableError(code, "The file is damaged or cut short.", remedy="Save it again.") from None
 
 
 def _read_header(file: BinaryIO) -> bytes:
     """The first line, with blank lines before it; the file stands behind it."""
     read = b""
     while not read.removeprefix(UTF8_MARK).strip(b"\r\n"):
-        line = _read(file, lambda: file.readline(_LONGEST))
+        line = file.readline(_LONGEST)
         if not line:
             break
         read += line
     return read
-
-
-def _blocks(file: BinaryIO) -> Iterator[bytes]:
-    while block := _read(file, lambda: file.read(_AT_ONCE)):
-        yield block
-
-
-def _read(file: BinaryIO, read: Callable[[], bytes]) -> bytes:
-    try:
-        return read()
-    except (OSError, EOFError, zlib.error):  # which may quote bytes of the rows, or their checksum
-        code = "gzip" if isinstance(file, gzip.GzipFile) else "not-a-file"
-        raise TableError(code, "The file is damaged or cut short.", remedy="Save it again.") from None
 
 
 def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
