@@ -13,7 +13,7 @@ from dpviz.errors import MissingExtra, NotExported
 from dpviz.figures.publish.exports import export_as
 from dpviz.io.exports import registry
 from dpviz.io.exports.contract import Exportable, Target, export, require_fit
-from dpviz.io.exports.golden import golden_rows, predictions
+from dpviz.io.exports.golden import golden_rows, said
 from dpviz.io.exports.sql import TABLE, identifier, quotient
 from dpviz.learners import get_learner
 from dpviz.models.document import model_body
@@ -68,7 +68,7 @@ def test_every_export_agrees_on_golden_rows_and_on_random_ones(learner, schema, 
     for target in offered:
         done = export(target, given)
         assert done.n_rows == len(given.golden.rows)
-        assert ("probabilities too" in done.checked) == (target.run_chances is not None and target.gives_chances(given))
+        assert ("probabilities too" in done.checked) == target.gives_chances(given)
     names = {target.name for target in offered}
     assert names >= ({"json"} if learner in NOT_TREES else {"json", "python", "sqlite", "duckdb", "onnx"})
     assert ("rules" in names) == (learner not in NOT_TREES and given.function.is_one_tree)
@@ -86,14 +86,14 @@ def tree_with_shares() -> Tree:
     return Tree(schema, Branch(ThresholdRule(0, 0.1), leaves[0], inner))
 
 
-PROBABLE = [name for name, target in TARGETS.items() if target.run_chances is not None]
+PROBABLE = [name for name, target in TARGETS.items() if target.group != "picture"]
 
 
 @pytest.mark.parametrize("name", PROBABLE)
 def test_leaves_with_the_same_label_keep_their_own_probabilities(name):
     given = document(tree_with_shares())
     target = TARGETS[name]
-    found = target.run_chances(target.write(given), given.schema, given.golden.rows)
+    _, found = target.run(target.write(given), given.schema, given.golden.rows)
     np.testing.assert_allclose(np.array(found, dtype=float), given.golden.chances, atol=1e-12)
     assert len({tuple(row) for row in given.golden.chances.tolist()}) == 3
 
@@ -178,12 +178,12 @@ def raw_column(name, cells):
 
 @pytest.mark.parametrize(("unknown_as", "says"), [(None, "b"), ("red", "c"), ("green", "b")])
 def test_an_unknown_category_goes_where_its_stand_in_goes_else_right(unknown_as, says):
-    assert predictions(tree_of_everything(unknown_as=unknown_as), [(0.5, 1.0, "mauve")]) == (says,)
+    assert said(tree_of_everything(unknown_as=unknown_as), [(0.5, 1.0, "mauve")])[0] == (says,)
 
 
 @pytest.mark.parametrize(("missing_as", "says"), [(None, "c"), (0.1, "a"), (0.2, "c")])
 def test_a_missing_number_goes_where_its_stand_in_goes_else_right(missing_as, says):
-    assert predictions(tree_of_everything(missing_as=missing_as), [(None, 37.0, "red")]) == (says,)
+    assert said(tree_of_everything(missing_as=missing_as), [(None, 37.0, "red")])[0] == (says,)
 
 
 # --- an export is offered only when it has predicted them all
@@ -277,7 +277,7 @@ def test_the_python_function_reads_texts_and_blanks_as_a_csv_reader_gives_them()
     content = str(TARGETS["python"].write(document(tree_of_everything(missing_as=0.1))))
     rows = [("0.1", "37", "red"), (" ", "38", "red"), ("many", "1", "red"), ("0.5", "1", "")]
     schema = tree_of_everything().schema
-    assert TARGETS["python"].run(content, schema, rows) == ["a", "b", "c", "b"]  # type: ignore[arg-type]
+    assert TARGETS["python"].run(content, schema, rows)[0] == ["a", "b", "c", "b"]  # type: ignore[arg-type]
 
 
 def test_a_class_with_the_name_of_a_keyword_and_columns_alike_after_cleaning_stay_apart():

@@ -19,9 +19,8 @@ from dpviz.figures.tree.text import node_in_words
 from dpviz.io.exports import registry
 from dpviz.io.exports.conditions import Row
 from dpviz.io.exports.contract import Exportable, Exported, Target, export
-from dpviz.io.exports.golden import chances, predictions
+from dpviz.io.exports.golden import said
 from dpviz.io.exports.rules import answers
-from dpviz.io.exports.rules import chances as rule_chances
 from dpviz.models.document import model_body, model_from_json
 from dpviz.models.tree import Tree
 from dpviz.table.schema import Schema
@@ -55,7 +54,7 @@ def _write_svg(given: Exportable) -> str:
     return tree_svg(tree, widths=None, selected=None, title=title).replace("<style>", inside, 1)
 
 
-def _run_svg(content: str, _schema: Schema, rows: Sequence[Row]) -> list[str | float]:
+def _run_svg(content: str, _schema: Schema, rows: Sequence[Row]) -> tuple[Sequence[str | float], Any]:
     drawing = ElementTree.fromstring(content)
     tree = model_from_json(drawing.findtext(f"{_SVG}metadata") or "")
     assert isinstance(tree, Tree)
@@ -64,7 +63,7 @@ def _run_svg(content: str, _schema: Schema, rows: Sequence[Row]) -> list[str | f
     }
     if drawn != {placed.id: node_in_words(tree, placed.path) for placed in tree.nodes()}:
         raise NotExported("The drawing shows other nodes than the tree has.", remedy="Export the model as JSON.")
-    return list(predictions(tree, rows))
+    return said(tree, rows)
 
 
 SVG = Target(
@@ -76,6 +75,7 @@ SVG = Target(
     write=_write_svg,
     run=_run_svg,
     ran_in=lambda: "the tree inside, every drawn node compared with it",
+    gives_chances=lambda given: False,
     group="picture",
     language="xml",
     one_tree=True,
@@ -87,17 +87,14 @@ SVG = Target(
 # --- the report
 
 
-def _run_report(content: str, schema: Schema, rows: Sequence[Row]) -> list[str | float]:
+def _run_report(content: str, schema: Schema, rows: Sequence[Row]) -> tuple[Sequence[str | float], Any]:
     """By the document inside; where the page shows rules, they must say the same."""
-    found = list(predictions(model_from_json(report_document(content)), rows))
+    found, chances = said(model_from_json(report_document(content)), rows)
     rules = report_rules(content, schema)
-    return answers(rules, rows) if rules else found
-
-
-def _report_chances(content: str, schema: Schema, rows: Sequence[Row]) -> list[Any]:
-    rules = report_rules(content, schema)
-    found = chances(model_from_json(report_document(content)), rows)
-    return rule_chances(rules, rows) if rules and rules[0].shares else [] if found is None else found.tolist()
+    if not rules:
+        return found, chances
+    by_rules, shares = answers(rules, rows)
+    return by_rules, shares if rules[0].shares else chances
 
 
 REPORT = Target(
@@ -108,7 +105,6 @@ REPORT = Target(
     about="Page one: the finding, the tree, how sure it is, what may be concluded, a line to sign on. Annexes follow. It prints.",
     write=report_html,
     run=_run_report,
-    run_chances=_report_chances,
     gives_chances=lambda given: given.golden.chances is not None,
     ran_in=lambda: "the page itself, read back",
     group="words",

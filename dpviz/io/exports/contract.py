@@ -24,8 +24,9 @@ from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.table.strict_json import parse_json
 
 Content = str | bytes
-#: Predicts rows from the exported content alone (of the type that was written), in the target itself.
-Run = Callable[[Any, Schema, Sequence[Row]], list[Any]]
+#: (prediction of every row, probabilities of its classes) from the exported content alone (of the type that was written), in the
+#: target itself. What stands for probabilities is not read where the export has none.
+Run = Callable[[Any, Schema, Sequence[Row]], tuple[Sequence[Any], Any]]
 #: Whether the export of a model has probabilities of the classes.
 Gives = Callable[["Exportable"], bool]
 
@@ -81,7 +82,6 @@ class Target:
     write: Callable[[Exportable], Content]  #: Raises NotExported
     run: Run  #: Predicts rows from the content alone
     ran_in: Callable[[], str]  #: Where `run` runs it, with its version: "SQLite 3.45".
-    run_chances: Run | None = None  #: The same for the probabilities of the classes; None for a target without any
     #: Whether the export of this model has probabilities.
     gives_chances: Gives = lambda given: given.function.chances != "none"
     group: Literal["data", "code", "words", "picture"] = "code"
@@ -108,23 +108,23 @@ def export(target: Target, given: Exportable) -> Exported:
     """Write, run on every golden row in the target itself, and compare. Raises NotExported with the reason."""
     require_fit(target, given)
     content = target.write(given)
-    found = _ran(target, target.run, content, given)
+    found, chances = _ran(target, content, given)
     difference = given.golden.first_difference(found)
-    also = ""
-    if difference is None and target.run_chances is not None and target.gives_chances(given):
-        difference = given.golden.first_other_chance(_ran(target, target.run_chances, content, given))
-        also = ", probabilities too"
+    has_chances = target.gives_chances(given)
+    if difference is None and has_chances:
+        difference = given.golden.first_other_chance(chances)
     if difference is not None:
         what = f"{target.title} does not predict as the model does: {one_line(difference)}."
         raise NotExported(what, remedy="Choose another form, and report this with the JSON document.")
     count = len(given.golden.rows)
+    also = ", probabilities too" if has_chances else ""
     said = f"Checked on {count:,} golden rows in {target.ran_in()}: all agree with the model{also}."
     return Exported(target, content, count, said)
 
 
-def _ran(target: Target, run: Run, content: Content, given: Exportable) -> list[Any]:
+def _ran(target: Target, content: Content, given: Exportable) -> tuple[Sequence[Any], Any]:
     try:
-        return run(content, given.schema, given.golden.rows)
+        return target.run(content, given.schema, given.golden.rows)
     except DpvizError:
         raise
     except Exception as error:  # whatever a foreign runtime raises means that this export does not run there

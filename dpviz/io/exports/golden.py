@@ -55,7 +55,7 @@ class GoldenRows:
                 return f"for {cells!r:.300} it says {given!r:.60}, not {wanted!r:.60}"
         return None
 
-    def first_other_chance(self, found: Sequence[Sequence[float]]) -> str | None:
+    def first_other_chance(self, found: Any) -> str | None:
         """The first row whose probabilities differ by more than TOLERANCE, in words; None when all agree."""
         wanted, given = self.chances, np.array(found, dtype=np.float64)
         if wanted is None or given.shape != wanted.shape:
@@ -85,7 +85,7 @@ def golden_rows(model: Model, *, random_rows: int = RANDOM_ROWS) -> GoldenRows:
     rows = list(dict.fromkeys([*about, *at_random]))
     if not defined_everywhere:
         rows = [row for row in rows if all(map(_is_encoded, model.schema.features, row))]
-    return GoldenRows(model.schema, tuple(rows), predictions(model, rows), chances(model, rows))
+    return GoldenRows(model.schema, tuple(rows), *said(model, rows))
 
 
 def _column(feature: Feature, special: list[Cell], count: int, rng: np.random.Generator) -> list[Cell]:
@@ -197,20 +197,17 @@ def _between(feature: NumericFeature, wanted: Sequence[Condition], rng: np.rando
 # --- what the model says
 
 
-def predictions(model: Model, rows: Sequence[Row]) -> tuple[str | float, ...]:
-    """What the model itself predicts for raw rows."""
-    found = model.predict(_encoded_rows(model, rows))
+def said(model: Model, rows: Sequence[Row]) -> tuple[tuple[str | float, ...], np.ndarray | None]:
+    """(the model's own predictions for raw rows, its probabilities as in GoldenRows)."""
+    data = _encoded_rows(model, rows)
+    found = model.predict(data).tolist()
     if isinstance(model.schema.target, NumericTarget):
-        return tuple(found.tolist())
-    return tuple(model.schema.classes[code] for code in found.tolist())
-
-
-def chances(model: Model, rows: Sequence[Row]) -> np.ndarray | None:
-    """The model's own probabilities for raw rows, float64 of shape (n_rows, n_classes); None where it holds none."""
+        return tuple(found), None
+    labels = tuple(model.schema.classes[code] for code in found)
     try:
-        return model.predict_proba(_encoded_rows(model, rows))
+        return labels, model.predict_proba(data)
     except NoProbabilities:
-        return None
+        return labels, None
 
 
 def _encoded_rows(model: Model, rows: Sequence[Row]) -> EncodedDataset:

@@ -51,11 +51,11 @@ def _nodes_from(text: str, node: re.Pattern[str], edge: re.Pattern[str], unescap
     return {place: Drawn(place, words, **sides.get(place, {})) for place, words in found}
 
 
-def _walked(nodes: Mapping[int, Drawn], schema: Schema, rows: Sequence[Row]) -> list[str | float]:
+def _walked(nodes: Mapping[int, Drawn], schema: Schema, rows: Sequence[Row]) -> tuple[list[str | float], None]:
     """What the drawing predicts for rows. Raises NotExported when it cannot be read."""
     asked = {place: condition_from(node.words, schema) for place, node in nodes.items() if node.yes is not None}
     ends = {place: answer_from(node.words, schema) for place, node in nodes.items() if node.yes is None}
-    return [ends[_end(nodes, asked, row)] for row in without_codes(schema, rows)]
+    return [ends[_end(nodes, asked, row)] for row in without_codes(schema, rows)], None
 
 
 def _end(nodes: Mapping[int, Drawn], asked: Mapping[int, Condition], row: Row) -> int:
@@ -116,7 +116,7 @@ def _mermaid_node(node: Drawn) -> Iterator[str]:
     yield f"  n{node.place} -->|no| n{node.no}"
 
 
-def _run_mermaid(content: str, schema: Schema, rows: Sequence[Row]) -> list[str | float]:
+def _run_mermaid(content: str, schema: Schema, rows: Sequence[Row]) -> tuple[list[str | float], None]:
     codes = {f"#{code};": chr(int(code)) for code in re.findall(r"#(\d+);", content)}
     return _walked(_nodes_from(content, _MERMAID_NODE, _MERMAID_EDGE, codes or {"#35;": "#"}), schema, rows)
 
@@ -130,6 +130,7 @@ _DOT = Target(
     write=_write_dot,
     run=lambda content, schema, rows: _walked(_nodes_from(content, _DOT_NODE, _DOT_EDGE, _DOT_UNESCAPED), schema, rows),
     ran_in=lambda: "the drawing's own nodes and edges",
+    gives_chances=lambda given: False,
     group="picture",
     one_tree=True,
     most_ends=1_000,

@@ -6,7 +6,6 @@ of categories are its set membership. A text becomes its place in the schema's l
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from importlib.metadata import version
 from operator import attrgetter
 from typing import Any
@@ -189,7 +188,7 @@ def _of_chances(function: Function) -> dict[str, np.ndarray]:
     return shared | ({"signs": np.array([[-1.0, 1.0]])} if has_one else {})
 
 
-def _run(content: bytes, schema: Schema, rows: Sequence[Row], output: int = 0) -> list[Any]:
+def _run(content: bytes, schema: Schema, rows: Sequence[Row]) -> tuple[list[Any], Any]:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -197,7 +196,8 @@ def _run(content: bytes, schema: Schema, rows: Sequence[Row], output: int = 0) -
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     cells = zip(schema.features, zip(*rows, strict=True), strict=True)
-    return session.run(None, {feature.name: _input(feature, column) for feature, column in cells})[output].tolist()
+    found, *chances = session.run(None, {feature.name: _input(feature, column) for feature, column in cells})
+    return found.tolist(), chances[0] if chances else None
 
 
 def _input(feature: Feature, column: Sequence[Any]) -> np.ndarray:
@@ -283,7 +283,6 @@ _ONNX = Target(
     about="One input per column: numbers (for a date its number) as double, categories as text. Missing: NaN, or the empty text.",
     write=_write,
     run=_run,
-    run_chances=partial(_run, output=1),
     ran_in=lambda: f"onnxruntime {version('onnxruntime')}",
     needs=("onnx", "onnxruntime"),
     extra="onnx",

@@ -33,9 +33,10 @@ _RUNNER = """
 
 import json, sys
 names, rows = json.load(sys.stdin)
-json.dump([ANSWER for row in rows], sys.stdout)
+rows = [dict(zip(names, row)) for row in rows]
+chances = [list(predict_proba(row).values()) for row in rows] if "predict_proba" in globals() else None
+json.dump([[predict(row) for row in rows], chances], sys.stdout)
 """
-_ANSWER, _CHANCES = "predict(dict(zip(names, row)))", "list(predict_proba(dict(zip(names, row))).values())"
 
 
 def _write(given: Exportable) -> str:
@@ -178,18 +179,19 @@ def _tuple(names: Sequence[str]) -> str:
     return f"({', '.join(map(ascii, names))}{',' if len(names) == 1 else ''})"
 
 
-def _run(content: str, schema: Schema, rows: Sequence[Row], answer: str = _ANSWER) -> list[Any]:
+def _run(content: str, schema: Schema, rows: Sequence[Row]) -> tuple[list[Any], Any]:
     """`-I -S`: no folder of the user's, no installed packages, no variables of the environment."""
     with TemporaryDirectory(prefix="dpviz-") as folder:
         script = Path(folder) / "exported.py"
-        script.write_text(content + _RUNNER.replace("ANSWER", answer), encoding="utf-8")
+        script.write_text(content + _RUNNER, encoding="utf-8")
         command = [sys.executable, "-I", "-S", str(script)]
         given = json.dumps([schema.feature_names, [_with_dates(schema, row) for row in rows]])
         done = subprocess.run(command, input=given, capture_output=True, encoding="utf-8", timeout=_SECONDS, check=False)
     if done.returncode:
         why = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
         raise NotExported(f"The Python function does not run in a bare interpreter: {why[:200]}", remedy="Export it as JSON.")
-    return json.loads(done.stdout)
+    found, chances = json.loads(done.stdout)
+    return found, chances
 
 
 def _with_dates(schema: Schema, row: Row) -> list[Any]:
@@ -206,7 +208,6 @@ _PYTHON = Target(
     about="One function, no imports, any Python 3. Reads cells as dpviz does; missing: None, not-a-number, a blank text.",
     write=_write,
     run=_run,
-    run_chances=lambda content, schema, rows: _run(content, schema, rows, _CHANCES),
     ran_in=lambda: f"a bare Python {platform.python_version()}",
     language="python",
     order=20,

@@ -45,14 +45,10 @@ def _leaves(step: Step, path: tuple[Condition, ...]) -> Iterator[tuple[End, tupl
     yield from _leaves(step.no, (*path, ~asked))
 
 
-def answers(rules: Sequence[Rule], rows: Sequence[Row]) -> list[str | float]:
-    """What the rules predict: exactly one must hold for each row. Raises NotExported."""
-    return [_rule_for(rules, row).answer for row in rows]
-
-
-def chances(rules: Sequence[Rule], rows: Sequence[Row]) -> list[tuple[float, ...]]:
-    """The probabilities that the rules give, as `answers`."""
-    return [_rule_for(rules, row).shares or () for row in rows]
+def answers(rules: Sequence[Rule], rows: Sequence[Row]) -> tuple[list[str | float], list[tuple[float, ...]]]:
+    """(what the rules predict, the probabilities that they give): exactly one must hold for each row. Raises NotExported."""
+    found = [_rule_for(rules, row) for row in rows]
+    return [rule.answer for rule in found], [rule.shares or () for rule in found]
 
 
 def _rule_for(rules: Sequence[Rule], row: Row) -> Rule:
@@ -187,7 +183,6 @@ _TEXT = Target(
     about="One rule per leaf, numbers in full. Each rule says whether it also covers missing cells.",
     write=_write_text,
     run=lambda content, schema, rows: answers(list(_read_text(content, schema)), without_codes(schema, rows)),
-    run_chances=lambda content, schema, rows: chances(list(_read_text(content, schema)), without_codes(schema, rows)),
     ran_in=lambda: "the text, read back",
     group="words",
     one_tree=True,
@@ -203,7 +198,6 @@ _MARKDOWN = replace(
     about="One rule per leaf as a numbered list, for a report or a wiki.",
     write=_write_markdown,
     run=lambda content, schema, rows: answers(_read_markdown(content, schema), without_codes(schema, rows)),
-    run_chances=lambda content, schema, rows: chances(_read_markdown(content, schema), without_codes(schema, rows)),
     ran_in=lambda: "the Markdown, read back",
     language="markdown",
     order=51,

@@ -15,7 +15,7 @@ from typing import Any
 from dpviz.errors import NotExported
 from dpviz.io.exports.conditions import Condition, Row, code_numbers, is_code
 from dpviz.io.exports.contract import Exportable, Target
-from dpviz.io.exports.function import End, Function, Split, Step, steps
+from dpviz.io.exports.function import End, Function, Step, steps
 from dpviz.io.exports.spelling import one_line
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
@@ -114,23 +114,22 @@ class _Writer:
         yield f"    AS s{place}{comma}"
 
     def _case(self, step: Step, depth: int, say: Callable[[End], str]) -> list[str]:
-        """Lines without the first one's indent. The side left for later is the next WHEN, so that only the other one nests."""
+        """Lines without the first one's indent. The side left for later is the next WHEN, so that only the other one nests.
+
+        A parser's stack is short (SQLite: a hundred symbols), so where yes sides nest deep, the shallower side goes first.
+        """
         if isinstance(step, End):
             return [say(step)]
         pad = "  " * depth
         lines = ["CASE"]
         while not isinstance(step, End):
-            turned = self._is_turned(step)
+            turned = self.nesting > _DEEPEST_NEST and _nesting(step.yes) > _nesting(step.no)
             now, later = (step.no, step.yes) if turned else (step.yes, step.no)
             asked = f"({self._condition(step.condition)}) IS NOT TRUE" if turned else self._condition(step.condition)
             inner = self._case(now, depth + 2, say)
             lines += [f"{pad}  WHEN {asked} THEN {inner[0]}", *inner[1:]]
             step = later
         return [*lines, f"{pad}  ELSE {say(step)}", f"{pad}END"]
-
-    def _is_turned(self, split: Split) -> bool:
-        """A parser's stack is short (SQLite: a hundred symbols), so where yes sides nest deep, the shallower side goes first."""
-        return self.nesting > _DEEPEST_NEST and _nesting(split.yes) > _nesting(split.no)
 
     def _answer(self, end: End) -> str:
         answer = self.function.answer(end)
@@ -204,6 +203,11 @@ def _empty_table(schema: Schema, text_kind: str, number_kind: str) -> str:
     return f"CREATE TABLE {TABLE} ({columns})"
 
 
+def _split(rows: list[tuple[Any, ...]]) -> tuple[list[Any], list[Any]]:
+    """(predictions, probabilities behind them)."""
+    return [row[0] for row in rows], [row[1:] for row in rows]
+
+
 # --- SQLite
 
 
@@ -211,13 +215,11 @@ def _empty_table(schema: Schema, text_kind: str, number_kind: str) -> str:
 def _sqlite_number(value: float) -> str:
     """SQLite misreads about one in a thousand numbers of 17 digits by a last bit; those are written as a quotient."""
     written = repr(value)
-    is_short = float(f"{value:.15g}") == value  # every engine reads 15 digits exactly
-    return written if is_short or _read(written) == value else quotient(value)
-
-
-def _read(written: str) -> float:
+    if float(f"{value:.15g}") == value:  # every engine reads 15 digits exactly
+        return written
     with closing(sqlite3.connect(":memory:")) as base:
-        return base.execute(f"SELECT {written}").fetchone()[0]
+        is_read = base.execute(f"SELECT {written}").fetchone()[0] == value
+    return written if is_read else quotient(value)
 
 
 def quotient(value: float) -> str:
@@ -229,11 +231,11 @@ def quotient(value: float) -> str:
     return f"({whole} * 1.0 / {2**power})" if 0 <= power <= 62 else repr(value)
 
 
-def _run_sqlite(content: str, schema: Schema, rows: Sequence[Row], which: int | slice = 0) -> list[Any]:
+def _run_sqlite(content: str, schema: Schema, rows: Sequence[Row]) -> tuple[list[Any], list[Any]]:
     with closing(sqlite3.connect(":memory:")) as base:
         base.execute(_empty_table(schema, "TEXT", "REAL"))
         base.executemany(f"INSERT INTO {TABLE} VALUES ({', '.join('?' * schema.n_features)})", rows)
-        return [row[which] for row in base.execute(content)]
+        return _split(base.execute(content).fetchall())
 
 
 # --- DuckDB
@@ -253,7 +255,7 @@ def _write_duckdb(given: Exportable) -> str:
     return f"-- Long: after PRAGMA disable_optimizer it starts at once.\n{content}" if len(content) > _LONG else content
 
 
-def _run_duckdb(content: str, schema: Schema, rows: Sequence[Row], which: int | slice = 0) -> list[Any]:
+def _run_duckdb(content: str, schema: Schema, rows: Sequence[Row]) -> tuple[list[Any], list[Any]]:
     """A hundred rows per INSERT: DuckDB plans each statement anew, and one statement for all is slow to bind."""
     import duckdb
 
@@ -266,7 +268,7 @@ def _run_duckdb(content: str, schema: Schema, rows: Sequence[Row], which: int | 
             part = rows[start : start + 100]
             places = ", ".join([f"({', '.join('?' * schema.n_features)})"] * len(part))
             base.execute(f"INSERT INTO {TABLE} VALUES {places}", [cell for row in part for cell in row])
-        return [row[which] for row in base.execute(content).fetchall()]
+        return _split(base.execute(content).fetchall())
 
 
 _SQLITE = Target(
@@ -277,7 +279,6 @@ _SQLITE = Target(
     about="One SELECT with CASE. Missing: NULL. Dates: the number that stands for them.",
     write=lambda given: _select(given, _sqlite_number, has_exp=False),
     run=_run_sqlite,
-    run_chances=partial(_run_sqlite, which=slice(1, None)),
     gives_chances=lambda given: given.function.chances in ("leaf", "votes"),
     ran_in=lambda: f"SQLite {sqlite3.sqlite_version}",
     language="sql",
@@ -290,7 +291,6 @@ _DUCKDB = replace(
     title="SQL for DuckDB",
     write=_write_duckdb,
     run=_run_duckdb,
-    run_chances=partial(_run_duckdb, which=slice(1, None)),
     gives_chances=lambda given: given.function.chances != "none",
     ran_in=lambda: f"DuckDB {version('duckdb')}",
     needs=("duckdb",),
