@@ -19,24 +19,14 @@ def tree_view(
 ) -> str | None:
     """Show a tree; return the id of the node that was chosen just now ("root.L"), None on every other run.
 
-    Choosing a node is one rerun. The widget marks the node at once, so the drawings may be made without a selection and
-    need not change when it does.
+    `svg_wide` and `svg_narrow` are drawings of one tree by `dpviz.figures.tree.svg`; the narrow one is shown below 520 px. A tree
+    of the same shape as the one before keeps zoom, place and focus. Choosing a node is one rerun: the widget marks it at once, so
+    the drawings may be made without a selection. `selected` is the node to mark, as the page knows it; a choice made just now
+    goes before it.
 
-    Parameters
-    ----------
-    svg_wide, svg_narrow : str
-        Two drawings of one tree by `dpviz.figures.tree.svg`; the narrow one is shown below 520 px. A tree of the same
-        shape as the one before keeps zoom, place and focus.
-    selected : str or None
-        The node to mark, as the page knows it; a choice made just now goes before it.
-    key : str
-        The widget's key.
-    ladders : mapping of str to str, optional
-        The tree at other values of "epsilon" and of "depth", to drag through, as `dpviz.app.tree.ladder` packs them.
-    at : mapping of str to float, optional
-        Epsilon and depth of the drawings.
-    on_dragged : callable (str) -> None
-        Called when another "epsilon" or "depth" was chosen; `event_in(key, "depth")` is its value.
+    `ladders` is the tree at other values of "epsilon" and of "depth", to drag through, as `dpviz.app.tree.ladder` packs them, and
+    `at` where the drawings stand on them. `on_dragged` is called when another "epsilon" or "depth" was chosen;
+    `event_in(key, "depth")` is its value.
     """
     marked = chosen_node(key) or selected
     data = {"wide": svg_wide, "narrow": svg_narrow, "selected": marked, "key": key, "ladders": ladders or {}, "at": at or {}}

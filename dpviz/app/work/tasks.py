@@ -38,39 +38,18 @@ Shelf = dict[Hashable, Answer]
 
 @dataclass(frozen=True)
 class Task:
-    """Something to compute.
+    """Something to compute, in parts that each have a key."""
 
-    Attributes
-    ----------
-    slot : str
-        Which work of the session it is; a task stops work for another one in its slot.
-    keys : tuple
-        One per part.
-    compute : callable (missing keys, progress, stop) -> iterable of (key, Answer)
-    about : hashable
-        What its answers are about. Earlier answers about the same are shown while it has none.
-    asked : object
-        What was asked, for whoever shows its answers later. No rows.
-    shelf : str
-        Where answers are kept: the slot, unless tasks of several slots share parts.
-    keep : int
-        Most other answers that stay on the shelf.
-    lane : Lane
-    is_shared : bool
-        Its answers are kept for all sessions of the server: never what comes from private rows.
-    patience : float
-        Its work stops when nobody has polled it for so many seconds: the session is gone, and others are waiting.
-    """
-
-    slot: str
+    slot: str  #: which work of the session it is; a task stops work for another one in its slot
     keys: tuple[Hashable, ...]
     compute: Compute
-    about: Hashable = None
-    asked: Any = None
-    shelf: str = ""
-    keep: int = 50
+    about: Hashable = None  #: what its answers are about: earlier ones about the same are shown while it has none
+    asked: Any = None  #: what was asked, for whoever shows its answers later; no rows
+    shelf: str = ""  #: where answers are kept: the slot, unless tasks of several slots share parts
+    keep: int = 50  #: most other answers that stay on the shelf
     lane: Lane = Lane.BULK
-    is_shared: bool = False
+    is_shared: bool = False  #: its answers are kept for all sessions of the server: never what comes from private rows
+    #: Its work stops when nobody has polled it for so many seconds: the session is gone, and others are waiting.
     patience: float = math.inf
 
 

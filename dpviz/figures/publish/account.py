@@ -1,8 +1,9 @@
 """The register for people who read it without the rows: caps and their history, releases, what was spent over time."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from dpviz.accounting.guarantee import NEIGHBOURS, for_unit, round_up
 from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, chart, line
@@ -164,11 +165,7 @@ def _picture(found: Account, until: str) -> str:
     )
 
 
-def _points(steps: list[tuple[str, float]], place: dict[str, float], high: object) -> str:
-    points, before = [], None
-    for at, value in steps:
-        if before is not None:
-            points.append((place[at], before))
-        points.append((place[at], value))
-        before = value
-    return " ".join(f"{x:.1f},{high(value):.1f}" for x, value in points)  # type: ignore[operator]
+def _points(steps: list[tuple[str, float]], place: dict[str, float], high: Callable[[float], float]) -> str:
+    """Every value lasts until the next one: along, then up or down."""
+    later = (corner for (_, before), (at, value) in pairwise(steps) for corner in ((at, before), (at, value)))
+    return " ".join(f"{place[at]:.1f},{high(value):.1f}" for at, value in (steps[0], *later))

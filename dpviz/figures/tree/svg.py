@@ -72,31 +72,18 @@ def tree_svg(
     levels: Mapping[int, float] | None = None,
     title: str,
 ) -> str:
-    """The tree as one SVG document.
+    """The tree as one SVG document; its `title` is read out first.
 
-    Parameters
-    ----------
-    widths : mapping from path to float, or None
-        Share in [0, 1] of the edge that leads to the node at this path ("L", "LR", ...): of the public budget, or of the
-        rows where rows may be shown. Values outside are clipped; None, or a path left out, draws a thin edge.
-    selected : str or None
-        The id ("root", "root.L", ...) of the node drawn as chosen, with the edges that lead to it.
-    marks : mapping from path to str
-        A short note in the corner of a node, instead of how often it comes back; those of DIFFERENCES have a colour.
-    came_back : mapping from path to int
-        In how many of `n_draws` fresh draws a node comes back: its ink, and its note.
-    bars : mapping from path to (share, low, high)
-        Probability of a leaf's label and the ends of its interval, drawn as a bar along its lower edge.
-    fold : bool
-        Draw a branch that never comes back as one stub, "noise", without what is below it.
-    narrow : bool
-        One outline 340 px wide, for telephones.
-    layout : Layout, optional
-        Where nodes stand, instead of the places that `narrow` and the tree give.
-    levels : mapping from level to float, optional
-        Epsilon per level, for a strip in the left margin of a wide drawing.
-    title : str
-        What the picture is, read out first.
+    Mappings are from a node's path ("L", "LR", ...). `widths` are shares in [0, 1] of the edge that leads there, of the public
+    budget or of the rows where rows may be shown: values outside are clipped, and None, or a path left out, draws a thin edge.
+    The node of the id `selected` ("root", "root.L", ...) is drawn as chosen, with the edges that lead to it. `came_back` says in
+    how many of `n_draws` fresh draws a node comes back, which is its ink and the note in its corner, unless `marks` has short
+    notes: those of DIFFERENCES have a colour. `bars` are (share, low, high), the probability of a leaf's label and the ends of
+    its interval, drawn along its lower edge.
+
+    With `fold` a branch that never comes back is one stub, "noise", without what is below it; with `narrow` the drawing is one
+    outline 340 px wide, for telephones. `layout` is where nodes stand instead. `levels` is epsilon per level, for a strip in the
+    left margin of a wide drawing.
     """
     came_back = came_back or {}
     notes = [f"{count} of {n_draws}" for count in came_back.values()] if marks is None else marks.values()
