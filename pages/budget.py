@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpviz.app import controls, explorations, parts, tree_parts
-from dpviz.app.budget import lab, rounds, screen
+from dpviz.app.budget import lab, screen
 
 parts.page("Budget", "Where does ε go, who decided that, and does the sum keep the promise?")
 
@@ -16,7 +16,7 @@ if trained is not None:
     result = trained.result
     tree_parts.verdict_box(result, reason=False)
     screen.spent(result)
-    rounds.rounds_screen(trained, loaded)
+    screen.rounds_screen(trained, loaded)
     st.divider()
     screen.settings(result)
     tree_parts.disclosures(result)

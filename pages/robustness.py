@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpviz.app import explorations, parts
-from dpviz.app.robustness import ask, backdoor, cursor, screen
+from dpviz.app.robustness import ask, backdoor, screen
 
 parts.page("Robustness", "How many poisoned rows can this tree stand, provably?")
 
@@ -17,7 +17,7 @@ if request is not None:
     st.divider()
     screen.attacks(request, found, loaded)
     st.divider()
-    cursor.cursor(request, view, loaded)
+    screen.cursor(request, view, loaded)
 
 st.divider()
 backdoor.backdoor()

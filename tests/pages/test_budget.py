@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from dpviz.app.budget.rounds import SLOT
+from dpviz.app.budget.screen import SLOT
 from dpviz.app.parts import plain
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole

@@ -7,6 +7,7 @@ import streamlit as st
 
 from dpviz.app.controls import Asked
 from dpviz.app.parts import literal
+from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.trees import canonical_key
 from dpviz.app.widgets import linked
@@ -53,18 +54,12 @@ def ask_world(loaded: Loaded) -> Place:
     """Rows at hand, or rows simulated from the schema; for private rows the schema only. Raises what the world raises."""
     options = {ROWS_AT_HAND: "The rows in use", SCHEMA: "The schema alone"}
     if loaded.role is DataRole.PRIVATE:
-        st.info(
-            "Private rows are not touched here: the plan is made on rows simulated from the **schema alone**, which is public.",
-            icon=":material/lock:",
-        )
+        st.info(prose("plan", "private rows"), icon=":material/lock:")
         return _ask_planted(loaded)
     more = {"format_func": options.__getitem__, "default": ROWS_AT_HAND, "required": True, **linked("world")}
     if st.segmented_control("Simulate with", tuple(options), **more) == SCHEMA:
         return _ask_planted(loaded)
-    st.caption(
-        f"Every tree is trained on another four fifths of the {loaded.data.n_rows:,} rows and tested on the rest. Where more "
-        "are asked for, rows are drawn with repetition: that shows what less noise does, not what new rows would teach."
-    )
+    st.caption(prose("plan", "rows in use", rows=f"{loaded.data.n_rows:,}"))
     return Place(Resampled(loaded.data), loaded.data.fingerprint, loaded.title)
 
 
@@ -80,12 +75,10 @@ def _ask_planted(loaded: Loaded) -> Place:
     with columns[2]:
         depth = st.slider("Levels of the planted tree", 1, 4, 2, **linked("planted"))
     marginals = _ask_marginals(loaded)
-    world = _planted(canonical(loaded, marginals, n_rows, strength, depth), loaded, marginals, n_rows, strength, depth)
-    st.caption(
-        f"Features are drawn independently, a tree is planted in them, and {percent(round(world.follows, 3))} of the rows follow "
-        f"it: no algorithm can be right more often here. Guessing reaches {percent(round(world.most_frequent, 3))}."
-    )
     key = canonical(loaded, marginals, n_rows, strength, depth)
+    world = _planted(key, loaded, marginals, n_rows, strength, depth)
+    follows, guessing = (percent(round(share, 3)) for share in (world.follows, world.most_frequent))
+    st.caption(prose("plan", "planted", follows=follows, guessing=guessing))
     return Place(world, key, f"simulated from the schema of {loaded.title}")
 
 
@@ -157,11 +150,6 @@ def ask_request(guess: float) -> PlanRequest:
 
 _SURE = "You get one tree. Higher: surer that yours is among those that reach it."
 _POISON = "Rows an attacker may add or remove; a changed row counts as two. The mean accuracy must stay above guessing."
-
-
-def setup_of(asked: Asked) -> Setup:
-    """The sidebar's learner and settings."""
-    return Setup(asked.learner, asked.settings, asked.params)
 
 
 def request_key(place: Place, setup: Setup, request: PlanRequest, loaded: Loaded) -> str:

@@ -12,7 +12,7 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.controls import Asked
 from dpviz.app.parts import error, needs_classes, plain
-from dpviz.app.plan.ask import Place, PlanRequest, ask_request, ask_world, request_key, setup_of
+from dpviz.app.plan.ask import Place, PlanRequest, ask_request, ask_world, request_key
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import chart, linked, table
@@ -50,7 +50,7 @@ def plan_screen(asked: Asked, loaded: Loaded) -> None:
     except DpvizError as problem:
         error(problem)
         return
-    setup = setup_of(asked)
+    setup = Setup(asked.learner, asked.settings, asked.params)
     st.divider()
     make = partial(consequences_steps, place.world, setup, seed=SEED, workers=tasks.WORKERS)
     key = request_key(place, setup, PlanRequest("poison"), loaded)
@@ -191,10 +191,7 @@ def _three(found: Consequences, cursor: float, candidates: int) -> None:
     chart(figure, alt, key="plan-three")
     rows = partial(three.consequence_rows, found, candidates=candidates, above=found.majority)
     table(rows, alt, key="plan-three")
-    st.caption(
-        f"{found.n_draws} trees per ε on one training set of {found.n_train:,} rows. Dotted: guessing the most frequent class, "
-        "and guessing without the tree. A plan made of simulations, no promise about other rows."
-    )
+    st.caption(prose("plan", "three consequences", trees=str(found.n_draws), rows=f"{found.n_train:,}"))
 
 
 def _ask_attack() -> int:

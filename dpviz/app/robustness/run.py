@@ -82,11 +82,9 @@ def told_rows(loaded: Loaded, train: EncodedDataset) -> int:
     if loaded.role is not DataRole.PRIVATE:
         return train.n_rows
     if train.schema.n_public is None:
-        raise SchemaError(
-            "Poisoned rows are counted against all rows, and of private rows no count is public.",
-            field="n_public",
-            remedy="Declare a public row count on the Data page; rounded is fine.",
-        )
+        what = "Poisoned rows are counted against all rows, and of private rows no count is public."
+        remedy = "Declare a public row count on the Data page; rounded is fine."
+        raise SchemaError(what, field="n_public", remedy=remedy)
     return train.schema.n_public
 
 

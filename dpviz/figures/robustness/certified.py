@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -59,11 +59,6 @@ def epsilon_colours(epsilons: Iterable[float | None]) -> dict[float | None, str]
     """One hue per epsilon, in their order; None stands first."""
     places = sorted(set(epsilons), key=lambda epsilon: epsilon or 0.0)
     return {epsilon: SERIES[place % len(SERIES)] for place, epsilon in enumerate(places)}
-
-
-def majority_of(found: Sequence[Certified]) -> float:
-    """What always answering the largest class reaches."""
-    return found[0].table.majority
 
 
 def is_noisy(item: Certified) -> bool:

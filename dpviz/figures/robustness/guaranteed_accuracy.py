@@ -14,7 +14,7 @@ import numpy as np
 from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.evaluation.robustness.poisoning import curve_rows
 from dpviz.figures.charts import LEGEND_BELOW, SILENT, Figure, Style, chart, limits, line, marker
-from dpviz.figures.robustness.certified import Certified, epsilon_colours, majority_of
+from dpviz.figures.robustness.certified import Certified, epsilon_colours
 from dpviz.figures.theme import NEUTRAL, VOTES, WHITE, translucent
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def attack_rows(certified: Certified, attacks: pd.DataFrame) -> pd.DataFrame:
 
 def _range(found: Sequence[Certified], wanted: float | None, attacks: pd.DataFrame | None) -> tuple[float, float]:
     levels = [item.table.accuracy for item in found] + ([wanted] if wanted is not None else [])
-    lows = [majority_of(found) - BELOW] + ([wanted - 0.05] if wanted is not None else [])
+    lows = [found[0].table.majority - BELOW] + ([wanted - 0.05] if wanted is not None else [])
     if attacks is not None:
         for item in found:
             about = attack_rows(item, attacks)
@@ -142,7 +142,7 @@ def _range(found: Sequence[Certified], wanted: float | None, attacks: pd.DataFra
 
 def _add_level(figure: Figure, found: Sequence[Certified], wanted: float | None, bottom: float) -> None:
     """The line to stay above, and below it what is worth nothing."""
-    majority = majority_of(found)
+    majority = found[0].table.majority
     level, words = (majority, "majority class") if wanted is None else (wanted, "stay above")
     area = {"line": {"width": 0}, "fillcolor": translucent(NEUTRAL, 0.16), "layer": "below"}
     figure.add_shape(type="rect", xref="paper", x0=0, x1=1, y0=bottom, y1=majority, **area)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.figures.guarantee_text import number_text
-from dpviz.figures.robustness.certified import Certified, is_noisy, majority_of
+from dpviz.figures.robustness.certified import Certified, is_noisy
 from dpviz.figures.wording import counted
 
 SOUND = ("proved", "votes")
@@ -17,7 +17,7 @@ def full_name(item: Certified) -> str:
 
 def level_text(found: Sequence[Certified], wanted: float | None) -> str:
     """What accuracy is to stay above."""
-    return f"the majority class, {majority_of(found):.1%}" if wanted is None else f"the {wanted:.1%} you asked for"
+    return f"the majority class, {found[0].table.majority:.1%}" if wanted is None else f"the {wanted:.1%} you asked for"
 
 
 def best_of(found: Sequence[Certified], wanted: float | None) -> Certified | None:

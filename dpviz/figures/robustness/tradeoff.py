@@ -6,7 +6,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.evaluation.robustness.certificates import Certificate
 from dpviz.figures.charts import Figure, Rows, Style, cursor_line, joined, line, panels
 from dpviz.figures.guarantee_text import number_text
-from dpviz.figures.robustness.certified import Certified, majority_of
+from dpviz.figures.robustness.certified import Certified
 from dpviz.figures.theme import NEUTRAL, SERIES
 
 AXIS = f"ε ({NEIGHBOURS})"
@@ -43,7 +43,7 @@ def tradeoff_figure(found: Sequence[Certified], *, chosen: float, wanted: float 
         style = {"line": line(SERIES[row]), "marker": {"size": 8, "symbol": symbol, "color": SERIES[row]}}
         hover = f"{shown}<extra></extra>"
         figure.add_scatter(x=x, y=y, mode=joined(len(x)), hovertemplate=hover, **style, row=row + 1, col=1)
-    level = majority_of(found) if wanted is None else wanted
+    level = found[0].table.majority if wanted is None else wanted
     figure.add_hline(level, line=line(NEUTRAL, 1.5, "dot"), row=2, col=1)
     return figure.add_shape(**cursor_line(chosen, line(NEUTRAL, 2)))
 
