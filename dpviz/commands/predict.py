@@ -24,9 +24,9 @@ from dpviz.engines.reading import read_rows
 from dpviz.errors import NoProbabilities
 from dpviz.io.csv_text import csv_text
 from dpviz.io.large.arrow import table_of_batch
-from dpviz.io.large.pieces import Reading
 from dpviz.io.large.source import is_large, pieces_of
 from dpviz.io.results import read_model_file
+from dpviz.io.tables.cells import Asked
 from dpviz.models.base import Model
 from dpviz.models.document import model_from_json
 from dpviz.models.new_rows import answers, probabilities
@@ -72,7 +72,7 @@ def _pieces(args: Namespace, model: Model) -> Iterator[_Piece]:
         for keys, batch in read_rows(args.data, model.schema.feature_names):
             yield _Piece(table_of_batch(batch, str(address)), address.order, keys)
     elif is_large(args.data):
-        pieces = pieces_of(args.data, Reading(**reading_of(args)))
+        pieces = pieces_of(args.data, Asked(args.data.name, **reading_of(args)))
         yield from map(_Piece, pieces.read(console.telling(f"Predicting {args.data}")))
     else:
         yield _Piece(table_of(args))

@@ -15,10 +15,9 @@ from dpviz.errors import TableError
 from dpviz.installation import require_extra
 from dpviz.io.csv import check_names
 from dpviz.io.exports.sql import identifier
-from dpviz.io.large.pieces import Pieces, Reading
-from dpviz.io.limits import MAX_COLUMNS
+from dpviz.io.large.pieces import Pieces
 from dpviz.io.tables.arrow import flat_columns, table_of_arrow, text_columns
-from dpviz.io.tables.cells import in_our_words
+from dpviz.io.tables.cells import Asked, in_our_words
 from dpviz.progress import Progress
 from dpviz.table.raw import RawTable
 from dpviz.training.counting.on_disk import rows_at_once
@@ -32,7 +31,7 @@ Batches = Callable[[list[str]], Iterator[tuple[float, "pa.RecordBatch"]]]
 _BUFFERED: dict[str, Any] = {"pre_buffer": False, "buffer_size": 1 << 18}
 
 
-def parquet_pieces(path: Path, reading: Reading) -> Pieces:
+def parquet_pieces(path: Path, asked: Asked) -> Pieces:
     """A Parquet file; raises TableError."""
     require_extra("tables", "Reading a Parquet file", "pyarrow")
     import pyarrow.parquet as pq
@@ -49,10 +48,10 @@ def parquet_pieces(path: Path, reading: Reading) -> Pieces:
                     yield done / n_rows, batch
                     done += batch.num_rows
 
-    return _pieces(path, reading, "Parquet file", schema, batches)
+    return _pieces(asked, "Parquet file", schema, batches)
 
 
-def feather_pieces(path: Path, reading: Reading) -> Pieces:
+def feather_pieces(path: Path, asked: Asked) -> Pieces:
     """A Feather (Arrow IPC) file; raises TableError. Batches are as large as whoever wrote the file made them."""
     require_extra("tables", "Reading a Feather file", "pyarrow")
     import pyarrow as pa
@@ -68,14 +67,14 @@ def feather_pieces(path: Path, reading: Reading) -> Pieces:
                 batch.validate(full=True)
                 yield place / file.num_record_batches, batch.select(wanted)
 
-    return _pieces(path, reading, "Feather file", schema, batches)
+    return _pieces(asked, "Feather file", schema, batches)
 
 
-def duckdb_pieces(path: Path, reading: Reading) -> Pieces:
+def duckdb_pieces(path: Path, asked: Asked) -> Pieces:
     """A DuckDB file; raises TableError."""
     require_extra("duckdb", "Reading a DuckDB file", "duckdb", "pyarrow")
     with in_our_words("DuckDB file"), closing(_opened(path)) as base:
-        table = _table(base, reading.sheet)
+        table = _table(base, asked.sheet)
         schema = _reader(base, f"select * from {table} limit 0").schema
 
     def batches(wanted: list[str]) -> Iterator[tuple[float, pa.RecordBatch]]:
@@ -86,17 +85,17 @@ def duckdb_pieces(path: Path, reading: Reading) -> Pieces:
                 yield done / max(n_rows, 1), batch
                 done += batch.num_rows
 
-    return _pieces(path, reading, "DuckDB file", schema, batches)
+    return _pieces(asked, "DuckDB file", schema, batches)
 
 
-def _pieces(path: Path, reading: Reading, kind: str, schema: pa.Schema, batches: Batches) -> Pieces:
+def _pieces(asked: Asked, kind: str, schema: pa.Schema, batches: Batches) -> Pieces:
     """The batches of a file as tables; one without rows where there is no batch."""
-    if reading.names is not None:
+    if asked.names is not None:
         what = "This kind of file holds the names of its columns; none can be given."
         raise TableError("names", what, remedy="Leave the names out.")
-    check_names(list(schema.names), MAX_COLUMNS)
+    check_names(list(schema.names), asked.max_columns)
     names = tuple(flat_columns(schema))
-    wanted = [name for name in names if reading.wanted is None or name in reading.wanted]
+    wanted = [name for name in names if asked.wanted is None or name in asked.wanted]
 
     def read(step: Progress) -> Iterator[RawTable]:
         is_empty = True
@@ -104,11 +103,11 @@ def _pieces(path: Path, reading: Reading, kind: str, schema: pa.Schema, batches:
             for share, batch in batches(wanted):
                 is_empty = False
                 step(share)
-                yield table_of_batch(batch, path.name)
+                yield table_of_batch(batch, asked.title)
         if is_empty:
-            yield table_of_arrow(schema.empty_table().select(wanted), path.name)
+            yield table_of_arrow(schema.empty_table().select(wanted), asked.title)
 
-    return Pieces(path.name, names, read)
+    return Pieces(asked.title, names, read)
 
 
 def table_of_batch(batch: pa.RecordBatch, title: str) -> RawTable:
@@ -131,12 +130,12 @@ def _reader(base: Any, query: str, n_rows: int = 1) -> Any:
     return (getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader)(n_rows)  # its name before version 2
 
 
-def _table(base: Any, asked: str | None) -> str:
+def _table(base: Any, name: str | int | None) -> str:
     """The table's quoted name; raises TableError unless it is named or the only one. Names are public, cells are not shown."""
     found = base.execute("select schema_name, table_name from duckdb_tables() where not internal order by all").fetchall()
-    named = [(schema, name) for schema, name in found if asked in (None, name, f"{schema}.{name}")]
+    named = [(schema, table) for schema, table in found if name in (None, table, f"{schema}.{table}")]
     if len(named) == 1:
         return ".".join(map(identifier, named[0]))
-    listed = ", ".join(repr(name) for _, name in found[:20]) or "none"
-    what = f"The file holds these tables: {listed}." if asked is None else f"The file has no single table {asked!r}: {listed}."
+    listed = ", ".join(repr(table) for _, table in found[:20]) or "none"
+    what = f"The file holds these tables: {listed}." if name is None else f"The file has no single table {name!r}: {listed}."
     raise TableError("several-tables", what, remedy="Name one of them (sheet=..., --sheet on the command line).")

@@ -7,14 +7,14 @@ import gzip
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from dpviz.errors import TableError
 from dpviz.io.csv import Header, read_lines
-from dpviz.io.large.pieces import Pieces, Reading
-from dpviz.io.limits import MAX_COLUMNS, MAX_ROWS
+from dpviz.io.large.pieces import Pieces
 from dpviz.io.tables.cells import Asked
 from dpviz.io.text import LONGEST_LINE, UTF8_MARK, read_text
 from dpviz.progress import Progress
@@ -28,17 +28,17 @@ _LONGEST = 4 * LONGEST_LINE
 _NO_RECORD = b'"\n'
 
 
-def csv_pieces(path: Path, reading: Reading) -> Pieces:
+def csv_pieces(path: Path, asked: Asked) -> Pieces:
     """A CSV file, also packed as .gz; raises TableError."""
-    has_header, given = reading.names is None, (reading.names, reading.delimiter, reading.encoding)
+    has_header = asked.names is None
     with _opened(path) as (_, file):
         first = _read_header(file) if has_header else b""
-    text = read_text(first, header=has_header, encoding=reading.encoding, row_wise=True, max_bytes=_LONGEST + 1)
-    header = Header.of(text.lines(), Asked(path.name, _LONGEST, MAX_ROWS, MAX_COLUMNS, *given))
-    known = tuple(header.names), header.delimiter, text.encoding
+    text = read_text(first, header=has_header, encoding=asked.encoding, row_wise=True, max_bytes=_LONGEST + 1)
+    header = Header.of(text.lines(), asked)
+    known = replace(asked, names=tuple(header.names), delimiter=header.delimiter, encoding=text.encoding)
 
     def table(piece: bytes) -> RawTable:
-        return read_lines(piece, Asked(path.name, len(piece), len(piece), MAX_COLUMNS, *known))
+        return read_lines(piece, replace(known, max_bytes=len(piece), max_rows=len(piece)))
 
     def read(step: Progress) -> Iterator[RawTable]:
         size, n_pieces = max(path.stat().st_size, 1), 0
@@ -52,7 +52,7 @@ def csv_pieces(path: Path, reading: Reading) -> Pieces:
         if not n_pieces:
             yield table(b"")
 
-    return Pieces(path.name, tuple(header.names), read, (*text.notes, *header.notes), is_text=True)
+    return Pieces(asked.title, tuple(header.names), read, (*text.notes, *header.notes), is_text=True)
 
 
 @contextmanager

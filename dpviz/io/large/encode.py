@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from dpviz.errors import DpvizError
-from dpviz.io.large.pieces import Reading
 from dpviz.io.large.source import pieces_of, stamp_of
+from dpviz.io.tables.cells import Asked
 from dpviz.progress import Progress, Stop, watched
 from dpviz.table.candidates import multiscale_candidates
 from dpviz.table.dataset import CHANGES, EncodedDataset, EncodingReport
@@ -64,7 +64,8 @@ def encode_large(
     wanted = (*schema.feature_names, schema.target.name)
     given = None if names is None else tuple(names)
     path, step, reports = Path(source), watched(progress, stop), list[EncodingReport]()
-    pieces = pieces_of(path, Reading(given, delimiter, encoding, sheet, wanted))
+    asked = Asked(path.name, names=given, delimiter=delimiter, encoding=encoding, sheet=sheet, wanted=wanted)
+    pieces = pieces_of(path, asked)
     stamp = stamp_of(path)
 
     def read(encoded: Callable[[RawTable], EncodedDataset]) -> Iterator[EncodedDataset]:

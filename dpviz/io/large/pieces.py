@@ -13,17 +13,6 @@ from dpviz.table.raw import RawTable
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How a source is to be read, as `read_table` takes it; `wanted` are the columns that are needed (None: all)."""
-
-    names: tuple[str, ...] | None = None
-    delimiter: str | None = None
-    encoding: str | None = None
-    sheet: str | None = None
-    wanted: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True)
 class Pieces:
     """A source that can be read."""
 

@@ -1,16 +1,18 @@
 """Which reader a large source needs, by its ending: a file of this size is not opened to find out."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from dpviz.errors import TableError
 from dpviz.io.large.arrow import duckdb_pieces, feather_pieces, parquet_pieces
 from dpviz.io.large.csv import csv_pieces
-from dpviz.io.large.pieces import Pieces, Reading, files_of, joined
+from dpviz.io.large.pieces import Pieces, files_of, joined
 from dpviz.io.limits import MAX_BYTES
+from dpviz.io.tables.cells import Asked
 
 _DATABASES = (".duckdb", ".ddb", ".db")
-_READERS: dict[tuple[str, ...], Callable[[Path, Reading], Pieces]] = {
+_READERS: dict[tuple[str, ...], Callable[[Path, Asked], Pieces]] = {
     (".parquet",): parquet_pieces,
     (".feather", ".arrow"): feather_pieces,
     _DATABASES: duckdb_pieces,
@@ -33,23 +35,23 @@ def stamp_of(path: Path) -> list[tuple[object, ...]]:
     return [(name, state.st_ino, state.st_size, state.st_mtime_ns) for name, state in states]
 
 
-def pieces_of(path: Path, reading: Reading) -> Pieces:
+def pieces_of(path: Path, asked: Asked) -> Pieces:
     """The source, ready to be read; raises TableError."""
     try:
         if path.is_dir():
-            return joined([_file(file, reading) for file in files_of(path)], path.name)
-        return _file(path, reading)
+            return joined([_file(file, asked) for file in files_of(path)], path.name)
+        return _file(path, asked)
     except OSError as error:
         what = f"{path.name!r} cannot be read: {error.strerror or error}."
         raise TableError("not-a-file", what, remedy="Check the path; it must name a table.") from error
 
 
-def _file(path: Path, reading: Reading) -> Pieces:
+def _file(path: Path, asked: Asked) -> Pieces:
     with open(path, "rb"):  # engines say less plainly that there is no file
         pass
     for endings, reader in _READERS.items():
         if path.name.lower().endswith(endings):
-            return reader(path, reading)
+            return reader(path, replace(asked, title=path.name))
     listed = ", ".join(ending for endings in _READERS for ending in endings)
     what = f"{path.name!r} is none of the files that can be read in pieces ({listed})."
     raise TableError("not-in-pieces", what, remedy="Save the table as Parquet.")

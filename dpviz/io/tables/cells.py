@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import DpvizError, TableError
-from dpviz.io.limits import require_bytes, require_rows
+from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, require_bytes, require_rows
 from dpviz.progress import Progress, watched
 from dpviz.table.raw import number_text
 
@@ -27,19 +27,21 @@ class Asked:
     """What to read of a file, and how much of it at most.
 
     `names`, `rename`, `delimiter` and `encoding` are for files of text, `sheet`, `rename` and `names` for workbooks. `step` is
-    told the share that is read, by bytes, lines or columns, and raises Cancelled once nobody wants the rest.
+    told the share that is read, by bytes, lines or columns, and raises Cancelled once nobody wants the rest. `wanted` are the
+    columns that are needed of a table in pieces (None: all).
     """
 
     title: str
-    max_bytes: int
-    max_rows: int
-    max_columns: int
+    max_bytes: int = MAX_BYTES
+    max_rows: int = MAX_ROWS
+    max_columns: int = MAX_COLUMNS
     names: tuple[str, ...] | None = None
     delimiter: str | None = None
     encoding: str | None = None
     sheet: str | int | None = None
     rename: bool = False
     step: Progress = watched(None, None)
+    wanted: tuple[str, ...] | None = None
 
     def require_rows(self, n_rows: int) -> None:
         """Raise TableError where there are more rows than may be read."""
