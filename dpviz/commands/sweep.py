@@ -57,20 +57,9 @@ def run(args: Namespace) -> int:
     done = _read_frame(args.out) if args.resume and args.out.exists() else None
     data = encoded_rows(args)
     with _stopped_by_keyboard() as stop:
-        frame = sweep(
-            grid.learners,
-            data,
-            epsilon=grid.epsilons,
-            max_depth=grid.max_depths,
-            n_rows=grid.n_rows,
-            folds=grid.folds,
-            repeats=grid.repeats,
-            seed=grid.seed,
-            workers=args.workers,
-            done=done,
-            progress=console.telling("Fitting"),
-            stop=stop.is_set,
-        )
+        how = {"folds": args.folds, "repeats": args.repeats, "seed": args.seed, "workers": args.workers, "done": done}
+        points = {"epsilon": args.epsilon, "max_depth": args.max_depth, "n_rows": args.rows}
+        frame = sweep(args.learners, data, **points, **how, progress=console.telling("Fitting"), stop=stop.is_set)
     write_whole(args.out, frame_csv(frame), force=overwrites)
     warn_of_read_values(data.schema)
     finished, total = len(grid.part_of(frame)), n_fits(list(grid.batches()))
