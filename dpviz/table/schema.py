@@ -204,12 +204,8 @@ class Schema:
             return schema
         if name == self.target.name:
             return replace(schema, target=self.target.declare(**values))
-        return schema.with_feature(self.feature(name).declare(**values))
-
-    def with_feature(self, feature: Feature) -> Schema:
-        """A copy in which `feature` replaces the one of the same name."""
-        self.feature(feature.name)
-        return replace(self, features=tuple(feature if old.name == feature.name else old for old in self.features))
+        changed = self.feature(name).declare(**values)
+        return replace(schema, features=tuple(changed if old.name == name else old for old in schema.features))
 
     def without(self, *names: str) -> Schema:
         """A copy that leaves these features out; raises UnknownName."""

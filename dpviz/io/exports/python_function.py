@@ -147,11 +147,8 @@ def _names(declared: CategoricalFeature) -> str:
 
 def _tree(function: Function, place: int, tree: Step, names: list[str]) -> Iterator[str]:
     yield f"def tree_{place}({', '.join(names[feature] for feature in function.features_of(tree))}):"
-    yield from _steps(tree, names, 1, _amounts)
-
-
-def _amounts(end: End) -> str:
-    return number(end.amounts[0]) if len(end.amounts) == 1 else f"({', '.join(map(number, end.amounts))})"
+    one = len(function.start) == 1
+    yield from _steps(tree, names, 1, lambda end: number(end.amounts[0]) if one else f"({', '.join(map(number, end.amounts))})")
 
 
 def _steps(step: Step, names: list[str], depth: int, say: Callable[[End], str]) -> Iterator[str]:
