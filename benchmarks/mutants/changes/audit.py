@@ -50,8 +50,8 @@ MUTANTS = (
     Mutant(
         "only removing a row is searched",
         "dpviz/evaluation/audit/verify.py",
-        "ratios = {grows: _largest_ratios(universe, levels, grows) for grows in (True, False)}",
-        "ratios = {grows: _largest_ratios(universe, levels, False) for grows in (True, False)}",
+        "ways = [_Way(universe, levels, grows) for grows in (True, False)]",
+        "ways = [_Way(universe, levels, False) for grows in (True, False)]",
         ("tests/evaluation/audit/test_verify.py::test_privatree_as_published_has_an_infinite_loss_by_its_stopping_rule",),
     ),
     Mutant(

@@ -10,6 +10,7 @@ Source: this project.
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -130,16 +131,15 @@ def _search(spec: LearnerSpec, epsilon: float, place: Place, given: dict[str, An
 
 def separation(universe: Universe, levels: list[Level]) -> Separation:
     """The output, over all neighbouring pairs of the universe, with the largest log ratio."""
-    ratios = {grows: _largest_ratios(universe, levels, grows) for grows in (True, False)}
-    grows = bool(ratios[True][0].max() >= ratios[False][0].max())
-    smaller, kind = _fewest_rows(universe, ratios[grows][0])
-    trace = _Trace(universe, levels, ratios[grows], grows)
-    node, low, high = trace.follow(0, smaller, kind)
+    ways = [_Way(universe, levels, grows) for grows in (True, False)]
+    worst = max(ways, key=lambda way: way.ratios[0].max())
+    smaller, kind = _fewest_rows(universe, worst.ratios[0])
+    node, likelier, other = worst.follow(0, smaller, kind)
     output = node if isinstance(node, dict) else model_body(Tree(universe.schema, node))
-    probabilities = (math.exp(high), math.exp(low)) if grows else (math.exp(low), math.exp(high))
+    chances = (math.exp(other), math.exp(likelier)) if worst.grows else (math.exp(likelier), math.exp(other))
     larger = int(universe.plus_one[smaller, kind])
-    pair = WorstPair.of(universe.dataset(smaller), universe.dataset(larger), probabilities)
-    return Separation(float(ratios[grows][0][smaller, kind]), output, pair)
+    pair = WorstPair.of(universe.dataset(smaller), universe.dataset(larger), chances)
+    return Separation(float(worst.ratios[0][smaller, kind]), output, pair)
 
 
 def _fewest_rows(universe: Universe, ratios: np.ndarray) -> tuple[int, int]:
@@ -155,55 +155,53 @@ def _ties(ratios: np.ndarray) -> np.ndarray:
     return ratios >= (largest - 1e-12 if np.isfinite(largest) else largest)
 
 
-def _largest_ratios(universe: Universe, levels: list[Level], grows: bool) -> list[np.ndarray]:
-    """Per level: largest log ratio over subtrees, for each data set and each kind of row added; shape (n_sets, n_kinds).
-
-    grows: ln P(D + row) - ln P(D); else the other way round. -inf where D is already as large as the universe allows.
-    """
-    ratios: list[np.ndarray] = []
-    for distribution in reversed(levels):
-        below = ratios[0] if ratios else None
-        best = np.full(universe.plus_one.shape, -np.inf)
-        for number in range(len(distribution.outcomes)):
-            np.maximum(best, _outcome_ratio(universe, distribution, number, below, grows), out=best)
-        ratios.insert(0, best)
-    return ratios
-
-
-def _outcome_ratio(universe: Universe, distribution: Level, number: int, below: np.ndarray | None, grows: bool) -> np.ndarray:
-    """Log ratio of one outcome and the best that may follow it, shape (n_sets, n_kinds)."""
-    low, high = distribution.low[:, number], distribution.high[:, number]
-    larger = universe.plus_one
-    with np.errstate(invalid="ignore"):
-        ratio = low[larger] - high[:, None] if grows else low[:, None] - high[larger]
-    ratio[np.isnan(ratio) | (larger < 0)] = -np.inf  # impossible on both, or no such neighbour
-    goes_left = distribution.outcomes[number].goes_left
-    if goes_left is not None:
-        assert below is not None
-        left, right = below[universe.part(goes_left)], below[universe.part(~goes_left)]
-        follows = np.where(goes_left[None, :], left, right)
-        possible = np.isfinite(ratio) | (ratio > 0)
-        ratio = np.where(possible, ratio, 0) + np.where(possible, follows, -np.inf)
-    return ratio
-
-
 @dataclass(frozen=True)
-class _Trace:
-    """Finds the output that reaches a largest ratio again."""
+class _Way:
+    """One of two ways to compare neighbours. grows: by ln P(D + row) - ln P(D); else the other way round."""
 
     universe: Universe
     levels: list[Level]
-    ratios: list[np.ndarray]
     grows: bool
 
+    @cached_property
+    def ratios(self) -> list[np.ndarray]:
+        """Per level: largest log ratio over subtrees, for each data set and each kind of row added; shape (n_sets, n_kinds).
+
+        -inf where D is already as large as the universe allows.
+        """
+        ratios: list[np.ndarray] = []
+        for distribution in reversed(self.levels):
+            below = ratios[0] if ratios else None
+            best = np.full(self.universe.plus_one.shape, -np.inf)
+            for number in range(len(distribution.outcomes)):
+                np.maximum(best, self._outcome_ratio(distribution, number, below), out=best)
+            ratios.insert(0, best)
+        return ratios
+
+    def _outcome_ratio(self, distribution: Level, number: int, below: np.ndarray | None) -> np.ndarray:
+        """Log ratio of one outcome and the best that may follow it, shape (n_sets, n_kinds)."""
+        low, high = distribution.low[:, number], distribution.high[:, number]
+        larger = self.universe.plus_one
+        with np.errstate(invalid="ignore"):
+            ratio = low[larger] - high[:, None] if self.grows else low[:, None] - high[larger]
+        ratio[np.isnan(ratio) | (larger < 0)] = -np.inf  # impossible on both, or no such neighbour
+        goes_left = distribution.outcomes[number].goes_left
+        if goes_left is not None:
+            assert below is not None
+            left, right = below[self.universe.part(goes_left)], below[self.universe.part(~goes_left)]
+            follows = np.where(goes_left[None, :], left, right)
+            possible = np.isfinite(ratio) | (ratio > 0)
+            ratio = np.where(possible, ratio, 0) + np.where(possible, follows, -np.inf)
+        return ratio
+
     def follow(self, level: int, smaller: int, kind: int) -> tuple[Any, float, float]:
-        """(node or model body, log probability on the likelier data set, on the other)."""
+        """The output with a largest ratio: (node or model body, log probability on the likelier data set, on the other)."""
         distribution = self.levels[level]
         below = self.ratios[level + 1] if level + 1 < len(self.levels) else None
         larger = int(self.universe.plus_one[smaller, kind])
         likelier, other = (larger, smaller) if self.grows else (smaller, larger)
         numbers = range(len(distribution.outcomes))
-        each = [_outcome_ratio(self.universe, distribution, number, below, self.grows)[smaller, kind] for number in numbers]
+        each = [self._outcome_ratio(distribution, number, below)[smaller, kind] for number in numbers]
         number = int(np.where(_ties(np.array(each)), distribution.low[likelier], -np.inf).argmax())
         outcome = distribution.outcomes[number]
         chances = float(distribution.low[likelier, number]), float(distribution.high[other, number])
