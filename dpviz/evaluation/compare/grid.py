@@ -21,17 +21,15 @@ if TYPE_CHECKING:
 
 #: The columns that identify a row of the frame.
 KEYS = ("learner", "epsilon", "max_depth", "n_rows", "fold", "repeat")
-_ABOUT = ("depth", "claimed", "composed", "verdict")
-#: The other columns, for classes and for a number.
-FOUND = (*_ABOUT, *OF_CLASSES)
-FOUND_OF_NUMBERS = (*_ABOUT, *OF_NUMBERS)
+#: Then come these, then metrics.
+ABOUT = ("depth", "claimed", "composed", "verdict")
 
 Row = dict[str, Any]
 
 
 def columns_of(names: Iterable[str]) -> tuple[str, ...]:
     """All columns in order: those of a number when `names` (of a row or a frame) include its metrics, else those of classes."""
-    return (*KEYS, *(FOUND_OF_NUMBERS if OF_NUMBERS[0] in names else FOUND))
+    return (*KEYS, *ABOUT, *(OF_NUMBERS if OF_NUMBERS[0] in names else OF_CLASSES))
 
 
 @dataclass(frozen=True)

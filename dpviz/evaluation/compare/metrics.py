@@ -84,14 +84,9 @@ def metrics(model: Model, train: EncodedDataset, test: EncodedDataset) -> dict[s
     For classes those of `dpviz.evaluation.measures` and majority: the accuracy of train's largest class. For a number r2 (NaN
     where all test rows are equal), rmse and mae in the target's units, and mean_rmse: the rmse of train's mean.
     """
-    if isinstance(test.schema.target, NumericTarget):
-        return _of_numbers(model, train, test)
-    return answered(model, test).metrics(int(train.class_counts().argmax()))
-
-
-def _of_numbers(model: Model, train: EncodedDataset, test: EncodedDataset) -> dict[str, float]:
     target = test.schema.target
-    assert isinstance(target, NumericTarget)
+    if not isinstance(target, NumericTarget):
+        return answered(model, test).metrics(int(train.class_counts().argmax()))
     mean = float(train.target.mean()) if train.n_rows else (target.low + target.high) / 2
     predicted, constant = model.predict(test), np.full(test.n_rows, mean)
     mae = float(np.mean(np.abs(test.target - predicted)))

@@ -11,7 +11,8 @@ from pandas.testing import assert_frame_equal
 import dpviz
 from dpviz.errors import DpvizError, ParameterError, SchemaError, UnknownName, WrongTask
 from dpviz.evaluation.compare import sweep as sweeping
-from dpviz.evaluation.compare.grid import FOUND, FOUND_OF_NUMBERS, KEYS, Batch, SweepGrid, n_fits, pending
+from dpviz.evaluation.compare.grid import ABOUT, KEYS, Batch, SweepGrid, n_fits, pending
+from dpviz.evaluation.compare.metrics import OF_CLASSES, OF_NUMBERS
 from dpviz.evaluation.compare.sweep import as_frame, run_batches
 from dpviz.evaluation.workers import light
 from dpviz.table.dataset import EncodedDataset
@@ -39,7 +40,7 @@ def test_a_small_sweep_is_the_golden_one():
 
 
 def test_there_is_one_row_per_fit_with_the_promised_columns(frame):
-    assert list(frame.columns) == [*KEYS, *FOUND]
+    assert list(frame.columns) == [*KEYS, *ABOUT, *OF_CLASSES]
     assert len(frame) == 2 * 3 * 4 + 3
     assert not frame.duplicated(list(KEYS)).any()
 
@@ -121,7 +122,7 @@ def test_progress_grows_to_one(data):
 
 def test_nothing_to_do_gives_the_frame_back(data, frame):
     assert dpviz.sweep(NAMES, data, **ASKED, stop=lambda: True).empty
-    assert list(as_frame([]).columns) == [*KEYS, *FOUND]
+    assert list(as_frame([]).columns) == [*KEYS, *ABOUT, *OF_CLASSES]
     assert_frame_equal(dpviz.sweep(NAMES, data, **ASKED, done=frame, stop=lambda: True), frame)
 
 
@@ -257,7 +258,7 @@ def test_a_number_is_swept_by_r2_and_rmse(workers):
     table = rows_of_numbers(schema_of_numbers(), 120)
     asked = {"epsilon": [0.1, 10.0], "max_depth": [2], "folds": 2, "repeats": 2}
     frame = dpviz.sweep(names, table, **asked, workers=workers, params={"gbdt": {"trees": 5}})
-    assert list(frame.columns) == [*KEYS, *FOUND_OF_NUMBERS]
+    assert list(frame.columns) == [*KEYS, *ABOUT, *OF_NUMBERS]
     assert len(frame) == 2 * (2 * 2 + 1 + 1)
     best = frame.groupby("learner").r2.mean()
     assert best["cart-regression"] > 0.5 > 0.1 > best["dp-mean"]
