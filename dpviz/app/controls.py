@@ -73,8 +73,13 @@ def asked_for(learner: str, epsilon: float, depth: str, params: dict[str, Any], 
 
 
 def _settings(epsilon: float, depth: str) -> dict[str, Any]:
+    return {"epsilon": epsilon, **depth_of(depth)}
+
+
+def depth_of(depth: str) -> dict[str, Any]:
+    """The depth that was chosen as arguments of `fit`."""
     cap = AUTO_CAP if depth == "auto" else int(depth)
-    return {"epsilon": epsilon, "max_depth": cap, "depth": "auto" if depth == "auto" else cap}
+    return {"max_depth": cap, "depth": "auto" if depth == "auto" else cap}
 
 
 def widgets_of(key: str, about: Control, depth: str, value: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.controls import AUTO_CAP, DEPTHS, EPSILONS, FIRST_LEARNERS, nearest_step
+from dpviz.app.controls import AUTO_CAP, DEPTHS, EPSILONS, FIRST_LEARNERS, depth_of, nearest_step
 from dpviz.app.state import Loaded, hidden_seed
 from dpviz.app.widgets import learner_title, linked
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
@@ -127,8 +127,8 @@ def epsilons_between(low: float, high: float, digits: str = "1, 2, 3, 5") -> tup
 def _one_depth() -> dict[str, Any]:
     words = f"Auto: each algorithm's public rule, at most {AUTO_CAP} levels."
     depth = st.select_slider("Depth", DEPTHS, value="auto", help=words, **linked("depth"))
-    cap = AUTO_CAP if depth == "auto" else int(depth)
-    return {"max_depths": (cap,), "depth": "auto" if depth == "auto" else cap}
+    given = depth_of(depth)
+    return {"max_depths": (given["max_depth"],), "depth": given["depth"]}
 
 
 def _one_epsilon() -> dict[str, Any]:

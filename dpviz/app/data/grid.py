@@ -31,12 +31,11 @@ _LISTS: dict[str, Callable[[str], tuple[Any, ...]]] = {"categories": listed_in, 
 class Grid:
     """A grid with one row per column of the table; `name` is that of the widget, `alt` is for screen readers.
 
-    `fields` of `ColumnDraft` can be edited, left to right; `config` is Streamlit's column configuration by field;
-    `placeholder` stands in empty cells.
+    `config` is Streamlit's column configuration of the fields of `ColumnDraft` that can be edited, left to right; `placeholder`
+    stands in empty cells.
     """
 
     name: str
-    fields: tuple[str, ...]
     config: Mapping[str, Any]
     alt: str
     placeholder: str = "\u2013"
@@ -49,7 +48,7 @@ class Grid:
         problems: list[str] = []
         edited = tuple(_apply(column, base[row], edits.get(row, {}), problems) for row, column in enumerate(columns))
         frame = {"name": [in_list(column.name) for column in columns]}
-        frame |= {field: [_shown(_said(cells, field)) for cells in base] for field in self.fields}
+        frame |= {field: [_shown(_said(cells, field)) for cells in base] for field in self.config}
         frame["source"] = [source_text(column) for column in edited]
         self._show(frame, key)
         if problems:
@@ -62,7 +61,7 @@ class Grid:
         known, key, base = st.session_state.get(f"{self.name}-base", (None, "", []))
         if known != rows or key not in st.session_state:
             count = st.session_state.get(f"{self.name}-count", 0) + 1
-            base = [{field: getattr(column, field) for field in self.fields} for column in columns]
+            base = [{field: getattr(column, field) for field in self.config} for column in columns]
             key = f"{self.name}-{count}"
             st.session_state[f"{self.name}-count"] = count
             st.session_state[f"{self.name}-base"] = (rows, key, base)
@@ -135,7 +134,6 @@ _SOURCE = _text("Source", help="Declared by you, or read from the data: then no 
 _NAME = _text("Column", pinned=True, width="medium")
 KINDS = Grid(
     "kinds",
-    ("use", "missing_codes"),
     {
         "use": _choice("Use as", options=[use.value for use in Use], help="Number, categories, or not at all."),
         "missing_codes": _text("Missing codes", help="Cells that count as missing, such as: 999; k.A.; -"),
@@ -143,22 +141,18 @@ KINDS = Grid(
     alt="One row per column of the table: its name, what to use it as, and where that comes from.",
     placeholder="choose",
 )
+_DROPS = "empty: the row is dropped."
 _LIST_HELP = "Between semicolons: north; south. A cell that is none of them is unknown."
 CATEGORIES = Grid(
     "categories",
-    ("categories", "groups", "missing_as", "unknown_as"),
     {
         "categories": _text("Categories", width="medium", help=_LIST_HELP),
         "groups": _text("Count as", width="medium", help="Other texts and the category each counts as: M = m; male = m; W = f."),
         "missing_as": _text(
-            "If missing",
-            width="small",
-            help="The category of a missing cell, added to the list if need be; empty: the row is dropped.",
+            "If missing", width="small", help=f"The category of a missing cell, added to the list if need be; {_DROPS}"
         ),
         "unknown_as": _text(
-            "If unknown",
-            width="small",
-            help="The category of every other text, added to the list as well; empty: the row is dropped.",
+            "If unknown", width="small", help=f"The category of every other text, added to the list as well; {_DROPS}"
         ),
     },
     alt="One row per categorical feature: name, categories, texts that count as one, missing and unknown cells, source.",
@@ -166,15 +160,12 @@ CATEGORIES = Grid(
 )
 NUMBERS = Grid(
     "numbers",
-    ("low", "high", "unit", "whole", "missing_number", "part", "order"),
     {
         "low": _text("Low", width="small", help="Smaller values count as this one. Write 220.5 or 220,5."),
         "high": _text("High", width="small", help="Greater values count as this one."),
         "unit": _text("Unit", max_chars=20, help="For people only, such as EUR or years."),
         "whole": st.column_config.CheckboxColumn("Whole", help="Only whole numbers; others are rounded."),
-        "missing_number": _text(
-            "If missing", help="Stands for a missing value: a number, or the middle of the range; empty: the row is dropped."
-        ),
+        "missing_number": _text("If missing", help=f"Stands for a missing value: a number, or the middle of the range; {_DROPS}"),
         "part": _choice(
             "Date as", options=list(PARTS), help="Of a date: its year, month, weekday (1 is Monday), or days since 1970-01-01."
         ),

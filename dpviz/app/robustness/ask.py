@@ -1,7 +1,6 @@
 """What the Robustness page asks: which learners, at which epsilons, how many draws; and how the curves are drawn."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
@@ -51,12 +50,6 @@ class RobustnessRequest:
         every = ((name, epsilon) for name in self.learners for epsilon in self.epsilons)
         cells = (Cell(name, epsilon if get_learner(name).spends_epsilon else None) for name, epsilon in every)
         return tuple(dict.fromkeys(cells))
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """Keyword arguments of `fit`, without epsilon."""
-        is_auto = self.depth == "auto"
-        return {"max_depth": AUTO_CAP if is_auto else int(self.depth), "depth": "auto" if is_auto else int(self.depth)}
 
 
 @dataclass(frozen=True)

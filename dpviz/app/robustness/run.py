@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from dpviz.app.controls import depth_of
 from dpviz.app.explorations import keep_unnoted, note
 from dpviz.app.robustness.ask import Cell, RobustnessRequest
 from dpviz.app.state import Loaded, encoded_sample
@@ -90,10 +91,10 @@ def told_rows(loaded: Loaded, train: EncodedDataset) -> int:
 
 def _curve(request: RobustnessRequest, loaded: Loaded, cell: Cell, **how: Any) -> Certified:
     epsilon, splits = cell.epsilon or ANY_EPSILON, _splits(request, loaded)
-    how |= {"epsilon": epsilon, "draws": request.draws, "seed": request.seed, "workers": tasks.WORKERS, **request.given}
+    how |= {"epsilon": epsilon, "draws": request.draws, "seed": request.seed, "workers": tasks.WORKERS, **depth_of(request.depth)}
     n_train = told_rows(loaded, splits[0][0])
     table = replace(certify(cell.learner, splits, **how), n_train=n_train)
-    return Certified(cell.epsilon, claim_of(cell.learner, loaded.schema, epsilon, request.given), table)
+    return Certified(cell.epsilon, claim_of(cell.learner, loaded.schema, epsilon, depth_of(request.depth)), table)
 
 
 def claim_of(learner: str, schema: Schema, epsilon: float, given: dict[str, Any]) -> str:
@@ -108,8 +109,14 @@ def _attack(attack: str, request: RobustnessRequest, loaded: Loaded, cell: Cell,
     n_train = told_rows(loaded, train)
     rows = sorted({max(2, round(share * n_train)) for share in ATTACKED})
     runs = RUNS if cell.epsilon is not None else 1  # without noise a run says all there is to say
-    how |= {"draws": request.draws // runs, "runs": runs, "seed": request.seed, "workers": tasks.WORKERS, **request.given}
-    how |= {"epsilon": cell.epsilon or ANY_EPSILON, "poisoned_rows": rows}
+    how |= {
+        "draws": request.draws // runs,
+        "runs": runs,
+        "seed": request.seed,
+        "workers": tasks.WORKERS,
+        **depth_of(request.depth),
+    }
+    how |= {"epsilon": cell.epsilon or ANY_EPSILON, "poisoned_rows": rows, "workers": tasks.WORKERS}
     found = attack_curve(attack, cell.learner, train, test, **how)
     return found.assign(poisoned_share=found["poisoned_rows"] / n_train)
 

@@ -238,14 +238,9 @@ def gains_figure(gains: Sequence[StepGain]) -> Figure:
     figure = chart(90 + 46 * len(gains), showlegend=False, xaxis=across, yaxis=NAMES)
     for item in gains:
         colour, symbol = _MARKS[item.kind]
-        figure.add_scatter(
-            x=[100 * item.gain],
-            y=[part_title(item.part)],
-            mode="markers",
-            error_x=limits([100 * (item.high - item.gain)], [100 * (item.gain - item.low)], colour),
-            marker=marker(colour, symbol),
-            hovertemplate=f"{gain_words(item)}<extra></extra>",
-        )
+        between = limits([100 * (item.high - item.gain)], [100 * (item.gain - item.low)], colour)
+        look = {"mode": "markers", "marker": marker(colour, symbol), "hovertemplate": f"{gain_words(item)}<extra></extra>"}
+        figure.add_scatter(x=[100 * item.gain], y=[part_title(item.part)], error_x=between, **look)
     figure.add_vline(0, line=line(NEUTRAL, 1.5, "dot"))
     return figure
 

@@ -96,14 +96,9 @@ def _add_step(figure: Figure, step: Step, most: float, *, is_named: bool) -> Non
     endless, value = math.isinf(step.epsilon), number_text(step.epsilon)
     length = most / 4 if endless else step.epsilon
     style = open_ended(colour) if endless else filled(colour, hatch) | _SEAM
-    figure.add_bar(
-        **bar(step.level, length, f" {value}", style, inside=not endless and length > most / 14),
-        base=step.start,
-        name=step.part,
-        legendgroup=step.part,
-        showlegend=not is_named,
-        hovertemplate=f"{step.part}: ε = {value} ({NEIGHBOURS})<extra></extra>",
-    )
+    drawn = bar(step.level, length, f" {value}", style, inside=not endless and length > most / 14)
+    drawn |= {"name": step.part, "legendgroup": step.part, "showlegend": not is_named}
+    figure.add_bar(**drawn, base=step.start, hovertemplate=f"{step.part}: ε = {value} ({NEIGHBOURS})<extra></extra>")
 
 
 def _add_total(figure: Figure, claim: Claim, guarantee: PrivacyLoss, finite: float, most: float) -> None:

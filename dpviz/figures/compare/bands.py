@@ -119,17 +119,11 @@ def _add_line(figure: Figure, curve: Curve, style: LineStyle, along: str, metric
     if has_band:
         area = band(x, [point.low for point in points], [point.high for point in points], style.colour, 0.16)
         figure.add_scatter(**area, legendgroup=curve.learner)
-    figure.add_scatter(
-        x=x,
-        y=[point.median for point in points],
-        name=style.name,
-        legendgroup=curve.learner,
-        mode=joined(len(x)),
-        line=line(style.colour, dash=style.dash),
-        marker=marker(style.colour, style.symbol, 8, 1.5),
-        customdata=[_hover(point, along, metric) for point in points],
-        hovertemplate=f"<b>{style.name}</b><br>%{{customdata}}<extra></extra>",
-    )
+    look: Style = {"line": line(style.colour, dash=style.dash), "marker": marker(style.colour, style.symbol, 8, 1.5)}
+    look |= {"name": style.name, "legendgroup": curve.learner, "mode": joined(len(x))}
+    hover = f"<b>{style.name}</b><br>%{{customdata}}<extra></extra>"
+    said = [_hover(point, along, metric) for point in points]
+    figure.add_scatter(x=x, y=[point.median for point in points], customdata=said, hovertemplate=hover, **look)
 
 
 def _hover(point: Point, along: str, metric: str) -> str:

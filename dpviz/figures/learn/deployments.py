@@ -30,15 +30,9 @@ def deployments_figure(found: Sequence[Deployment], *, mine: float) -> Figure:
     figure = chart(330, top=26, showlegend=False, xaxis=across, yaxis=places)
     for (kind, name), colour, symbol in zip(UNITS.items(), SERIES, _SYMBOLS, strict=False):
         items = [item for item in with_epsilon(found) if item.protects == kind]
-        figure.add_scatter(
-            x=[item.epsilon for item in items],
-            y=[name] * len(items),
-            name=name,
-            mode="markers",
-            marker=marker(colour, f"{symbol}-open", 11),
-            customdata=[hover_text(item) for item in items],
-            hovertemplate="%{customdata}<extra></extra>",
-        )
+        look = {"name": name, "mode": "markers", "marker": marker(colour, f"{symbol}-open", 11)}
+        said = {"customdata": [hover_text(item) for item in items], "hovertemplate": "%{customdata}<extra></extra>"}
+        figure.add_scatter(x=[item.epsilon for item in items], y=[name] * len(items), **look, **said)
     return figure.add_vline(mine, line=line(NEUTRAL, 2, "dash"))
 
 

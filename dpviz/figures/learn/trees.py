@@ -26,16 +26,10 @@ def adding_figure(found: AuditResult) -> Figure:
     axis = {"title": f"ε ({NEIGHBOURS})", "range": [0, 1.15 * max(values.values())]}
     figure = chart(210, showlegend=False, xaxis=axis, yaxis=NAMES)
     broken = is_beyond(found)
-    figure.add_bar(
-        y=list(values),
-        x=list(values.values()),
-        orientation="h",
-        marker=filled([NEUTRAL, ORANGE if broken else BLUE, NEUTRAL], ["", "/" if broken else "", "."]),
-        text=[f"\u2002{number_text(value)}" for value in values.values()],  # a space keeps it off the line of the claim
-        textposition="outside",
-        cliponaxis=False,
-        hovertemplate="%{y}: ε = %{text}<extra></extra>",
-    )
+    style = filled([NEUTRAL, ORANGE if broken else BLUE, NEUTRAL], ["", "/" if broken else "", "."])
+    said = [f"\u2002{number_text(value)}" for value in values.values()]  # a space keeps it off the line of the claim
+    words = {"text": said, "textposition": "outside", "cliponaxis": False, "hovertemplate": "%{y}: ε = %{text}<extra></extra>"}
+    figure.add_bar(y=list(values), x=list(values.values()), orientation="h", marker=style, **words)
     figure.add_vline(found.claimed, line=line(NEUTRAL, 1.5, "dash"), layer="below")
     return figure
 

@@ -124,17 +124,11 @@ def search_figure(answer: Answer, along: Along) -> Figure:
         colour, symbol = _MARKS[mark]
         up = [100 * (rung.high - rung.share) for rung in rungs]
         down = [100 * (rung.share - rung.low) for rung in rungs]
-        figure.add_scatter(
-            x=[rung.place for rung in rungs],
-            y=[100 * rung.share for rung in rungs],
-            mode="markers",
-            error_y=None if mark == "look" else limits(up, down, colour),
-            marker=marker(colour, symbol),
-            name=VERDICTS[mark],
-            showlegend=True,
-            customdata=[f"{place_text(along, rung.place)}: {_count(rung)} reached it" for rung in rungs],
-            hovertemplate=f"%{{customdata}}, {VERDICTS[mark]}<extra></extra>",
-        )
+        spread = None if mark == "look" else limits(up, down, colour)
+        look: Style = {"mode": "markers", "error_y": spread, "marker": marker(colour, symbol), "showlegend": True}
+        said = [f"{place_text(along, rung.place)}: {_count(rung)} reached it" for rung in rungs]
+        look |= {"name": VERDICTS[mark], "customdata": said, "hovertemplate": f"%{{customdata}}, {VERDICTS[mark]}<extra></extra>"}
+        figure.add_scatter(x=[rung.place for rung in rungs], y=[100 * rung.share for rung in rungs], **look)
     if answer.reached is not None:
         place = answer.reached.place
         figure.add_vline(place, line=line(GREEN, 2))

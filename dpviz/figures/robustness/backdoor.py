@@ -42,17 +42,11 @@ def _series(title: str, epsilon: float, frame: pd.DataFrame) -> str:
 def _add_success(figure: Figure, learner: str, epsilon: float, frame: pd.DataFrame, style: Style) -> None:
     name, colour = _series(get_learner(learner).title, epsilon, frame), style["color"]
     up, down = frame.success_high - frame.success, frame.success - frame.success_low
-    figure.add_scatter(
-        x=frame.poisoned_share,
-        y=frame.success,
-        error_y=limits(up, down, colour, thickness=1, width=4),
-        name=f"{name}: measured",
-        mode=joined(len(frame)),
-        line=style,
-        marker={"symbol": symbol_of(learner), "size": 9, "color": colour},
-        customdata=frame.poisoned_rows,
-        hovertemplate=f"<b>{name}</b><br>%{{customdata:,}} rows: works on %{{y:.1%}}<extra></extra>",
-    )
+    dots = {"symbol": symbol_of(learner), "size": 9, "color": colour}
+    look = {"error_y": limits(up, down, colour, thickness=1, width=4), "mode": joined(len(frame)), "line": style, "marker": dots}
+    hover = f"<b>{name}</b><br>%{{customdata:,}} rows: works on %{{y:.1%}}<extra></extra>"
+    said = {"name": f"{name}: measured", "customdata": frame.poisoned_rows, "hovertemplate": hover}
+    figure.add_scatter(x=frame.poisoned_share, y=frame.success, **look, **said)
     if frame.tight_high.notna().any():
         ceiling = {"mode": "lines", "line": line(colour, 1.2, "dot")}
         ceiling["hovertemplate"] = f"<b>{name}</b><br>proved: at most %{{y:.1%}}<extra></extra>"

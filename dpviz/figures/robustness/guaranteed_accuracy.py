@@ -111,16 +111,11 @@ def _add_attacks(figure: Figure, item: Certified, attacks: pd.DataFrame, unit: U
         title = ATTACKS[str(attack)].title
         said = [f"{k:,} poisoned rows<br>measured {m:.1%}" for k, m in zip(frame.poisoned_rows, frame.accuracy, strict=True)]
         dots = {"symbol": symbols[str(attack)], "size": 9, "color": colour, "line": {"color": WHITE, "width": 1}}
-        figure.add_scatter(
-            x=frame.poisoned_share if unit == "share" else frame.poisoned_rows,
-            y=frame.accuracy,
-            error_y=limits(frame.high - frame.accuracy, frame.accuracy - frame.low, colour, thickness=1.2, width=4),
-            name=f"{item.name}: {title.lower()}",
-            mode="markers",
-            marker=dots,
-            customdata=said,
-            hovertemplate=f"<b>{item.name}</b><br>{title}<br>%{{customdata}}<extra></extra>",
-        )
+        spread = limits(frame.high - frame.accuracy, frame.accuracy - frame.low, colour, thickness=1.2, width=4)
+        look = {"error_y": spread, "name": f"{item.name}: {title.lower()}", "mode": "markers", "marker": dots}
+        hover = f"<b>{item.name}</b><br>{title}<br>%{{customdata}}<extra></extra>"
+        x = frame.poisoned_share if unit == "share" else frame.poisoned_rows
+        figure.add_scatter(x=x, y=frame.accuracy, customdata=said, hovertemplate=hover, **look)
 
 
 def attack_rows(certified: Certified, attacks: pd.DataFrame) -> pd.DataFrame:
