@@ -18,8 +18,7 @@ from dpviz.app.work.watch import offer, report
 from dpviz.errors import DpvizError
 from dpviz.evaluation.robustness.backdoor import picture
 from dpviz.figures.guarantee_text import number_text
-from dpviz.figures.robustness.backdoor import backdoor_figure, backdoor_rows, backdoor_sentence
-from dpviz.figures.robustness.pixels import picture_svg
+from dpviz.figures.robustness.backdoor import backdoor_figure, backdoor_rows, backdoor_sentence, picture_svg
 from dpviz.figures.robustness.weaker import backdoor_weaker
 from dpviz.installation import bundled
 from dpviz.io.csv_text import frame_csv

@@ -1,8 +1,12 @@
-"""How often a backdoor works against the share of poisoned rows: measured with limits, and what is proved."""
+"""How often a backdoor works against the share of poisoned rows, measured and proved; and pictures of its trigger as SVG."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from html import escape
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.figures.charts import LEGEND_BELOW, Figure, Rows, Style, chart, joined, limits, line
@@ -10,7 +14,7 @@ from dpviz.figures.compare.style import symbol_of
 from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness.certified import epsilon_colours
 from dpviz.figures.robustness.guaranteed_accuracy import DASHES
-from dpviz.figures.theme import NEUTRAL
+from dpviz.figures.theme import NEUTRAL, ORANGE, WHITE, grey
 from dpviz.learners import get_learner
 
 if TYPE_CHECKING:
@@ -18,6 +22,11 @@ if TYPE_CHECKING:
 
 
 THICK = 2.2
+#: Drawing units of a pixel.
+SIDE = 10
+#: Of the picture, in CSS pixels.
+WIDTH = 168
+FRAME = ORANGE
 
 
 def backdoor_figure(curves: pd.DataFrame) -> Figure:
@@ -77,3 +86,23 @@ def backdoor_sentence(curves: pd.DataFrame) -> str:
         name = _series(get_learner(str(learner)).title, float(epsilon), frame)
         said.append(f"{name}: with {int(last.poisoned_rows)} rows the trigger works on {last.success:.0%}")
     return ". ".join(said) + "."
+
+
+def picture_svg(pixels: np.ndarray, *, title: str, framed: Collection[int] = ()) -> str:
+    """A picture of shape (side, side), from 0 (paper) to 1 (ink), with a frame around the pixels numbered `framed`, row by row.
+
+    `title` is for those who do not see it; escaped here.
+    """
+    side = pixels.shape[0]
+    size = side * SIDE
+    box = f'viewBox="-2 -2 {size + 4} {size + 4}" width="{WIDTH}" height="{WIDTH}"'
+    paper = f'<rect width="{size}" height="{size}" fill="{WHITE}" stroke="{NEUTRAL}"/>'
+    inked = "".join(_square(number, side, grey(value)) for number, value in enumerate(pixels.ravel().tolist()) if value > 0)
+    frames = "".join(_square(number, side, f'none" stroke="{FRAME}" stroke-width="2') for number in framed)
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(title)}" {box}>'
+    return f"{head}{paper}{inked}{frames}</svg>"
+
+
+def _square(number: int, side: int, fill: str) -> str:
+    down, right = divmod(number, side)
+    return f'<rect x="{right * SIDE}" y="{down * SIDE}" width="{SIDE}" height="{SIDE}" fill="{fill}"/>'

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from dpviz.figures.robustness.pixels import FRAME, picture_svg
+from dpviz.figures.robustness.backdoor import FRAME, picture_svg
 
 
 def test_one_square_per_inked_pixel_and_a_frame_per_trigger_pixel():
