@@ -45,6 +45,7 @@ def sample_of(role: DataRole) -> tuple[RawTable, Schema]:
     return load_sample(SAMPLE_OF[role])
 
 
+@cache
 def in_use(role: DataRole, schema: Schema | None = None) -> Loaded:
     table, declared = sample_of(role)
     schema = schema or declared
