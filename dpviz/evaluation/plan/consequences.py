@@ -60,7 +60,6 @@ class Consequence:
 class Consequences:
     """The consequences of a ladder of epsilons for one setup on one training set."""
 
-    setup: Setup
     found: tuple[Consequence, ...]  #: By epsilon; fewer than asked for while more are computed, and after a stop
     n_train: int
     majority: float  #: Accuracy of always predicting the most frequent class
@@ -110,7 +109,7 @@ def consequences_steps(
         table = certify(setup.learner, [(train, test)], epsilon=epsilons[at], seed=seed_from(seed, 1 + at), **options)
         found[at] = Consequence(epsilons[at], _accuracies(table), table)
         by_epsilon = tuple(item for _, item in sorted(found.items()))
-        yield Consequences(setup, by_epsilon, train.n_rows, table.majority, beta, draws)
+        yield Consequences(by_epsilon, train.n_rows, table.majority, beta, draws)
 
 
 def _order(epsilons: Sequence[float], asked: float) -> list[int]:

@@ -58,7 +58,6 @@ class Answer:
 
     ladder: tuple[float, ...]
     rungs: tuple[Rung, ...]  #: Those tested, in the order of the ladder
-    target: float
     reliability: float
     confidence: float
     is_complete: bool = True  #: False after a stop, and while the search goes on
@@ -77,11 +76,6 @@ class Answer:
     def is_refuted(self) -> bool:
         """True when even the last place of the ladder was shown not to be enough."""
         return self.missed is not None and self.missed.place == self.ladder[-1]
-
-    @property
-    def last(self) -> Rung | None:
-        """The last rung tested."""
-        return self.rungs[-1] if self.rungs else None
 
 
 @dataclass
@@ -183,7 +177,7 @@ class Search:
 
     def _answer(self, *, is_complete: bool) -> Answer:
         rungs = tuple(rung for _, rung in sorted(self.found.items()))
-        return Answer(self.ladder, rungs, self.target, self.reliability, self.confidence, is_complete)
+        return Answer(self.ladder, rungs, self.reliability, self.confidence, is_complete)
 
 
 class _Stopped(Exception):

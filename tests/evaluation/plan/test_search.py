@@ -69,7 +69,7 @@ def test_what_is_on_the_edge_is_left_open_not_claimed():
     answer = search(LADDER, draws(lambda x: 0.9, 3), target=1)
     assert answer.reached is None or answer.reached.low >= 0.9
     assert not answer.is_refuted
-    assert answer.last.verdict == "open"
+    assert answer.rungs[-1].verdict == "open"
 
 
 def test_when_everything_is_enough_the_first_place_is_the_answer():
@@ -82,7 +82,7 @@ def test_a_stop_gives_what_was_found():
     answer = search(LADDER, draws(lambda x: float(x > 5), 1), target=1, stop=lambda: True)
     assert not answer.is_complete
     assert answer.rungs == ()
-    assert answer.reached is answer.missed is answer.last is None
+    assert answer.reached is answer.missed is None
     asked = []
     answer = search(LADDER, draws(lambda x: 0.9, 1), target=1, stop=lambda: len(asked) > 1 or asked.append(1))
     assert not answer.is_complete

@@ -29,7 +29,7 @@ def rung(place: float, successes: int, draws: int):
 
 
 def answer(*rungs, ladder=(0.01, 0.1, 1.0), complete=True) -> Answer:
-    return Answer(ladder, rungs, 0.8, 0.9, 0.95, complete)
+    return Answer(ladder, rungs, 0.9, 0.95, complete)
 
 
 FOUND = answer(rung(0.01, 3, 30), rung(0.1, 450, 500), rung(1.0, 200, 200))
