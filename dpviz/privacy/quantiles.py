@@ -148,7 +148,15 @@ class _Trellis:
         self.intervals = intervals
         self._m = n_quantiles
         self._rate = rate
-        self._fill()
+        width, ranks, n = intervals.width, intervals.ranks, intervals.n
+        kernel = _StepSums(ranks, n, rate)
+        self._opened = np.empty((n_quantiles, len(width)))
+        self._opened[0] = self._log_step(ranks)
+        for j in range(n_quantiles):
+            self._opened[j] += np.log(width)
+            self._last = self._placed(j + 1, len(width))
+            if j + 1 < n_quantiles:
+                self._opened[j + 1] = kernel.log_sums(self._last)
 
     def draw_cells(self, rng: np.random.Generator) -> Iterator[int]:
         """Interval of each quantile, last quantile first."""
@@ -167,17 +175,6 @@ class _Trellis:
         """Log weight of all ways that end in each interval, including the last step to the upper end of the range."""
         total = (self._m + 1) * self.intervals.n
         return self._last + self._log_step(total - self.intervals.ranks)
-
-    def _fill(self) -> None:
-        width, ranks, n = self.intervals.width, self.intervals.ranks, self.intervals.n
-        kernel = _StepSums(ranks, n, self._rate)
-        self._opened = np.empty((self._m, len(width)))
-        self._opened[0] = self._log_step(ranks)
-        for j in range(self._m):
-            self._opened[j] += np.log(width)
-            self._last = self._placed(j + 1, len(width))
-            if j + 1 < self._m:
-                self._opened[j + 1] = kernel.log_sums(self._last)
 
     def _placed(self, j: int, end: int) -> np.ndarray:
         """placed(j) of the intervals before `end`, computed in blocks and not kept: a column has up to n intervals."""

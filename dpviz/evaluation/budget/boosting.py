@@ -40,13 +40,12 @@ def epsilon_over_rounds(event: GaussianRounds, rounds: int) -> tuple[np.ndarray,
 
 @dataclass(frozen=True, eq=False)
 class IndividualLosses:
-    """Individual epsilons at `delta`, sorted, shape (n_rows,), without and with the filter. Exact, so private.
+    """Individual epsilons at the delta of the result, sorted, shape (n_rows,), without and with the filter. Exact, so private.
 
     `bound` is the guarantee of the rounds.
     """
 
     bound: float
-    delta: float
     plain: np.ndarray
     filtered: np.ndarray
 
@@ -70,7 +69,7 @@ def individual_losses(
             remedy="Choose S-GBDT with all rows per round and without static noise.",
         )
     losses = [_losses(result, data, bool(number), part_of(progress, number, 2), stop) for number in (0, 1)]
-    return IndividualLosses(event.epsilon, event.delta, *losses)
+    return IndividualLosses(event.epsilon, *losses)
 
 
 def can_measure(result: FitResult) -> bool:

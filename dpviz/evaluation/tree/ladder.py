@@ -37,7 +37,6 @@ _DRAWN: dict[Hashable, tuple[Redraws, np.ndarray]] = {}
 class Rung:
     """One step of a ladder."""
 
-    epsilon: float
     result: FitResult  #: The fit with the seed of the ladder
     drawn: Redraws  #: Fits of the same rows with other seeds, which are the same at every rung
     score: float  #: Accuracy of the fit on the test rows, balanced accuracy where `has_rare_classes`, or R²
@@ -75,7 +74,7 @@ def rung(
         _DRAWN[key] = found
     for oldest in list(_DRAWN)[:-_MOST_KEPT]:
         _DRAWN.pop(oldest, None)
-    return Rung(epsilon, result, found[0], _scored(result.model, train, test), found[1])
+    return Rung(result, found[0], _scored(result.model, train, test), found[1])
 
 
 def has_rare_classes(train: EncodedDataset) -> bool:

@@ -6,7 +6,7 @@ import pytest
 from dpviz.evaluation.budget.boosting import IndividualLosses
 from dpviz.figures.budget.rounds import losses_figure, losses_rows, losses_sentence, rounds_figure, rounds_rows, rounds_sentence
 
-FOUND = IndividualLosses(0.95, 5e-8, np.linspace(0.1, 0.5, 1001), np.linspace(0.2, 0.9, 1001))
+FOUND = IndividualLosses(0.95, np.linspace(0.1, 0.5, 1001), np.linspace(0.2, 0.9, 1001))
 
 
 def test_rounds_are_drawn_listed_and_said():
