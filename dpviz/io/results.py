@@ -1,6 +1,7 @@
 """A result read back from its JSON document: not only the model, but everything that is said about it."""
 
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,8 @@ def result_from_json(text: str | bytes) -> FitResult:
     document = parse_json(text)
     learner, privacy = (read_entry(dict, document, name) for name in ("learner", "privacy"))
     spec = get_learner(read_entry(str, learner, "name", "learner"))
-    settings = Settings(**_known(Settings, read_entry(dict, learner, "settings", "learner")))
+    stated = read_entry(dict, learner, "settings", "learner")
+    settings = Settings(**{item.name: stated[item.name] for item in fields(Settings) if item.name in stated})
     params = make_params(spec.Params, spec.name, _given(spec, read_entry(dict, learner, "parameters", "learner")))
     said = statement_of(document)
     noise, seed = _noise(read_entry(dict, privacy, "noise", "privacy"))
@@ -89,10 +91,6 @@ def _plan(spec: LearnerSpec, schema: Schema, settings: Settings, params: Any, de
         if plan.depth == depth:
             return plan
     return BudgetPlan(settings.epsilon, depth, (), ("Read from a file; this version of dpviz plans otherwise.",), settings.delta)
-
-
-def _known(kind: type, entries: dict[str, Any]) -> dict[str, Any]:
-    return {name: entries[name] for name in kind.__dataclass_fields__ if name in entries}  # type: ignore[attr-defined]
 
 
 def _ledger(privacy: dict[str, Any], stated: PrivacyLoss) -> Ledger:

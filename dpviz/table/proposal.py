@@ -62,7 +62,9 @@ def propose_schema(table: RawTable, target: str | None = None, *, task: Task | N
     proposed_target = _target(goal, task)
     features = tuple(_feature(column) for column in table.columns if column is not goal and not _unfit(column))
     if not features:
-        raise SchemaError(_nothing_left(table, goal), remedy="Add a column of numbers, or of texts that repeat.")
+        reasons = [f"{column.name!r} ({_unfit(column)})" for column in table.columns if column is not goal]
+        what = f"No column besides the target {goal.name!r} can be a feature: {'; '.join(reasons[:5])}."
+        raise SchemaError(what, remedy="Add a column of numbers, or of texts that repeat.")
     return Schema(features, proposed_target, n_public=rounded_count(table.n_rows), read_from_data=("n_public",))
 
 
@@ -86,11 +88,6 @@ def _unfit(column: RawColumn) -> str:
     if len(column.texts) > _FEWEST_ROWS_OF_AN_IDENTIFIER and len(column.texts) == len(column.codes) - column.n_missing:
         return "a different text in every row: an identifier or free text"
     return ""
-
-
-def _nothing_left(table: RawTable, goal: RawColumn) -> str:
-    reasons = [f"{column.name!r} ({_unfit(column)})" for column in table.columns if column is not goal]
-    return f"No column besides the target {goal.name!r} can be a feature: {'; '.join(reasons[:5])}."
 
 
 def _feature(column: RawColumn) -> Feature:

@@ -114,10 +114,14 @@ def facts(document: Any, target: str) -> list[str]:
     """What every export carries: who made it, what is guaranteed, what is not covered. A sentence or two each."""
     learner, version = entry_text(document, "learner", "name"), entry_text(document, "versions", "dpviz")
     statement = statement_of(document)
+    person, of_person = statement.per_person, []
+    if person is not None:
+        loss = _in_words(PrivacyLoss(person.epsilon, person.delta))
+        of_person = [f"At most {person.rows:,} rows of each person were used; for one person: {loss}."]
     return [
         f"Predicts {target!r}. Learner {learner}, dpviz {version}.",
         _guarantee(statement, why_not(document)),
-        *_of_a_person(statement.per_person),
+        *of_person,
         *([statement.noise.warning] if statement.noise.warning else []),
         *_uncovered(statement.disclosures),
     ]
@@ -149,13 +153,6 @@ def _guarantee(statement: Statement, uncovered: str) -> str:
     fate = "is violated" if claim.verdict == "violated" else "is not proven"
     doubt = f"Not guaranteed, because the claim of {claimed} ({NEIGHBOURS}) {fate}"
     return f"{doubt}; its steps add up to {_in_words(proven)}. {claim.because}"
-
-
-def _of_a_person(found: PerPerson | None) -> list[str]:
-    if found is None:
-        return []
-    loss = _in_words(PrivacyLoss(found.epsilon, found.delta))
-    return [f"At most {found.rows:,} rows of each person were used; for one person: {loss}."]
 
 
 def _in_words(loss: PrivacyLoss) -> str:
