@@ -49,10 +49,6 @@ class EngineRows(CountedRows):
     """Rows in an engine, of which only counts leave it. A context manager: leaving it drops what was made.
 
     Nothing is read before somebody asks for a count. Then every row is encoded, once, by one statement.
-
-    Attributes
-    ----------
-    schema : Schema
     """
 
     def __init__(self, connection: Connection, table: Sequence[str], schema: Schema, order: str = "") -> None:

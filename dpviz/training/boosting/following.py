@@ -19,15 +19,7 @@ _UNIFORM, _MEMORY = 0.25, 0.7
 
 
 class FollowingTrees:
-    """Trees of one or two features, drawn when their turn comes.
-
-    Attributes
-    ----------
-    n_cells : list of int
-        Cells of every tree drawn so far.
-    asked : list of int
-        The features of the last tree.
-    """
+    """Trees of one or two features, drawn when their turn comes."""
 
     def __init__(self, drawing: Drawing, cells: tuple[int, ...], source: NoiseSource) -> None:
         self.drawing, self.cells, self.source = drawing, cells, source
@@ -35,8 +27,8 @@ class FollowingTrees:
         self.first = [first for (first,) in in_turn(self.features, len(self.features), False, source)]
         self.signal, self.memory = np.zeros(len(drawing.schema.features)), np.zeros(len(drawing.schema.features))
         self.trees: list[Nested] = []
-        self.n_cells: list[int] = []
-        self.asked: list[int] = []
+        self.n_cells: list[int] = []  #: Of every tree drawn so far
+        self.asked: list[int] = []  #: The features of the last tree
         self.shape: tuple[int, ...] = ()
 
     def cells_of(self, rows: np.ndarray, tree: int) -> np.ndarray:

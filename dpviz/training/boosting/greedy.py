@@ -26,21 +26,13 @@ from dpviz.training.forests.random_boxes import declared_box
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where one feature can be cut at a node: intervals of equal gain, increasing.
+    """Where one feature can be cut at a node: intervals of equal gain, increasing. All arrays have the shape (n_places,)."""
 
-    Attributes
-    ----------
-    low, high : ndarray of shape (n_places,)
-        Thresholds in [low, high) send the same rows left; of categories: the code of the one that goes left, and the next code.
-    weight : ndarray of shape (n_places,)
-        Public for a category: 1. Of a number in proportion to width; adds up to `numeric_weight`.
-    first, end : ndarray of shape (n_places,), int64
-        Rows first .. end - 1 in sorted order go left. Private.
-    """
-
+    #: low, high: thresholds in [low, high) send the same rows left; of categories the code that goes left, and the next one.
     low: np.ndarray
     high: np.ndarray
-    weight: np.ndarray
+    weight: np.ndarray  #: Public for a category: 1. Of a number in proportion to width; adds up to `numeric_weight`
+    #: first, end: rows first .. end - 1 in sorted order go left, int64. Private.
     first: np.ndarray
     end: np.ndarray
 
@@ -69,29 +61,15 @@ class _Offer:
 
 @dataclass(frozen=True, eq=False)
 class GreedyTree:
-    """One tree on some rows.
-
-    Attributes
-    ----------
-    columns : tuple of ndarray
-        Values of the tree's rows, per feature.
-    gradients : ndarray of shape (n_rows,)
-        At most `clip` in size.
-    ridge : float
-        Added to every count.
-    epsilons : tuple of float
-        For the splits of each level, root first.
-    numeric_weight : float
-        Of the cuts of a number, all together; one category weighs 1. Public.
-    """
+    """One tree on some rows."""
 
     schema: Schema
-    columns: tuple[np.ndarray, ...]
-    gradients: np.ndarray
+    columns: tuple[np.ndarray, ...]  #: Values of the tree's rows, per feature
+    gradients: np.ndarray  #: Shape (n_rows,), at most `clip` in size
     clip: float
-    ridge: float
-    epsilons: tuple[float, ...]
-    numeric_weight: float
+    ridge: float  #: Added to every count
+    epsilons: tuple[float, ...]  #: For the splits of each level, root first
+    numeric_weight: float  #: Of the cuts of a number, all together; one category weighs 1. Public
     source: NoiseSource
 
     @property

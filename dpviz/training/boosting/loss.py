@@ -36,27 +36,13 @@ def gradient_limit() -> Any:
 
 
 class Loss(ABC):
-    """A loss by row.
+    """A loss by row."""
 
-    Attributes
-    ----------
-    n_scores : int
-        Scores of a row.
-    curvature : float
-        What a weight of 1 stands for: a leaf's value is its gradients over `curvature` times its weights.
-    spread : float
-        One unit of spread, in scores: a log-odds of 1, or a twentieth of a number's declared range.
-    usual_clip : float
-        Where gradients are clipped by default.
-    widest : float
-        The largest size of `centred`.
-    """
-
-    n_scores: int
-    curvature: float
-    spread = 1.0
-    usual_clip = _CLIP_CLASSES
-    widest = 0.5
+    n_scores: int  #: Scores of a row
+    curvature: float  #: What a weight of 1 stands for: a leaf's value is its gradients over `curvature` times its weights
+    spread = 1.0  #: One unit of spread, in scores: a log-odds of 1, or a twentieth of a number's declared range
+    usual_clip = _CLIP_CLASSES  #: Where gradients are clipped by default
+    widest = 0.5  #: The largest size of `centred`
 
     @abstractmethod
     def gradients(self, scores: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -41,40 +41,21 @@ GRADIENTS, WEIGHTS = 0, 1
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to boost, in public numbers.
+    """How to boost, in public numbers."""
 
-    Attributes
-    ----------
-    rounds : int
-        Number of trees, including the extra rounds of a filter.
-    noise_multiplier : float
-        z: noise over the largest change a row makes in a round.
-    learning_rate, clip, sampling : float
-        Step size, the largest gradient of a row, the probability that a row is drawn.
-    support_share : float
-        r1, in (0, 1).
-    spread : float
-        How far noise may move a score over all rounds, in scores.
-    least_support : float
-        Rows added to every leaf's weight.
-    bounded : bool
-        Instead of added rows and smoothing, a leaf's noisy weight is raised to `least_support`, as published; with static noise
-        `least_support` rows are added.
-    filter : FilterTerms or None
-    static_noise : bool
-        Instead, noise on the leaf's exact value, scaled to the worst case however many rows the leaf holds (an ablation).
-    """
-
-    rounds: int
-    noise_multiplier: float
+    rounds: int  #: Number of trees, including the extra rounds of a filter
+    noise_multiplier: float  #: z: noise over the largest change a row makes in a round
     learning_rate: float
-    clip: float
-    sampling: float
-    support_share: float
-    spread: float
-    least_support: float
+    clip: float  #: The largest gradient of a row
+    sampling: float  #: The probability that a row is drawn
+    support_share: float  #: r1, in (0, 1)
+    spread: float  #: How far noise may move a score over all rounds, in scores
+    least_support: float  #: Rows added to every leaf's weight
     filter: FilterTerms | None = None
+    #: Instead, noise on the leaf's exact value, scaled to the worst case however many rows the leaf holds (an ablation).
     static_noise: bool = False
+    #: Instead of added rows and smoothing, a leaf's noisy weight is raised to `least_support`, as published; with static noise
+    #: `least_support` rows are added.
     bounded: bool = False
 
     @property

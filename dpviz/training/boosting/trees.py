@@ -35,17 +35,10 @@ SHAPES = ("one feature", "two features", "random")
 
 @dataclass(frozen=True, eq=False)
 class BoostingTrees:
-    """Random trees, and which leaves share a cell: the leaves of a cell always get the same value.
-
-    Attributes
-    ----------
-    splits : PackedTrees
-    cell : ndarray of shape (n_leaves,), int64
-        Cell of each leaf, numbered from 0 within its tree.
-    """
+    """Random trees, and which leaves share a cell: the leaves of a cell always get the same value."""
 
     splits: PackedTrees
-    cell: np.ndarray
+    cell: np.ndarray  #: int64 of shape (n_leaves,): cell of each leaf, numbered from 0 within its tree
 
     @cached_property
     def n_cells(self) -> np.ndarray:

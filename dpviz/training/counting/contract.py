@@ -39,22 +39,12 @@ class CountedRows(ABC):
 
     Parts, where they are asked for, are those that `dpviz.privacy.coins` drew: one secret coin per usable row, in the order in
     which the rows are numbered, uint8 of shape (n_rows,). One fit gives the same array with every question.
-
-    Attributes
-    ----------
-    schema : Schema
-    not_row_wise : str
-        Why one row of the source may have changed others; empty where it cannot. Nothing is released from such rows.
-    rows_per_person : int or None
-        The most rows of one person; None where the rows are not bound to persons.
-    report : EncodingReport or None
-        What encoding did, for the owner's eyes only; None where that is not known.
     """
 
     schema: Schema
-    not_row_wise: str = ""
-    rows_per_person: int | None = None
-    report: EncodingReport | None = None
+    not_row_wise: str = ""  #: Why one row of the source may have changed others; nothing is released from such rows
+    rows_per_person: int | None = None  #: The most rows of one person; None where the rows are not bound to persons
+    report: EncodingReport | None = None  #: What encoding did, for the owner's eyes only; None where that is not known
 
     def refuse(self, learner: str) -> None:  # noqa: B027  (most rows are counted for every learner)
         """Raise DpvizError where these rows cannot be counted for a learner. `fit` asks before it asks for a count."""

@@ -33,12 +33,7 @@ from dpviz.training.halving import banded_schema
 class MappedRows(CountedRows):
     """Encoded rows that are on disk. Leaving its `with` block, or `close`, ends its use and its temporary files.
 
-    Attributes
-    ----------
-    names : tuple of str
-        All columns of the source, in its order. Public.
-    notes : tuple of str
-        What the reader assumed. For the owner's eyes.
+    `names` are all columns of the source, in its order: public. `notes` say what the reader assumed: for the owner's eyes.
     """
 
     def __init__(
