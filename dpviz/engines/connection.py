@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from sqlglot.expressions import Expression
 
 from dpviz.engines.expressions import Words
 from dpviz.engines.kinds import ColumnKind
+from dpviz.engines.statements import joining, numbering, written
 from dpviz.errors import DpvizError, EngineError
 from dpviz.randomness import random_128_bits
 
@@ -36,6 +37,16 @@ class Connection(Protocol):
 
     def make_parts(self, encoded: str, parts: np.ndarray) -> str:
         """The usable rows, each with the part its coin sends it to; returns the name of the temporary table."""
+        coins = self._make_coins(parts)
+        made = self._make(written(joining(encoded, coins), self.words.dialect))
+        self.drop(coins)
+        return made
+
+    def _make_coins(self, parts: np.ndarray) -> str:
+        """The `blocks` of the coins; returns the temporary table."""
+
+    def _make(self, select: str) -> str:
+        """The rows of a statement; returns the temporary table."""
 
     def rows(self, statement: str | Expression) -> list[tuple[int, ...]]:
         """The few rows of a statement, which are counts."""
@@ -48,6 +59,33 @@ class Connection(Protocol):
 
     def close(self) -> None:
         """Drop all temporary tables and end the session; never raises."""
+
+
+class SQLConnection(Connection, Protocol):
+    """A session that takes statements one after another and keeps temporary tables in a schema of its own."""
+
+    temporary: ClassVar[str]  #: The schema of temporary tables
+    fence: ClassVar[str] = ""  #: Keeps the planner from putting expressions in the place of the names of encoded columns
+
+    def _execute(self, statement: str, parameters: list[Any] | None = None) -> list[Any]:
+        """The rows of a statement, in our words where it fails."""
+
+    def make_encoded(self, encoding: Expression, names: Sequence[str], *, ordered: bool) -> str:
+        """The encoded rows, numbered."""
+        return self._make(numbering(f"{written(encoding, self.words.dialect)}{self.fence}", names, ordered=ordered))
+
+    def _make(self, select: str) -> str:
+        name = new_name()
+        self._execute(f"CREATE TEMP TABLE {name} AS {select}")
+        return name
+
+    def rows(self, statement: str | Expression) -> list[tuple[int, ...]]:
+        """Counts."""
+        return self._execute(written(statement, self.words.dialect))
+
+    def drop(self, table: str) -> None:
+        """Drop a temporary table."""
+        self._execute(f"DROP TABLE IF EXISTS {self.temporary}.{table}")
 
 
 def new_name() -> str:

@@ -13,10 +13,10 @@ import numpy as np
 from sqlglot.expressions import Expression
 
 from dpviz.engines.address import Address
-from dpviz.engines.connection import ROWS_AT_ONCE, asked, in_our_words, new_name
+from dpviz.engines.connection import ROWS_AT_ONCE, SQLConnection, asked, in_our_words, new_name
 from dpviz.engines.expressions import Words
 from dpviz.engines.kinds import ColumnKind
-from dpviz.engines.statements import blocks, joining, numbering, written
+from dpviz.engines.statements import blocks, written
 from dpviz.errors import EngineError
 
 _WHOLE = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "UTINYINT": 9, "USMALLINT": 17, "UINTEGER": 33}
@@ -24,10 +24,11 @@ _OTHERS = {"FLOAT": "single", "DOUBLE": "double", "VARCHAR": "text", "BOOLEAN": 
 _DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 
 
-class DuckDBFile:
+class DuckDBFile(SQLConnection):
     """A session in a DuckDB file."""
 
     words: ClassVar = Words("duckdb", "ISODOW", "binary")
+    temporary: ClassVar = "temp"
 
     def __init__(self, address: Address) -> None:
         import duckdb
@@ -52,36 +53,19 @@ class DuckDBFile:
         if len(table) == 1:
             wanted += " AND schema_name = current_schema() AND database_name = current_database()"
         select = f"SELECT column_name, data_type FROM duckdb_columns() WHERE {wanted} ORDER BY column_index"
-        with in_our_words("DuckDB"):
-            found = self._base.execute(select, list(reversed(table))).fetchall()
-        return {name: _kind(kind) for name, kind in found}
+        return {name: _kind(kind) for name, kind in self._execute(select, list(reversed(table)))}
 
-    def make_encoded(self, encoding: Expression, names: Sequence[str], *, ordered: bool) -> str:
-        """The encoded rows, numbered."""
-        return self._make(numbering(written(encoding, "duckdb"), names, ordered=ordered))
-
-    def make_parts(self, encoded: str, parts: np.ndarray) -> str:
-        """The usable rows with their parts."""
+    def _make_coins(self, parts: np.ndarray) -> str:
         coins = new_name()
         first, digits = zip(*blocks(parts), strict=True) if len(parts) else ((), ())
-        with in_our_words("DuckDB"):
-            self._base.execute(f"CREATE TEMP TABLE {coins} (first BIGINT, parts VARCHAR)")
-            filled = f"INSERT INTO {coins} SELECT unnest(?::BIGINT[]), unnest(?::VARCHAR[])"
-            self._base.execute(filled, [list(first), list(digits)])
-        made = self._make(written(joining(encoded, coins), "duckdb"))
-        self.drop(coins)
-        return made
+        self._execute(f"CREATE TEMP TABLE {coins} (first BIGINT, parts VARCHAR)")
+        filled = f"INSERT INTO {coins} SELECT unnest(?::BIGINT[]), unnest(?::VARCHAR[])"
+        self._execute(filled, [list(first), list(digits)])
+        return coins
 
-    def _make(self, select: str) -> str:
-        name = new_name()
+    def _execute(self, statement: str, parameters: list[Any] | None = None) -> list[Any]:
         with in_our_words("DuckDB"):
-            asked(lambda: self._base.execute(f"CREATE TEMP TABLE {name} AS {select}"), self._base.interrupt)
-        return name
-
-    def rows(self, statement: str | Expression) -> list[tuple[int, ...]]:
-        """Counts."""
-        with in_our_words("DuckDB"):
-            return asked(lambda: self._base.execute(written(statement, "duckdb")).fetchall(), self._base.interrupt)
+            return asked(lambda: self._base.execute(statement, parameters).fetchall(), self._base.interrupt)
 
     def batches(self, statement: str | Expression) -> Iterator[Any]:
         """Rows, in Arrow batches."""
@@ -91,11 +75,6 @@ class DuckDBFile:
             reader = asked(lambda: read(ROWS_AT_ONCE), self._base.interrupt)
             while (batch := asked(lambda: next(reader, None), self._base.interrupt)) is not None:
                 yield batch
-
-    def drop(self, table: str) -> None:
-        """Drop a temporary table."""
-        with in_our_words("DuckDB"):
-            self._base.execute(f"DROP TABLE IF EXISTS temp.{table}")
 
     def close(self) -> None:
         """End the session: temporary tables live no longer."""

@@ -10,10 +10,10 @@ import numpy as np
 from sqlglot.expressions import Expression
 
 from dpviz.engines.address import Address
-from dpviz.engines.connection import asked, in_our_words, new_name
+from dpviz.engines.connection import SQLConnection, asked, in_our_words, new_name
 from dpviz.engines.expressions import Words
 from dpviz.engines.kinds import ColumnKind
-from dpviz.engines.statements import blocks, joining, numbering, written
+from dpviz.engines.statements import blocks, written
 
 _KINDS = {
     "smallint": ColumnKind.signed(16),
@@ -44,10 +44,12 @@ _SETTINGS = {
 }
 
 
-class PostgreSQL:
+class PostgreSQL(SQLConnection):
     """A session on a PostgreSQL server."""
 
     words: ClassVar = Words("postgres", "ISODOW", "C")
+    temporary: ClassVar = "pg_temp"
+    fence: ClassVar = " OFFSET 0"  # or every use of a bin would find it anew
 
     def __init__(self, address: Address) -> None:
         from adbc_driver_postgresql import dbapi
@@ -58,23 +60,16 @@ class PostgreSQL:
         wanted = " ".join(f"{name}={_quoted(str(value))}" for name, value in given.items() if value)
         with in_our_words("PostgreSQL", *self._lost):
             self._base = dbapi.connect(wanted, autocommit=True)
-            for name, value in _SETTINGS.items():
-                self._execute(f"SET {name} = {value}")
+        for name, value in _SETTINGS.items():
+            self._execute(f"SET {name} = {value}")
 
     def kinds(self, table: Sequence[str]) -> dict[str, ColumnKind | str]:
         """Types of the columns."""
         name = ".".join('"' + part.replace('"', '""') + '"' for part in table)
-        with in_our_words("PostgreSQL", *self._lost):
-            found = self._execute(_COLUMNS, [name])
-        return {column: _kind(kind, modifier) for column, kind, modifier in found}
+        return {column: _kind(kind, modifier) for column, kind, modifier in self._execute(_COLUMNS, [name])}
 
-    def make_encoded(self, encoding: Expression, names: Sequence[str], *, ordered: bool) -> str:
-        """The encoded rows, numbered."""
-        fenced = f"{written(encoding, 'postgres')} OFFSET 0"  # or every use of a bin would find it anew
-        return self._make(numbering(fenced, names, ordered=ordered))
-
-    def make_parts(self, encoded: str, parts: np.ndarray) -> str:
-        """The usable rows with their parts. Coins are copied, not written into a statement, so that no log holds them."""
+    def _make_coins(self, parts: np.ndarray) -> str:
+        """Copied, not written into a statement, so that no log holds them."""
         import pyarrow as pa
 
         coins = new_name()
@@ -82,25 +77,12 @@ class PostgreSQL:
         filled = pa.table({"first": pa.array(first, pa.int64()), "parts": pa.array(digits, pa.string())})
         with in_our_words("PostgreSQL", *self._lost), self._base.cursor() as cursor:
             cursor.adbc_ingest(coins, filled, mode="create", temporary=True)
-        made = self._make(written(joining(encoded, coins), "postgres"))
-        self.drop(coins)
-        return made
+        return coins
 
-    def _make(self, select: str) -> str:
-        name = new_name()
-        with in_our_words("PostgreSQL", *self._lost):
-            self._execute(f"CREATE TEMP TABLE {name} AS {select}")
-        return name
-
-    def _execute(self, statement: str, parameters: list[str] | None = None) -> list[Any]:
-        with self._base.cursor() as cursor:
+    def _execute(self, statement: str, parameters: list[Any] | None = None) -> list[Any]:
+        with in_our_words("PostgreSQL", *self._lost), self._base.cursor() as cursor:
             asked(lambda: cursor.execute(statement, parameters), cursor.adbc_cancel)
             return cursor.fetchall() if cursor.description else []
-
-    def rows(self, statement: str | Expression) -> list[tuple[int, ...]]:
-        """Counts."""
-        with in_our_words("PostgreSQL", *self._lost):
-            return self._execute(written(statement, "postgres"))
 
     def batches(self, statement: str | Expression) -> Iterator[Any]:
         """Rows, in Arrow batches."""
@@ -109,11 +91,6 @@ class PostgreSQL:
             reader = cursor.fetch_record_batch()
             while (batch := asked(lambda: next(reader, None), cursor.adbc_cancel)) is not None:
                 yield batch
-
-    def drop(self, table: str) -> None:
-        """Drop a temporary table."""
-        with in_our_words("PostgreSQL", *self._lost):
-            self._execute(f"DROP TABLE IF EXISTS pg_temp.{table}")
 
     def close(self) -> None:
         """End the session; the server drops what it made."""

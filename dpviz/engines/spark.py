@@ -15,10 +15,10 @@ import numpy as np
 from sqlglot.expressions import Expression
 
 from dpviz.engines.address import Address
-from dpviz.engines.connection import ROWS_AT_ONCE, in_our_words, new_name
+from dpviz.engines.connection import ROWS_AT_ONCE, Connection, in_our_words, new_name
 from dpviz.engines.expressions import Words
 from dpviz.engines.kinds import ColumnKind
-from dpviz.engines.statements import blocks, joining, usable, written
+from dpviz.engines.statements import blocks, usable, written
 
 _WHOLE = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 _OTHERS = {"float": "single", "double": "double", "string": "text", "boolean": "boolean", "date": "date"}
@@ -26,7 +26,7 @@ _OTHERS = {"float": "single", "double": "double", "string": "text", "boolean": "
 _WITHIN = 33
 
 
-class Spark:
+class Spark(Connection):
     """A session of Spark."""
 
     words: ClassVar = Words("spark", "DAYOFWEEK_ISO", "")
@@ -53,7 +53,7 @@ class Spark:
         """The encoded rows, in the order of partitions and within them."""
         kept = ", ".join(names)
         encoded = f"{written(encoding, 'spark')}{' ORDER BY o' if ordered else ''}"
-        stored = self._keep(f"SELECT {kept}, monotonically_increasing_id() AS id FROM ({encoded})")
+        stored = self._make(f"SELECT {kept}, monotonically_increasing_id() AS id FROM ({encoded})")
         partition = f"shiftright(id, {_WITHIN})"
         ok = usable(names)
         counted = self.rows(f"SELECT {partition}, COUNT(*) FROM {stored} WHERE {ok} GROUP BY {partition}", as_written=True)
@@ -62,19 +62,15 @@ class Spark:
         begins = self._keep_rows(offsets, "p BIGINT, before BIGINT")
         running = f"SUM(CASE WHEN {ok} THEN 1 ELSE 0 END) OVER (PARTITION BY {partition} ORDER BY id)"
         number = f"CASE WHEN {ok} THEN before + {running} - 1 END AS k"
-        made = self._keep(f"SELECT {kept}, {number} FROM {stored} s LEFT JOIN {begins} ON {partition} = p")
+        made = self._make(f"SELECT {kept}, {number} FROM {stored} s LEFT JOIN {begins} ON {partition} = p")
         self.drop(begins)
         self.drop(stored)
         return made
 
-    def make_parts(self, encoded: str, parts: np.ndarray) -> str:
-        """The usable rows with their parts."""
-        coins = self._keep_rows(list(blocks(parts)), "first BIGINT, parts STRING")
-        made = self._keep(written(joining(encoded, coins), "spark"))
-        self.drop(coins)
-        return made
+    def _make_coins(self, parts: np.ndarray) -> str:
+        return self._keep_rows(list(blocks(parts)), "first BIGINT, parts STRING")
 
-    def _keep(self, select: str) -> str:
+    def _make(self, select: str) -> str:
         with in_our_words("Spark"):
             return self._keep_frame(self._session.sql(select).localCheckpoint(eager=True))
 
