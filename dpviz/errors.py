@@ -50,15 +50,12 @@ def _as_it_was(kind: type[DpvizError], args: tuple[Any, ...], attributes: dict[s
 
 
 class TableError(DpvizError):
-    """A file is not a table dpviz can read. `code` names the kind; `row` (1 = header) and `column` are None when unknown."""
+    """A file is not a table dpviz can read. `code` names the kind; `row` (1 = header) is None when unknown."""
 
-    def __init__(self, code: str, what: str, *, row: int | None = None, column: str | None = None, remedy: str) -> None:
+    def __init__(self, code: str, what: str, *, row: int | None = None, remedy: str) -> None:
         self.code = code
         self.row = row
-        self.column = column
-        row_text = "" if row is None else f"row {row}"
-        column_text = "" if column is None else f"column {column!r}"
-        super().__init__(what, where=", ".join(filter(None, (row_text, column_text))), remedy=remedy)
+        super().__init__(what, where="" if row is None else f"row {row}", remedy=remedy)
 
 
 class SchemaError(DpvizError):

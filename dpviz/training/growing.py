@@ -2,6 +2,9 @@
 
 Nodes and events are returned together, so the ledger has the shape of the tree: Sequential(select, Parallel(left, right)). The
 children hold disjoint rows, therefore Parallel; all steps at one node touch the same rows, therefore Sequential.
+
+Published trees stop exactly: a node whose rows are few or of one class becomes a leaf. The shape of such a tree shows exact
+counts, which no ledger covers: the rule is a disclosure, and its event is non-private.
 """
 
 from collections.abc import Callable
@@ -10,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpviz.accounting.claim import Disclosure
-from dpviz.accounting.events import Event, NoCost, Parallel, Sequential
+from dpviz.accounting.events import Event, NoCost, NonPrivate, Parallel, Sequential
 from dpviz.models.tree import Branch, Halves, Leaf, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.source import NoiseSource
@@ -168,3 +171,26 @@ def rule_of(grid: CandidateGrid, feature: int, index: int) -> Rule:
 def subset_rule(feature: int, left_bins: np.ndarray) -> SubsetRule:
     """The rule that sends these bins (bool of shape (n_bins,)) left."""
     return SubsetRule(feature, tuple(np.flatnonzero(left_bins).tolist()))
+
+
+STOPPING_DISCLOSURE = Disclosure(
+    code="stopping-rule",
+    what="A branch ends where the exact rows are few or of one class: the shape of the tree shows exact counts.",
+    remedy="Use PF-tree, which grows every branch to the same depth.",
+)
+
+
+def is_finished(node: CountedNode, least_rows: int) -> bool:
+    """True if the exact rows are of one class, or fewer than `least_rows`."""
+    counts = node.class_counts
+    return bool(np.count_nonzero(counts) <= 1 or counts.sum() < least_rows)
+
+
+def looked(level: int) -> NonPrivate:
+    """The event of evaluating `is_finished`, whatever the answer."""
+    return NonPrivate("stopped (or went on) because of the exact classes and rows at the node", "stopping rule", level)
+
+
+def stopped(leaf: Label, level: int) -> Label:
+    """`leaf` where the rule ended its branch."""
+    return Label(leaf.label, Sequential((looked(level), leaf.event)))

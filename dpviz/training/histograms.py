@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -182,34 +182,24 @@ def _siblings(parent: NodeRows, left: np.ndarray, right: np.ndarray) -> tuple[No
 class _RowsLeft(NodeRows):
     """The rows of a node whose counts are remembered, without some that are counted and taken off. Its own are remembered too."""
 
-    whole: NodeRows | None = None
-    without: NodeRows | None = None
+    whole: NodeRows = field(kw_only=True)
+    without: NodeRows = field(kw_only=True)
 
     @property
     def n_rows(self) -> int:
         """Exact number of rows. Private."""
-        return self._whole.n_rows - self._without.n_rows
-
-    @property
-    def _whole(self) -> NodeRows:
-        assert self.whole is not None
-        return self.whole
-
-    @property
-    def _without(self) -> NodeRows:
-        assert self.without is not None
-        return self.without
+        return self.whole.n_rows - self.without.n_rows
 
     @cached_property
     def histogram(self) -> np.ndarray:
         """Class counts per bin, int64 of shape (grid.n_bins, n_classes)."""
-        return self._whole.histogram - self._without.histogram
+        return self.whole.histogram - self.without.histogram
 
     class_counts = CountedNode.class_counts
 
     def divide(self, feature: int, left_bins: np.ndarray) -> tuple[NodeRows, NodeRows]:
         """Its children, made anew."""
-        pairs = zip(self._whole.children(feature, left_bins), self._without.children(feature, left_bins), strict=True)
+        pairs = zip(self.whole.children(feature, left_bins), self.without.children(feature, left_bins), strict=True)
         level, cache = self.level + 1, self.cache
         left, right = (_RowsLeft(self.binned, None, level, cache, whole=whole, without=without) for whole, without in pairs)
         return left, right

@@ -17,32 +17,21 @@ from dpviz.table.schema import NumericFeature, Schema
 from dpviz.training.contract import n_public_of
 from dpviz.training.params import Settings, number, share_weights, whole
 
-PARTS = ("quantile", "node", "leaf")
 
-
-def leaf_error_field() -> Any:
-    """The field `max_leaf_error` of the PrivaTree learners: E_max of Equation (7)."""
-    meaning = "Accuracy that labelling leaves may cost in expectation (E_max)."
-    return number(0.01, "Largest leaf error", meaning, low=1e-4, high=1.0)
-
-
-def bins_field(kind: str) -> Any:
-    """The field `bins` of the PrivaTree learners; `kind` says which bins."""
-    return whole(10, "Bins per number", f"{kind} bins of every numeric feature.", low=2, high=64)
-
-
-def shares_field(parts: tuple[str, ...]) -> Any:
+def shares_field(*parts: str) -> Any:
     """The field `shares` of the PrivaTree learners."""
     return share_weights("Shares of epsilon", f"Weights for {' and '.join(parts)}; none uses the paper's rule.", parts=parts)
 
 
 @dataclass(frozen=True, slots=True)
-class QuantileParams:
-    """Parameters of PrivaTree on quantile bins, private ones or exact ones."""
+class PrivaTreeParams:
+    """Parameters of PrivaTree on quantile bins, private ones or exact ones. `max_leaf_error` is E_max of Equation (7)."""
 
-    max_leaf_error: float = leaf_error_field()
-    bins: int = bins_field("Quantile")
-    shares: tuple[float, ...] | None = shares_field(PARTS)
+    max_leaf_error: float = number(
+        0.01, "Largest leaf error", "Accuracy that labelling leaves may cost in expectation (E_max).", low=1e-4, high=1.0
+    )
+    bins: int = whole(10, "Bins per number", "Quantile bins of every numeric feature.", low=2, high=64)
+    shares: tuple[float, ...] | None = shares_field("quantile", "node", "leaf")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,9 @@ from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import equal_width_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
-from dpviz.training import noisy_distribution
+from dpviz.training import noisy_histograms
 from dpviz.training.histograms import root_rows
-from dpviz.training.noisy_distribution import least_gini_distribution
-from dpviz.training.noisy_histograms import NoisyHistogramGrower, quantile_grid
+from dpviz.training.noisy_histograms import NoisyHistogramGrower, least_gini_distribution, quantile_grid
 from dpviz.training.privatree_budget import EpsilonSplit
 from tests.statistical.goodness import FITS, p_value
 
@@ -74,11 +73,11 @@ def test_the_order_of_features_breaks_ties(data):
 @pytest.mark.slow
 def test_what_is_cut_off_covers_what_a_larger_box_finds(data, epsilon, monkeypatch):
     low, cut = distribution_of(data, epsilon)
-    monkeypatch.setattr(noisy_distribution, "MOST_NOISE", 34)
-    for cached in (noisy_distribution._feature_distribution, noisy_distribution._chance_above):
+    monkeypatch.setattr(noisy_histograms, "MOST_NOISE", 34)
+    for cached in (noisy_histograms._feature_distribution, noisy_histograms._chance_above):
         cached.cache_clear()
     larger, larger_cut = distribution_of(data, epsilon)
-    for cached in (noisy_distribution._feature_distribution, noisy_distribution._chance_above):
+    for cached in (noisy_histograms._feature_distribution, noisy_histograms._chance_above):
         cached.cache_clear()
     assert (low <= larger + 1e-12).all()
     assert (larger <= low + cut).all()

@@ -87,7 +87,7 @@ MUTANTS = (
     ),
     Mutant(
         "the exact stopping rule is free",
-        "dpviz/training/stopping.py",
+        "dpviz/training/growing.py",
         "return Label(leaf.label, Sequential((looked(level), leaf.event)))",
         "return leaf",
         ("tests/training/test_stopping.py::test_a_rule_that_looked_has_no_price_also_where_it_stopped_at_once",),

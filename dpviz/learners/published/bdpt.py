@@ -21,12 +21,11 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema
 from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing
-from dpviz.training.growing import Decision, Label, Split, TreeRecipe
+from dpviz.training.growing import STOPPING_DISCLOSURE, Decision, Label, Split, TreeRecipe, is_finished, looked, stopped
 from dpviz.training.histograms import CountedNode, root_rows
 from dpviz.training.one_against_rest import group_ends, one_against_rest_grid
 from dpviz.training.params import NoParams, Settings
 from dpviz.training.scores import gini_sensitivity, gini_utilities
-from dpviz.training.stopping import STOPPING_DISCLOSURE, is_finished, looked, stopped
 
 NAME = "bdpt"
 GROUP = 5

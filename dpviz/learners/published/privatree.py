@@ -28,10 +28,9 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 from dpviz.training.contract import LearnerSpec, fit_by_growing
 from dpviz.training.growing import TreeRecipe
-from dpviz.training.noisy_distribution import least_gini_distribution
-from dpviz.training.noisy_histograms import NoisyHistogramGrower, quantile_grid
+from dpviz.training.noisy_histograms import NoisyHistogramGrower, least_gini_distribution, quantile_grid
 from dpviz.training.params import Settings, flag
-from dpviz.training.privatree_budget import QuantileParams, epsilon_split_of, privatree_plan, split_epsilon
+from dpviz.training.privatree_budget import PrivaTreeParams, epsilon_split_of, privatree_plan, split_epsilon
 
 NAME = "privatree"
 #: Equal rows in the counterexample to the complete tree.
@@ -44,7 +43,7 @@ STOPPING_DISCLOSURE = Disclosure(
 
 
 @dataclass(frozen=True, slots=True)
-class Params(QuantileParams):
+class Params(PrivaTreeParams):
     """PrivaTree's parameters."""
 
     grow_complete: bool = flag(

@@ -30,8 +30,8 @@ from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import LearnerSpec, fit_by_growing
 from dpviz.training.growing import UNPRICED, Decision, Label, Split, TreeRecipe, leaf_distribution
 from dpviz.training.histograms import CountedNode, root_rows
-from dpviz.training.params import Settings
-from dpviz.training.privatree_budget import bins_field, leaf_error_field, shares_field, split_epsilon
+from dpviz.training.params import Settings, whole
+from dpviz.training.privatree_budget import PrivaTreeParams, shares_field, split_epsilon
 from dpviz.training.scores import gini_change, gini_sensitivity, gini_utilities
 
 NAME = "privatree-corrected"
@@ -40,12 +40,11 @@ TAIL = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(PrivaTreeParams):
     """Parameters of the corrected form."""
 
-    max_leaf_error: float = leaf_error_field()
-    bins: int = bins_field("Equal-width")
-    shares: tuple[float, ...] | None = shares_field(("node", "leaf"))
+    bins: int = whole(10, "Bins per number", "Equal-width bins of every numeric feature.", low=2, high=64)
+    shares: tuple[float, ...] | None = shares_field("node", "leaf")
 
 
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:

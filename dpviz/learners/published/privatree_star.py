@@ -14,14 +14,13 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema
 from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing
-from dpviz.training.growing import TreeRecipe
+from dpviz.training.growing import STOPPING_DISCLOSURE, TreeRecipe
 from dpviz.training.noisy_histograms import NoisyHistogramGrower, quantile_grid
 from dpviz.training.params import Settings
-from dpviz.training.privatree_budget import QuantileParams, epsilon_split_of, privatree_plan, split_epsilon
-from dpviz.training.stopping import STOPPING_DISCLOSURE
+from dpviz.training.privatree_budget import PrivaTreeParams, epsilon_split_of, privatree_plan, split_epsilon
 
 NAME = "privatree-star"
-Params = QuantileParams
+Params = PrivaTreeParams
 QUANTILE_DISCLOSURE = Disclosure(
     code="exact-quantiles",
     what="Every threshold is an exact quantile, that is, a value of some row.",
