@@ -5,9 +5,9 @@ measured accuracy next to the papers' tables; `poisoning`, `backdoor`, `forests`
 guarantees, a backdoor, random forests, boosted trees and the papers' other figures, `dpboost` what DPBoost's published level
 takes, `probabilities` measures pf-tree's leaves and its private test; `load` lets twenty people into the dashboard and measures
 what they wait for a tree, `memory` what visits leave behind, `outofcore` trees on tables larger than memory, `engines`
-questions to databases. `evidence` and `learners` measure nothing: they write pages of where every table, figure and claim stands,
-and of what learners declare. The exit code is 0 whether or not a target is met. Targets hold for 10,000 rows and more. `mutants`
-makes changes that would break privacy and exits with 1 if the tests do not notice one.
+questions to databases. `differences`, `evidence` and `learners` measure nothing: they write pages from what learners declare,
+and where every table, figure and claim stands. The exit code is 0 whether or not a target is met. Targets hold for 10,000 rows
+and more. `mutants` makes changes that would break privacy and exits with 1 if the tests do not notice one.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ from dpviz.__main__ import Parser, finish
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
 from dpviz.evaluation.audit.verdicts import stored_run
+from dpviz.figures.audit.departures import departures_page
 from dpviz.learners import declared, get_learner
 
 
@@ -108,6 +109,9 @@ def parser() -> ArgumentParser:
     outofcore_page.add_arguments(outofcore)
     engines = topics.add_parser("engines", help="questions to databases", description=bench_engines.__doc__)
     bench_engines.add_arguments(engines)
+    differences = topics.add_parser("differences", help="what learners do otherwise than their papers")
+    differences.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
+    differences.set_defaults(run=_differences)
     learners = topics.add_parser("learners", help="the page of all learners")
     learners.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
     learners.set_defaults(run=_learners)
@@ -145,6 +149,10 @@ def _tables(args: Namespace) -> int:
         seconds |= {(data_name, name): bench_tables.seconds_per_fit(name, data) for name in able}
     page = tables_page(cells, seconds, corrected_parts(cells, published), repeats=args.repeats, made=made_by(args.workers))
     return show_page(page, args.out)
+
+
+def _differences(args: Namespace) -> int:
+    return show_page(departures_page(declared()), args.out)
 
 
 def _evidence(args: Namespace) -> int:

@@ -203,7 +203,7 @@ CLAIMS = (
     Backed("A backdoor works on PF-tree at .1", "data/benchmarks/backdoor.md", "## Attack success"),
     Backed("Boosted trees, and what their paper prints", "data/benchmarks/boosting.md", "## What is stated"),
     Backed("Forests, and what a claim that holds costs there", "data/benchmarks/forests.md", "## Accuracy"),
-    Backed("Every known difference from a paper", "dpviz/learners/differences.md", "# Differences from the papers"),
+    Backed("Every known difference from a paper", "data/benchmarks/differences.md", "# Differences from the papers"),
 )
 
 

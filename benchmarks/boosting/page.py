@@ -121,7 +121,7 @@ Kirschte et al. 2023, "S-GBDT". {plan.folds}-fold cross-validation, draws per fo
 standard error over folds. Epsilon is for {NEIGHBOURS}, delta {DELTA:g}, that of the results which the paper's authors released
 later (the paper names none); DPBoost and the constant need no delta.
 
-*S-GBDT as published* is the paper's algorithm, *redesigned* ours: [differences](../../dpviz/learners/differences.md).
+*S-GBDT as published* is the paper's algorithm, *redesigned* ours: [differences](differences.md).
 
 - Ranges, the range of the target and the row count are declared (rounded public knowledge), categories are the documented ones.
 - Settings are the learners' defaults, the same at every epsilon. Those of both S-GBDTs were chosen on these two tables (other

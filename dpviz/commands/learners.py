@@ -55,7 +55,7 @@ def _row(spec: LearnerSpec, stored: StoredRun) -> tuple[str, ...]:
 
 def _differences(spec: LearnerSpec) -> int:
     console.show_pairs([("name", spec.name), ("title", spec.title), ("source", spec.citation)])
-    rows = departure_rows(spec.name)
+    rows = departure_rows(spec)
     if not rows:
         console.show_title("No difference is known.")
     for number, row in enumerate(rows, 1):

@@ -27,6 +27,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, Schema
 from dpviz.training.counting.contract import Rows
 from dpviz.training.counting.in_memory import counted
+from dpviz.training.departure import Departure
 from dpviz.training.growing import TreeRecipe, grow
 from dpviz.training.honest.leaves import grow_honestly
 from dpviz.training.honest.number_report import NumberReport
@@ -93,6 +94,8 @@ class LearnerSpec:
     claim: ClaimRule  #: What the paper claims for this plan, with our verdict
     #: For a learner that grows one tree: what `fit` grows. Verification enumerates it step by step.
     prepare: Prepare | None = None
+    #: Every known difference from the source that `citation` names; empty for a learner that has no paper.
+    departures: tuple[Departure, ...] = ()
     #: Frozen dataclass of the learner's own parameters, with fields from `dpviz.training.params`.
     Params: type = NoParams
     task: Task = "classes"  #: What it predicts

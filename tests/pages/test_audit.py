@@ -17,7 +17,6 @@ from dpviz.app.prose import prose, sections
 from dpviz.errors import Cancelled, NotEnumerable
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.audit.verdicts import StoredRun, run_to_json, stored_run
-from dpviz.figures.audit.departures import departure_rows
 from dpviz.learners import get_learner, learner_names
 from tests.conftest import ROOT
 from tests.figures.audits import BOUND, BUG, HOLDS, IMPOSSIBLE, NONE, NOTHING, UNPROVEN, VIOLATED, facts, run_of
@@ -294,7 +293,7 @@ def test_what_a_learner_does_otherwise_than_its_paper_stands_beside_it_and_nothi
         opened = page(learner=get_learner(learner).title)
         return [box.label for box in opened.expander if box.label.startswith("Differences from the paper")]
 
-    assert declared("privatree") == [f"Differences from the paper ({len(departure_rows('privatree'))})"]
+    assert declared("privatree") == [f"Differences from the paper ({len(get_learner('privatree').departures)})"]
     assert declared("pf-tree") == []
 
 

@@ -151,9 +151,9 @@ def _place_row(found: SearchedPlace) -> dict[str, str]:
 
 
 def differences(search: Search) -> None:
-    """Where the chosen learner differs from its source, as `differences.md` tells; nothing for one without a paper."""
+    """Where the chosen learner differs from its source, as its own file declares it; nothing for one without a paper."""
     spec = get_learner(search.learner)
-    rows = departure_rows(spec.name)
+    rows = departure_rows(spec)
     if rows:
         with st.expander(f"Differences from the paper ({len(rows)})", icon=":material/difference:"):
             st.caption(f"Source: {spec.citation}.")

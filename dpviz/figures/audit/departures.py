@@ -1,26 +1,39 @@
-"""Where learners differ from their sources, read from `dpviz/learners/differences.md`, which is also a page for readers."""
+"""Where learners differ from their sources, as tables and as a page; all of it stands in the learners' own files."""
 
-import re
-from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterable
 
-import dpviz.learners
+from dpviz.training.contract import LearnerSpec
 
 #: Columns of the tables.
 PAPER, HERE, WHY = "the paper", "here", "why"
 
 
-def departure_rows(learner: str) -> list[dict[str, str]]:
+def departure_rows(spec: LearnerSpec) -> list[dict[str, str]]:
     """One row per difference, with the columns above; empty for none."""
-    lines = re.findall(r"^\| (.+) \|$", sections().get(learner, ""), re.MULTILINE)[2:]  # below the head of the table
-    cells = (line.replace("\\|", "\0").split(" | ") for line in lines)
-    return [dict(zip((PAPER, HERE, WHY), (cell.replace("\0", "|") for cell in row), strict=True)) for row in cells]
+    return [{PAPER: item.paper, HERE: item.here, WHY: item.why} for item in spec.departures]
 
 
-@cache
-def sections() -> Mapping[str, str]:
-    """Name of every learner that spends epsilon -> its section of the page."""
-    page = Path(dpviz.learners.__file__).with_name("differences.md").read_text(encoding="utf-8")
-    _head, *found = re.split(r"^(?=## )", page, flags=re.MULTILINE)
-    return {re.findall(r"\(`(.+)`\)$", section, re.MULTILINE)[0]: section.strip() for section in found}
+def departures_page(specs: Iterable[LearnerSpec]) -> str:
+    """The page of all learners that spend epsilon, as Markdown: a section each."""
+    return "\n\n".join([_HEAD, *(departures_section(spec) for spec in specs if spec.spends_epsilon)]) + "\n"
+
+
+_HEAD = (
+    "# Differences from the papers\n\n"
+    "Every known difference between a learner and its source, as the learner's own file declares it. This page is made from "
+    "those declarations; `make check` fails where it is not. Rerun: `python -m benchmarks differences --out "
+    "data/benchmarks/differences.md`.\n\n"
+    "For all: epsilon is for adding or removing one row, whatever relation a paper takes. Noise of a release comes from exact "
+    "samplers, or there is no release."
+)
+
+
+def departures_section(spec: LearnerSpec) -> str:
+    """The section of one learner: its source, and a table, or that no difference is known."""
+    head = f"## {spec.title} (`{spec.name}`)\n\nSource: {spec.citation}."
+    rows = departure_rows(spec)
+    if not rows:
+        return f"{head} No difference is known."
+    lines = [[PAPER, HERE, WHY], ["---"] * 3, *(list(row.values()) for row in rows)]
+    table = "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+    return f"{head}\n\n{table}"

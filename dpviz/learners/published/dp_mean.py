@@ -22,6 +22,7 @@ from dpviz.training.contract import FitOutput, LearnerSpec, n_public_of
 from dpviz.training.counting.contract import CountedRows, Rows
 from dpviz.training.counting.in_memory import counted
 from dpviz.training.counting.measures import Steps
+from dpviz.training.departure import Departure
 from dpviz.training.params import Settings, flag
 
 NAME = "dp-mean"
@@ -81,6 +82,16 @@ LEARNER = LearnerSpec(
     title="Noisy mean",
     idea="Predicts one number for everybody.",
     citation="Kirschte et al. 2023",
+    departures=(
+        Departure(
+            "The mean over the exact row count, with Laplace noise (Algorithm 6).",
+            (
+                "A sum of whole steps with geometric noise, over the declared row count, or over a noisy one that costs "
+                "half of epsilon."
+            ),
+            "The sum can be sampled exactly, and the exact row count is private.",
+        ),
+    ),
     plan=plan,
     fit=fit,
     claim=claim,

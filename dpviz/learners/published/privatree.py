@@ -27,6 +27,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 from dpviz.training.contract import LearnerSpec, fit_by_growing
+from dpviz.training.departure import PUBLIC_BOUNDS, Departure
 from dpviz.training.growing import TreeRecipe
 from dpviz.training.noisy_histograms import NoisyHistogramGrower, least_gini_distribution, quantile_grid
 from dpviz.training.params import Settings, flag
@@ -124,6 +125,17 @@ LEARNER = LearnerSpec(
     title="PrivaTree",
     idea="Noisy class histograms of every feature at every node; the least Gini impurity splits.",
     citation="Vos, Vos, Li, Erkin & Verwer 2023, arXiv 2305.15394",
+    departures=(
+        Departure(
+            "Proves Theorem 3 by composing features in parallel.",
+            (
+                "Grows as in Algorithm 1. The claim is marked as violated; grown complete (`grow_complete`), as unproven "
+                "where no counterexample is known."
+            ),
+            "Features of one row are not disjoint data, and the stopping rule reads exact counts.",
+        ),
+        PUBLIC_BOUNDS,
+    ),
     plan=plan,
     fit=fit_by_growing(prepare),
     prepare=prepare,

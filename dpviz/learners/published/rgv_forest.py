@@ -10,7 +10,7 @@ depth + 1 trees that is more than epsilon (`labels_loss` is exact for every n). 
 between, neither a proof nor a counterexample is known; two trees on one feature of two categories lose at most .97 of epsilon.
 
 A reconstruction: the paper itself was not available, only its description by Fletcher & Islam ("built similarly to FS, with some
-modifications"). What it leaves open was chosen here (`differences.md`).
+modifications"). What it leaves open was chosen here: see `departures`.
 
 Source: Rana, Gupta & Venkatesh 2015, ICDM, "Differentially private random forest with high utility"; as compared by Fletcher
 & Islam 2017.
@@ -35,6 +35,7 @@ from dpviz.table.candidates import CandidateGrid, equal_width_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.contract import FitOutput, LearnerSpec
+from dpviz.training.departure import Departure
 from dpviz.training.growing import Decision, Label, Split, grow
 from dpviz.training.histograms import CountedNode, root_rows
 from dpviz.training.params import Settings, whole
@@ -138,6 +139,32 @@ LEARNER = LearnerSpec(
     title="RGV forest (weaker privacy)",
     idea="Many greedy trees, each with all of epsilon; protects the values of a row, not whether it is there.",
     citation="Rana, Gupta & Venkatesh 2015, ICDM, Differentially private random forest with high utility",
+    departures=(
+        Departure(
+            "The number of trees follows from the data by formulas (110 to 1385 trees).",
+            "It is a setting.",
+            (
+                "The paper itself was not available; this is a reconstruction from Fletcher & Islam, and a number read "
+                "from rows would be a disclosure."
+            ),
+        ),
+        Departure(
+            "Built like FS, with modifications that the description leaves open.",
+            (
+                "A random share of features per node, equal parts of epsilon over the levels, ten equal-width bins for "
+                "numbers, prefixes of the declared list for categories, no resampling of rows, and geometric noise."
+            ),
+            "These are our choices: its accuracy says little about theirs.",
+        ),
+        Departure(
+            "Protects the values of a row, but not whether the row is there.",
+            (
+                "Every epsilon is for adding or removing one row, so the claim is marked as violated for forests of more "
+                "than depth + 1 trees."
+            ),
+            "One relation for all learners: otherwise their epsilons cannot be compared.",
+        ),
+    ),
     plan=plan,
     fit=fit,
     claim=claim,

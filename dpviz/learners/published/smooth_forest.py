@@ -19,6 +19,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.counting.in_memory import counted
+from dpviz.training.departure import OWN_COINS, Departure
 from dpviz.training.forests.forest import (
     MOST_LEAVES,
     ForestShape,
@@ -103,6 +104,19 @@ LEARNER = LearnerSpec(
     title="Smooth random forest",
     idea="Random trees on disjoint rows; leaves labelled with smooth sensitivity.",
     citation="Fletcher & Islam 2017, arXiv 1606.03572",
+    departures=(
+        OWN_COINS,
+        Departure(
+            "The depth follows Theorem 2, whatever the number of leaves.",
+            "The same, but no deeper than a complete tree that can be published; `publishable` = False grows the full depth.",
+            "A list of the leaves that hold rows would show where rows are.",
+        ),
+        Departure(
+            "Claims epsilon by smooth sensitivity.",
+            "The same rule, marked as violated; `smooth` = False takes the global sensitivity.",
+            "One row can change the odds of the majority without limit; the author withdrew the rule in August 2021.",
+        ),
+    ),
     plan=plan,
     fit=fit,
     claim=claim,

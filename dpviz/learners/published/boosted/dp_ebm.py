@@ -25,6 +25,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 from dpviz.training.contract import FitOutput, LearnerSpec, always_claims
+from dpviz.training.departure import Departure
 from dpviz.training.params import Settings, whole
 
 NAME = "dp-ebm"
@@ -121,6 +122,23 @@ LEARNER = LearnerSpec(
     title="DP-EBM",
     idea="A boosted additive model with a curve per feature, by the package interpret-core.",
     citation="Nori, Caruana, Bu, Shen & Kulkarni 2021",
+    departures=(
+        Departure(
+            "The package takes the exact number of rows as public.",
+            "The same, recorded as a disclosure.",
+            "Adding or removing one row changes it.",
+        ),
+        Departure(
+            "The package claims (epsilon, delta) by Gaussian differential privacy.",
+            "The same, marked as unproven.",
+            "Its accounting was not checked here, and its noise is drawn in floating point.",
+        ),
+        Departure(
+            "Ranges and categories may be read from the data.",
+            "They are the declared ones.",
+            "A range or count read from the rows is a disclosure that no epsilon covers.",
+        ),
+    ),
     plan=plan,
     fit=fit,
     claim=always_claims(

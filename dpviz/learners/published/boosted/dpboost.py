@@ -28,6 +28,7 @@ from dpviz.training.boosting.loss import Loss, gradient_limit, initial_score, lo
 from dpviz.training.boosting.rounds import in_target_units
 from dpviz.training.boosting.trees import Nested, packed
 from dpviz.training.contract import FitOutput, LearnerSpec, always_claims, n_public_of
+from dpviz.training.departure import Departure
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.forests.random_trees import row_order, rows_to_trees
 from dpviz.training.params import Settings, flag, number, whole
@@ -175,6 +176,24 @@ LEARNER = LearnerSpec(
     title="DPBoost",
     idea="Boosts trees on disjoint rows; every split and every leaf costs budget. For numbers and classes.",
     citation="Li, Wu, Wen & He 2020; Kirschte et al. 2023",
+    departures=(
+        Departure(
+            "50 trees, a learning rate and a ridge of .1, and rows whose gradients exceed the limit leave the tree.",
+            f"{_FOR_CLASSES} trees for classes, {_FOR_NUMBER} for a number, a rate of 1, a ridge of 100, and larger gradients "
+            "are cut; `trees`, `learning_rate`, `ridge` and `filter` set the published values.",
+            "Fewer trees on more rows performed best on other tables than abalone and adult.",
+        ),
+        Departure(
+            "Every tree has fewer rows than the one before, by the learning rate (Li et al., Algorithm 2).",
+            "Every row draws its tree by itself, each as likely.",
+            "One more row must move no other row, or parallel composition does not apply.",
+        ),
+        Departure(
+            "The first score is a noisy mean; for classes none is described.",
+            "Classes start from even odds.",
+            "From the log-odds of their share, first-order steps left nearly all rows in the larger class.",
+        ),
+    ),
     plan=plan,
     fit=fit,
     claim=always_claims(
