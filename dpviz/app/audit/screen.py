@@ -81,10 +81,8 @@ def verdict(search: Search, what: Known) -> AuditResult | None:
         reason = facts.not_searched if facts is not None else "These settings were not searched yet. Search again to do it now."
         _fact(text.SEARCHED["not"], "Searched", plain(reason))
     if facts is not None and facts.attacked is not None:
-        key = text.against_claim(facts.attacked.bound, facts.attacked)
-        _fact(
-            text.ATTACKED[key], "Attacked", f"{plain(text.attack_sentence(facts.attacked))} Seen: {plain(facts.attacked.event)}."
-        )
+        found, key = facts.attacked, text.against_claim(facts.attacked.bound, facts.attacked)
+        _fact(text.ATTACKED[key], "Attacked", f"{plain(text.attack_sentence(found))} Seen: {plain(found.event)}.")
     elif facts is not None:
         _fact(text.ATTACKED["not"], "Attacked", plain(facts.not_attacked))
     return result

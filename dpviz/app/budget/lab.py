@@ -169,9 +169,8 @@ def _ask_point(found: ShareMap, key: str) -> None:
     start = places[found.best]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         place = st.select_slider(title[:1].upper() + title[1:], places, start, format_func=words.__getitem__, key=f"{key}-point")
-        st.button(
-            "Use these shares", key=f"{key}-use", on_click=use_shares, args=(found.movable, found.points[places.index(place)])
-        )
+        chosen = (found.movable, found.points[places.index(place)])
+        st.button("Use these shares", key=f"{key}-use", on_click=use_shares, args=chosen)
 
 
 def use_shares(movable: MovableShares, shares: Shares) -> None:

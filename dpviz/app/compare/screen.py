@@ -117,9 +117,8 @@ def _curves(
     along, metric = request.along, request.metric
     found = comparison.curves(frame, along, metric)
     if not found:
-        st.info(
-            f"None of these algorithms gives probabilities, so there is no {comparison.METRICS[metric]}.", icon=":material/info:"
-        )
+        words = f"None of these algorithms gives probabilities, so there is no {comparison.METRICS[metric]}."
+        st.info(words, icon=":material/info:")
         return found
     banded = None if so_far else _ask_band(found)
     level = comparison.majority_level(frame, metric)

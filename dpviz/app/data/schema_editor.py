@@ -11,6 +11,7 @@ from dpviz.app.data.column_draft import HOW_TO_USE, ColumnDraft, Use
 from dpviz.app.data.draft import SchemaDraft
 from dpviz.app.data.grid import CATEGORIES, KINDS, NUMBERS
 from dpviz.app.data.prepared import Prepared, prepared
+from dpviz.app.prose import prose
 from dpviz.errors import DpvizError
 from dpviz.io.codebook import groups_in
 from dpviz.table.proposal import left_out, propose_schema
@@ -100,9 +101,7 @@ def _ask_goal_range(goal: ColumnDraft, revision: int, place: int) -> ColumnDraft
 
 def _ask_fill_in(work: Prepared) -> None:
     if not work.role.may_read:
-        st.info(
-            "Private rows: nothing is filled in from them. Give only what may be known without the data.", icon=":material/lock:"
-        )
+        st.info(prose("private", "nothing filled in"), icon=":material/lock:")
         return
     clicked = st.button("Fill in from the data", icon=":material/visibility:", disabled=work.table is None)
     st.caption("Fills whatever is empty. Each value read this way is marked, because no epsilon covers it.")
@@ -110,9 +109,8 @@ def _ask_fill_in(work: Prepared) -> None:
         try:
             fill_in(work)
         except DpvizError as problem:
-            guessed = (
-                "" if work.draft is None or work.draft.target else " No column to predict is chosen, so the last one was tried."
-            )
+            is_guessed = work.draft is not None and not work.draft.target
+            guessed = " No column to predict is chosen, so the last one was tried." if is_guessed else ""
             parts.error(problem, kept=f"Nothing was filled in.{guessed}")
         else:
             st.rerun()

@@ -54,9 +54,8 @@ class Desk:
         named = {number_text(option): option for option in options}
         if name in self.hidden:
             return self._note(name, next((named[text] for text in self._in_link(name) if text in named), default))
-        return self._note(
-            name, st.select_slider(label, options, value=default, format_func=number_text, **self._options(name)), number_text
-        )
+        chosen = st.select_slider(label, options, value=default, format_func=number_text, **self._options(name))
+        return self._note(name, chosen, number_text)
 
     def number(self, name: str, label: str, low: int, high: int, default: int) -> int:
         """A whole number from `low` to `high`.

@@ -22,9 +22,8 @@ def ask_cap(book: ReleaseRegister, known: DataSet) -> None:
     with st.expander("Change the cap", icon=":material/tune:"):
         key = f"{known.name}-{known.epsilon_cap}-{known.delta_cap}"
         left, right = st.columns(2)
-        new = left.number_input(
-            f"New cap on ε ({NEIGHBOURS})", 0.001, 1000.0, known.epsilon_cap, format="%g", key=f"publish-cap-of-{key}"
-        )
+        written = {"format": "%g", "key": f"publish-cap-of-{key}"}
+        new = left.number_input(f"New cap on ε ({NEIGHBOURS})", 0.001, 1000.0, known.epsilon_cap, **written)
         options = {"format": "%g", "step": 1e-7, "help": DELTA_HELP, "key": f"publish-delta-of-{key}"}
         delta = right.number_input(DELTA, 0.0, 0.1, known.delta_cap, **options)
         decided = _ask_decision(known, new, delta, key)

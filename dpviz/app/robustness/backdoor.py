@@ -73,9 +73,8 @@ def _pictures() -> None:
 def _ask() -> list[Cell]:
     names = [name for name in learner_names() if _is_able(name)]
     first = [name for name in FIRST_LEARNERS if name in names and (name == DEFAULT or not get_learner(name).spends_epsilon)]
-    chosen = st.multiselect(
-        "Algorithms to attack", names, default=first, format_func=learner_title, **linked("backdoor-learners")
-    )
+    titles = {"format_func": learner_title, **linked("backdoor-learners")}
+    chosen = st.multiselect("Algorithms to attack", names, default=first, **titles)
     steps = {"format_func": number_text, "max_selections": MOST_EPSILONS, **linked("backdoor-epsilons")}
     epsilons = st.multiselect(f"ε for the private ones ({NEIGHBOURS})", EPSILONS, default=[0.1, 1.0], **steps)
     every = (Cell(name, e if get_learner(name).spends_epsilon else None) for name in chosen for e in epsilons or [None])

@@ -115,9 +115,8 @@ def attacks(request: RobustnessRequest, found: Sequence[Certified], loaded: Load
     st.caption(" ".join(f"{ATTACKS[name].title}: {ATTACKS[name].idea}" for name in chosen))
     task = run.attacks_task(request, loaded, chosen)
     count = poll(task).n_missing
-    offer(
-        task, f"Measure ({count:,} curves)", ":material/bolt:", on_click=partial(run.begin_noted, request=request, loaded=loaded)
-    )
+    begin = partial(run.begin_noted, request=request, loaded=loaded)
+    offer(task, f"Measure ({count:,} curves)", ":material/bolt:", on_click=begin)
     why_disabled("" if chosen else "Choose an attack first.")
     if chosen and not count:
         st.caption(":material/check: Measured for these settings.")

@@ -49,9 +49,8 @@ def effects_screen(model: Model) -> None:
     st.caption(prose("tree", "effects"))
     answer = 0
     if not isinstance(schema.target, NumericTarget):
-        answer = int(
-            st.selectbox("Class", range(len(schema.classes)), 1, format_func=schema.classes.__getitem__, key="effect-class")
-        )
+        names = schema.classes
+        answer = int(st.selectbox("Class", range(len(names)), 1, format_func=names.__getitem__, key="effect-class"))
     found = once_of(model, "_effects", effects)
     order = [effect.feature for effect in by_size(found, answer)]
     place = st.selectbox("Feature", order, format_func=schema.feature_names.__getitem__, key="effect-feature")

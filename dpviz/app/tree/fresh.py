@@ -114,6 +114,5 @@ def _player(drawn: Redraws, loaded: Loaded) -> None:
     said = [drawn_figures.draw_words(loaded.schema, merged, number) for number, _ in shown]
     pairs = zip(shown, said, strict=True)
     drawings = [tree_svg(tree, widths=None, selected=None, narrow=True, title=words) for (_, tree), words in pairs]
-    component("dpviz_redraws", STEPPER, Path(__file__).with_name("redraws"))(
-        key="redraws-player", data={"drawings": drawings, "said": said}
-    )
+    show = component("dpviz_redraws", STEPPER, Path(__file__).with_name("redraws"))
+    show(key="redraws-player", data={"drawings": drawings, "said": said})

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dpviz.app.parts import literal, plain
+from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.tree.fresh import is_drawn_again, redraws_task
 from dpviz.app.trees import Trained
@@ -62,9 +63,7 @@ def _rows_sentence(trace: ExactTrace, path: str, schema: Schema) -> str:
 def _stability(trained: Trained, loaded: Loaded, shown: Tree, path: str) -> None:
     """How often this node comes back; for private rows only why that is not shown."""
     if loaded.role is DataRole.PRIVATE:
-        st.caption(
-            "How often it is found again in trees with fresh noise is not shown: on private rows every draw would spend ε again."
-        )
+        st.caption(prose("private", "not drawn again"))
         return
     if not is_drawn_again(trained.asked, loaded):
         return

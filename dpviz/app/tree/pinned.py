@@ -166,10 +166,8 @@ def beside(pinned: Trained, loaded: Loaded, *, fold: bool) -> Side:
 
 def key_of(pinned: Trained, side: Side, loaded: Loaded) -> str:
     """One text per drawing of a pinned tree that can be drawn again."""
-    style = side.style
-    return canonical_key(
-        loaded, pinned.asked, draw=pinned.asked.draw, n_nodes=len(side.drawn.leaves), n_draws=style.get("n_draws")
-    )
+    drawn = {"n_nodes": len(side.drawn.leaves), "n_draws": side.style.get("n_draws")}
+    return canonical_key(loaded, pinned.asked, draw=pinned.asked.draw, **drawn)
 
 
 def _draws(pinned: Trained, loaded: Loaded) -> Redraws | None:
@@ -203,9 +201,8 @@ def pair_words(pinned: Trained, trained: Trained, sides: tuple[Side, Side], load
     held = private if loaded.role is DataRole.PRIVATE else "The address of this page holds both trees."
     st.caption(f"{prose('tree', 'kinds of difference')} {held}")
     with st.expander("Both trees as text", icon=":material/notes:"):
-        st.dataframe(
-            pair_rows(*sides), hide_index=True, alt="Every place of both trees: what stands there, and whether it is the same."
-        )
+        words = "Every place of both trees: what stands there, and whether it is the same."
+        st.dataframe(pair_rows(*sides), hide_index=True, alt=words)
 
 
 def _paired(pinned: Trained, trained: Trained, loaded: Loaded) -> str:

@@ -50,9 +50,7 @@ def _legend() -> str:
 
 
 def _scale(epsilon: float) -> str:
-    marks = "".join(
-        f'<span style="left:{100 * times / END:.4g}%">{number_text(times * epsilon)}</span>' for times in range(END + 1)
-    )
+    marks = "".join(f'<span style="left:{100 * n / END:.4g}%">{number_text(n * epsilon)}</span>' for n in range(END + 1))
     return f'<div class="dpa-scale" aria-hidden="true"><b>ε</b><div>{marks}</div></div>'
 
 

@@ -145,9 +145,7 @@ def row_words(row: DotRow, *, metric: str) -> str:
 def dot_rows(rows: Sequence[DotRow], *, metric: str = "accuracy") -> list[dict[str, str]]:
     """The dots as a table: one line per learner."""
     names = {"lowest dot": 0, "5th": 4, "13th (median)": 12, "21st": 20, "highest dot": -1}
-    return [
-        {"learner": row.style.name} | {name: _value(row.dots[place], metric) for name, place in names.items()} for row in rows
-    ]
+    return [{"learner": row.style.name} | {name: _value(row.dots[at], metric) for name, at in names.items()} for row in rows]
 
 
 def _value(value: float, metric: str, *, short: bool = False) -> str:

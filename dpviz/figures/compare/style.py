@@ -43,9 +43,8 @@ def line_styles(verdicts: Mapping[str, str]) -> dict[str, LineStyle]:
             taken.add(colour)
         title, symbol = get_learner(name).title, symbol_of(name)
         words = _WORDS[verdicts[name]]
-        styles[name] = LineStyle(
-            title + words, title, colour, f"{symbol}-open" if words else symbol, "dash" if words else "solid"
-        )
+        look = (f"{symbol}-open", "dash") if words else (symbol, "solid")
+        styles[name] = LineStyle(title + words, title, colour, *look)
     return styles
 
 

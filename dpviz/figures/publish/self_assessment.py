@@ -44,16 +44,13 @@ class Item:
 
 def self_assessment(facts: Facts, answers: Answers) -> tuple[Item, ...]:
     """Every statement, topic by topic. Raises DpvizError naming the answers that are missing."""
-    bounded, bound = (
-        (Standing.PROVED, "enforced while encoding") if facts.rows_are_bounded else (Standing.DECLARED, "nothing enforces it")
-    )
     words = words_of(facts, answers) | {
         "variant": "approximate" if facts.loss.delta else "pure",
         "odds": odds_text(facts.loss),
         "evidence": facts.claim.evidence,
         "Unit": facts.unit[:1].upper() + facts.unit[1:],
-        "bounded": bounded,
-        "bound": bound,
+        "bounded": Standing.PROVED if facts.rows_are_bounded else Standing.DECLARED,
+        "bound": "enforced while encoding" if facts.rows_are_bounded else "nothing enforces it",
         "of_unit": epsilon_text(for_unit(facts.loss, facts.rows_per_unit)).replace(f" ({NEIGHBOURS})", ""),
         "searched": _searched(facts),
         "tested": _tested(facts),

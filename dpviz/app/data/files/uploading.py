@@ -154,9 +154,7 @@ def _ask_reading(role: DataRole) -> dict[str, Any] | None:
     if first == _HEADER:
         return {}
     if first is None:
-        parts.why_disabled(
-            "Say first what the first line holds: column names are shown, rows are not. Other kinds of file need no answer."
-        )
+        parts.why_disabled(prose("private", "first line"))
         return None
     return _ask_names()
 
