@@ -157,13 +157,12 @@ def _of_dates(feature: DateFeature, asked: _Encoder, kind: ColumnKind) -> Outcom
         raise SchemaError(what, field=feature.name, remedy="Declare the order 'ymd'.")
     missing = asked.of_missing
     codes = tuple((code, code, missing) for code in feature.missing_codes if _is_day(code))
+    plain = _Encoder(replace(feature, missing_codes=()), asked.candidates)
     if feature.part in ("month", "weekday"):
         numbers = range(1, 13 if feature.part == "month" else 8)
         days = [str(feature.date_for(number)) for number in numbers]
-        plain = _Encoder(replace(feature, missing_codes=()), asked.candidates)
         pairs = tuple(zip(map(str, numbers), plain.of_texts(days), strict=True))
         return Outcomes(kind, missing, between=codes, texts=pairs, part=feature.part)
-    plain = _Encoder(replace(feature, missing_codes=()), asked.candidates)
     steps, above = plain.steps(kind, partial(_of_days, plain))
     return Outcomes(kind, missing, between=codes, steps=steps, otherwise=above)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import TracebackType
 
 import numpy as np
 
@@ -64,12 +63,6 @@ class EngineRows(CountedRows):
         self._n_rows: tuple[int, int] | None = None
         self._with_parts = ""
         self._parts: np.ndarray | None = None
-
-    def __enter__(self) -> EngineRows:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
 
     def close(self) -> None:
         """Drop the temporary tables and end the session."""

@@ -5,17 +5,14 @@ masks that cancel in the sum (`secure_sum`). The aggregator sees the total, whic
 So the model has the distribution of `s-gbdt` on all rows together, started from 0 (`initial_share=0`) with cuts of the declared
 ranges (`histogram_share=0`), and costs the same.
 
-What is guaranteed. *Everybody is honest but curious*: the total carries the noise of the ledger, and nothing else is visible.
-*Owners collude*: up to `colluding` of them may pool their rows, noise and masks with the aggregator; the noise of the others is
-still that of the ledger, so the total carries more from the start. For more of them see `epsilon_when_pooled`. *An owner leaves*:
-the round is void (its tree predicts 0 everywhere), nobody reveals a mask to rescue it, and the others go on with larger shares
-of the noise. If the missing message arrives late, it reveals one total with all its noise: a round already paid for, since void
-rounds count. *An owner lies*: a message of the wrong length is refused and nothing is added up; invented numbers go unnoticed,
-and so does missing noise: for the others such an owner colludes. *The aggregator lies*: naming owners who have left makes shares
-of noise smaller, but then the masks do not cancel; owners it invents count as colluding.
+What is guaranteed. The total carries the noise of the ledger, and nothing else is visible. Up to `colluding` owners may pool
+their rows, noise and masks with the aggregator; the noise of the others is still that of the ledger, so the total carries more
+from the start. For more of them see `epsilon_when_pooled`; whoever leaves its noise out, and owners whom the aggregator invents,
+count as colluding. `several-owners.md`, beside this file, says whom one must trust with what, and what happens when somebody
+leaves or lies.
 
 This is a reference implementation: the process that starts the owners gives them their rows, and so knows them all; nothing
-crosses a network, and keys are not signed. `several-owners.md`, beside this file, says whom one must trust with what.
+crosses a network, and keys are not signed.
 
 Source: Kirschte et al. 2023, Algorithm 9; Bonawitz et al. 2017.
 """

@@ -37,22 +37,14 @@ GROUPS = ("old", "new", "all")
 
 @dataclass(frozen=True)
 class Stream:
-    """Training rows in order of arrival (first the old ones, then all new ones at once), and test rows.
-
-    Attributes
-    ----------
-    train, test : EncodedDataset
-    is_new, is_new_test : ndarray of bool
-        Which rows are new.
-    share : float
-        Rough share of new training rows. Public.
-    """
+    """Training rows in order of arrival (first the old ones, then all new ones at once), and test rows."""
 
     train: EncodedDataset
     test: EncodedDataset
+    #: is_new, is_new_test: which training and which test rows are new, bool.
     is_new: np.ndarray
     is_new_test: np.ndarray
-    share: float
+    share: float  #: Rough share of new training rows. Public
 
 
 def stream_of(train: EncodedDataset, test: EncodedDataset, feature: str, share: float) -> Stream:

@@ -121,41 +121,22 @@ class LearnerSpec:
 
 @dataclass(frozen=True)
 class FitResult:
-    """A trained model with everything a reader must know about it.
-
-    Attributes
-    ----------
-    model : Model
-        Holds released values only.
-    ledger : Ledger
-        What was spent, and what it composes to.
-    claim : Claim
-        What the paper claims, and our verdict.
-    plan : BudgetPlan
-        What was allowed to be spent.
-    disclosures : tuple of Disclosure
-        What the result reveals that the ledger does not cover.
-    noise : str
-        "simulation" or "release"; `seed` is None for a release.
-    test_report : TestReport, NumberReport or None
-        What the model is worth on rows that coins kept away from it; None where none were kept.
-    rows_per_person : int or None
-        The most rows of one person among those it was trained on; None where nothing bounds them.
-    """
+    """A trained model with everything a reader must know about it."""
 
     learner: str
-    model: Model
-    ledger: Ledger
-    claim: Claim
-    plan: BudgetPlan
+    model: Model  #: Holds released values only
+    ledger: Ledger  #: What was spent, and what it composes to
+    claim: Claim  #: What the paper claims, and our verdict
+    plan: BudgetPlan  #: What was allowed to be spent
     params: Any
     settings: Settings
     schema: Schema
-    disclosures: tuple[Disclosure, ...]
-    noise: str
-    seed: int | None
+    disclosures: tuple[Disclosure, ...]  #: What the result reveals that the ledger does not cover
+    noise: str  #: "simulation" or "release"
+    seed: int | None  #: None for a release
+    #: What the model is worth on rows that coins kept away from it; None where none were kept.
     test_report: TestReport | NumberReport | None = None
-    rows_per_person: int | None = None
+    rows_per_person: int | None = None  #: The most rows of one person among those trained on; None where nothing bounds them
 
     @property
     def per_person(self) -> PrivacyLoss | None:

@@ -18,18 +18,10 @@ from dpviz.table.schema import NumericTarget
 
 @dataclass(frozen=True)
 class ExactTrace:
-    """Exact numbers at every node. A path is "" for the root, then L and R.
+    """Exact numbers at every node. A path is "" for the root, then L and R."""
 
-    Attributes
-    ----------
-    counts : mapping
-        Path -> exact rows per class, int64 of shape (n_classes,); of shape (1,) for a numeric target.
-    means : mapping
-        Path -> exact mean of a numeric target, NaN without rows; empty for classes.
-    """
-
-    counts: Mapping[str, np.ndarray]
-    means: Mapping[str, float]
+    counts: Mapping[str, np.ndarray]  #: Path -> rows per class, int64 of shape (n_classes,); (1,) for a numeric target
+    means: Mapping[str, float]  #: Path -> mean of a numeric target, NaN without rows; empty for classes
 
     def rows(self, path: str) -> int:
         """Exact number of rows at the node."""

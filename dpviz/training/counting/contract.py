@@ -10,7 +10,7 @@ usable row counts once per feature, whatever its values: nothing is sampled, est
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -45,6 +45,15 @@ class CountedRows(ABC):
     not_row_wise: str = ""  #: Why one row of the source may have changed others; nothing is released from such rows
     rows_per_person: int | None = None  #: The most rows of one person; None where the rows are not bound to persons
     report: EncodingReport | None = None  #: What encoding did, for the owner's eyes only; None where that is not known
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:  # noqa: B027  (rows in memory have nothing to end)
+        """Give up the rows, and end what was made for them. Leaving a `with` block does so."""
 
     def refuse(self, learner: str) -> None:  # noqa: B027  (most rows are counted for every learner)
         """Raise DpvizError where these rows cannot be counted for a learner. `fit` asks before it asks for a count."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, partial
-from types import TracebackType
 
 import numpy as np
 
@@ -50,12 +49,6 @@ class MappedRows(CountedRows):
         self._open: tuple[Binned, Callable[[], EncodedDataset]] | None = binned, cache(values)
         self.schema, self.report, self.names, self.notes = binned.rows.schema, report, names, notes
         self._stop = stop
-
-    def __enter__(self) -> MappedRows:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
 
     def close(self) -> None:
         """Give up the rows. Their temporary files end once nothing uses their columns any more."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from tempfile import TemporaryFile, gettempdir
-from types import TracebackType
 
 import numpy as np
 
@@ -36,7 +35,7 @@ class ColumnFile:
     def __enter__(self) -> ColumnFile:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         self._file.close()
 
     def append(self, values: np.ndarray) -> None:
