@@ -32,9 +32,8 @@ class _Cells:
     name: str
     #: Shape (n_rows,). Encoded value.
     values: np.ndarray
-    #: missing, unusable: shape (n_rows,), bool, or None where no cell is. Which cells are missing; which drop their row.
-    missing: np.ndarray
-    unusable: np.ndarray | None
+    #: Both of shape (n_rows,), bool: which cells drop their row, and which are missing; None where no row is dropped.
+    unusable: tuple[np.ndarray, np.ndarray] | None
     #: By report field, bool of shape (n_rows,): which cells are changed by encoding; no entry where none is.
     changed: dict[str, np.ndarray]
 
@@ -42,9 +41,10 @@ class _Cells:
         """Take unusable rows out of `kept` (in place); (missing, unknown) rows that this column drops."""
         if self.unusable is None:
             return 0, 0
-        dropped = kept & self.unusable
+        unusable, is_missing = self.unusable
+        dropped = kept & unusable
         kept &= ~dropped
-        missing = int((self.missing & dropped).sum())
+        missing = int((is_missing & dropped).sum())
         return missing, int(dropped.sum()) - missing
 
     def of_rows(self, kept: np.ndarray | None) -> tuple[np.ndarray, dict[str, int], list[np.ndarray]]:
@@ -195,10 +195,10 @@ def _numbers(name: str, numbers: np.ndarray, missing: np.ndarray, declared: Nume
         is_nan = np.isnan(given)
         values[outside] = np.where(is_nan, low, np.clip(given, low, high)) + 0.0
         if is_nan.any():
-            unusable = _flags(len(values), outside[is_nan])
+            unusable = _flags(len(values), outside[is_nan]), missing
         if len(clipped := outside[~(is_nan | missing[outside])]):
             changed["clipped"] = _flags(len(values), clipped)
-    return _Cells(name, values.astype(_whole_dtype(low, high)) if whole else values, missing, unusable, changed)
+    return _Cells(name, values.astype(_whole_dtype(low, high)) if whole else values, unusable, changed)
 
 
 def _in_bins(column: NumberColumn, declared: NumericFeature, candidates: FeatureCandidates, cells: ThresholdCells) -> _Cells:
@@ -206,9 +206,9 @@ def _in_bins(column: NumberColumn, declared: NumericFeature, candidates: Feature
     found, others = cells.between(column.given)
     few = _numbers(column.name, *NumberColumn(column.name, column.given[others], is_own=True).numbers_and_missing(), declared)
     found[others] = bin_column(candidates, few.values)
-    unusable = None if few.unusable is None else _flags(len(found), others[few.unusable])
+    unusable = few.unusable and (_flags(len(found), others[few.unusable[0]]), _flags(len(found), others[few.unusable[1]]))
     changed = {kind: _flags(len(found), others[flags]) for kind, flags in few.changed.items()}
-    return _Cells(column.name, found, _flags(len(found), others[few.missing]), unusable, changed)
+    return _Cells(column.name, found, unusable, changed)
 
 
 def _flags(n_rows: int, rows: np.ndarray) -> np.ndarray:
@@ -238,9 +238,10 @@ def _categories(
     mapped = {"unknown_mapped": unknown & usable, "missing_mapped": np.append(np.zeros(len(found), dtype=bool), usable[-1])}
     changed = {kind: flags[places] for kind, flags in mapped.items() if flags.any()}
     is_used = usable[:-1].all() and (usable[-1] or not missing.any())
+    unusable = None if is_used else (~usable[places], missing)
     dtype = np.uint8 if len(labels) <= 256 else np.uint16
     values = np.maximum(codes, 0).astype(dtype)[places]
-    return _Cells(column.name, values, missing, None if is_used else ~usable[places], changed)
+    return _Cells(column.name, values, unusable, changed)
 
 
 def _match(column: RawColumn, labels: tuple[str, ...], groups: Groups = ()) -> np.ndarray:
