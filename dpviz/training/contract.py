@@ -27,7 +27,6 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, Schema
 from dpviz.training.counting.contract import Rows
 from dpviz.training.counting.in_memory import counted
-from dpviz.training.departure import Departure
 from dpviz.training.growing import TreeRecipe, grow
 from dpviz.training.honest.leaves import grow_honestly
 from dpviz.training.honest.number_report import NumberReport
@@ -76,6 +75,16 @@ def after(before: tuple[Event, ...], event: Event) -> Event:
 def always_claims(source: str, verdict: Verdict, because: str, evidence: str = "") -> ClaimRule:
     """The `claim` of a learner that claims all of its budget, with the same verdict for every plan."""
     return lambda plan, params, schema: Claim(plan.epsilon, source, verdict, because, plan.delta, evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """One difference between a learner and its source. Pages, screens and the command line show these."""
+
+    #: paper, here: what the source does (or what was measured there), and what this learner does: one sentence each.
+    paper: str
+    here: str
+    why: str  #: The reason, in one sentence
 
 
 @dataclass(frozen=True)

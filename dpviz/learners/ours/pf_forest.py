@@ -20,11 +20,10 @@ from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import CategoricalFeature, Schema
-from dpviz.training.contract import FitOutput, LearnerSpec
+from dpviz.training.contract import Departure, FitOutput, LearnerSpec
 from dpviz.training.counting.contract import Rows
 from dpviz.training.counting.in_memory import counted
-from dpviz.training.departure import OWN_COINS, Departure
-from dpviz.training.forests.forest import ForestShape, disjoint_field, fit_packed, label_plan, publishable_depth
+from dpviz.training.forests.forest import OWN_COINS, ForestShape, disjoint_field, fit_packed, label_plan, publishable_depth
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.forests.random_trees import theorem_2_depth
 from dpviz.training.params import Settings, whole
@@ -98,15 +97,11 @@ LEARNER = LearnerSpec(
     citation="Fletcher & Islam 2017, arXiv 1606.03572, with its addendum of August 2021",
     departures=(
         Departure(
-            (
-                "Leaves are labelled by the exponential mechanism with smooth sensitivity; the addendum of 2021 "
-                "withdraws this and asks for a one-sided noisy arg max."
-            ),
+            "Leaves are labelled by the exponential mechanism with smooth sensitivity; the addendum of 2021 "
+            "withdraws this and asks for a one-sided noisy arg max.",
             "Leaves are labelled by permute-and-flip on their counts.",
-            (
-                "The first rule is not private; permute-and-flip is what a one-sided noisy arg max amounts to, and has "
-                "an exact sampler."
-            ),
+            "The first rule is not private; permute-and-flip is what a one-sided noisy arg max amounts to, and has "
+            "an exact sampler.",
         ),
         OWN_COINS,
         Departure(

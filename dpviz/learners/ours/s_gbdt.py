@@ -32,8 +32,7 @@ from dpviz.training.boosting.loss import Loss, gradient_limit, initial_score, lo
 from dpviz.training.boosting.masses import numbers_of, release_masses
 from dpviz.training.boosting.rounds import Recipe, Rounds
 from dpviz.training.boosting.trees import SHAPES, BoostingTrees, Drawing, cells_by_part, draw_boosting_trees
-from dpviz.training.contract import FitOutput, LearnerSpec, after, always_claims, n_public_of
-from dpviz.training.departure import Departure
+from dpviz.training.contract import Departure, FitOutput, LearnerSpec, after, always_claims, n_public_of
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.params import Settings, choice, flag, number, whole
 
@@ -235,25 +234,19 @@ LEARNER = LearnerSpec(
         Departure(
             "An individual Renyi filter stops rows whose own budget is spent, and extra rounds use what the others have left.",
             "The filter is off; `filter` and `extra_rounds` switch it on.",
-            (
-                "Its fixed Renyi order costs noise, and in extra rounds the rows with large gradients are gone: on "
-                "abalone at epsilon .5, R2 is .378 without it, .374 with it and .345 after 50 extra rounds."
-            ),
+            "Its fixed Renyi order costs noise, and in extra rounds the rows with large gradients are gone: on "
+            "abalone at epsilon .5, R2 is .378 without it, .374 with it and .345 after 50 extra rounds.",
         ),
         Departure(
             "The noisy support of a leaf is bounded from below by lambda.",
-            (
-                "A public rule adds smoothing to the support, so that over all rounds noise alone moves no score by more "
-                "than `spread`."
-            ),
+            "A public rule adds smoothing to the support, so that over all rounds noise alone moves no score by more "
+            "than `spread`.",
             "The same settings then suit every epsilon and every number of rows.",
         ),
         Departure(
             "Every node of a tree draws a feature and a point of its range.",
-            (
-                "Trees cut one or two features at quantiles of noisy histograms (Maddock et al. 2022), those with more left "
-                'to learn more often; `histogram_share` = 0 cuts declared ranges, `trees` = "random" draws as the paper does.'
-            ),
+            "Trees cut one or two features at quantiles of noisy histograms (Maddock et al. 2022), those with more left "
+            'to learn more often; `histogram_share` = 0 cuts declared ranges, `trees` = "random" draws as the paper does.',
             "Cells of equal mass learn most for the same noise. Chosen on other tables than abalone and adult.",
         ),
         Departure(
@@ -262,10 +255,8 @@ LEARNER = LearnerSpec(
             "Chosen on abalone and adult.",
         ),
         Departure(
-            (
-                "The initial score divides by the exact row count. Algorithm 6 prints noise of scale 2m/(n epsilon), "
-                "Theorem 20 prices m/(n epsilon)."
-            ),
+            "The initial score divides by the exact row count. Algorithm 6 prints noise of scale 2m/(n epsilon), "
+            "Theorem 20 prices m/(n epsilon).",
             "It divides by the declared row count, and noise of scale m/(n epsilon) covers all that one row changes.",
             "The exact row count is private, and it would set the scale of the noise too.",
         ),

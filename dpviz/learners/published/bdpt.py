@@ -20,8 +20,7 @@ from dpviz.privacy.selection import ExponentialMechanism
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema
-from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing
-from dpviz.training.departure import Departure
+from dpviz.training.contract import Departure, LearnerSpec, always_claims, fit_by_growing
 from dpviz.training.growing import STOPPING_DISCLOSURE, Decision, Label, Split, TreeRecipe, is_finished, looked, stopped
 from dpviz.training.histograms import CountedNode, root_rows
 from dpviz.training.one_against_rest import group_ends, one_against_rest_grid
@@ -89,15 +88,11 @@ LEARNER = LearnerSpec(
     citation="Guan, Sun, Shi, Wu & Du 2020, Computers & Security 96",
     departures=(
         Departure(
-            (
-                "Where the number of distinct values is a multiple of five, the code behind the papers' tables leaves "
-                "the start of one group unset."
-            ),
+            "Where the number of distinct values is a multiple of five, the code behind the papers' tables leaves "
+            "the start of one group unset.",
             "Every group has its start.",
-            (
-                "It is an error of that code: it explains breast-w (.614 at epsilon .1 and .559 at 1 in the papers, .81 "
-                "and .92 here; .52 to .86 at 1 with the error copied)."
-            ),
+            "It is an error of that code: it explains breast-w (.614 at epsilon .1 and .559 at 1 in the papers, .81 "
+            "and .92 here; .52 to .86 at 1 with the error copied).",
         ),
         Departure(
             "A group of values in the middle of a range is one split.",

@@ -16,10 +16,9 @@ from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import Schema
-from dpviz.training.contract import FitOutput, LearnerSpec, always_claims
+from dpviz.training.contract import Departure, FitOutput, LearnerSpec, always_claims
 from dpviz.training.counting.contract import Rows
 from dpviz.training.counting.in_memory import counted
-from dpviz.training.departure import Departure
 from dpviz.training.forests.random_boxes import declared_box, grow_randomly
 from dpviz.training.params import NoParams, Settings
 

@@ -18,11 +18,10 @@ from dpviz.models.tree import NumberLeaf, Tree
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import NumericTarget, Schema
-from dpviz.training.contract import FitOutput, LearnerSpec, n_public_of
+from dpviz.training.contract import Departure, FitOutput, LearnerSpec, n_public_of
 from dpviz.training.counting.contract import CountedRows, Rows
 from dpviz.training.counting.in_memory import counted
 from dpviz.training.counting.measures import Steps
-from dpviz.training.departure import Departure
 from dpviz.training.params import Settings, flag
 
 NAME = "dp-mean"
@@ -85,10 +84,8 @@ LEARNER = LearnerSpec(
     departures=(
         Departure(
             "The mean over the exact row count, with Laplace noise (Algorithm 6).",
-            (
-                "A sum of whole steps with geometric noise, over the declared row count, or over a noisy one that costs "
-                "half of epsilon."
-            ),
+            "A sum of whole steps with geometric noise, over the declared row count, or over a noisy one that costs "
+            "half of epsilon.",
             "The sum can be sampled exactly, and the exact row count is private.",
         ),
     ),

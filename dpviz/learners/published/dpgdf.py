@@ -19,8 +19,7 @@ from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
-from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing
-from dpviz.training.departure import Departure
+from dpviz.training.contract import Departure, LearnerSpec, always_claims, fit_by_growing
 from dpviz.training.growing import STOPPING_DISCLOSURE, Decision, Label, Split, TreeRecipe, is_finished, looked, stopped
 from dpviz.training.histograms import CountedNode, root_rows
 from dpviz.training.one_against_rest import one_against_rest_grid

@@ -25,8 +25,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformPoint
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
-from dpviz.training.contract import FitOutput, LearnerSpec, always_claims
-from dpviz.training.departure import Departure
+from dpviz.training.contract import Departure, FitOutput, LearnerSpec, always_claims
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.params import NoParams, Settings
 
@@ -181,10 +180,8 @@ LEARNER = LearnerSpec(
         Departure(
             "The grown tree is pruned.",
             "It is not pruned.",
-            (
-                "Not built: what is compared here is the description by Fletcher & Islam, which gives number of trees, "
-                "depth and epsilon."
-            ),
+            "Not built: what is compared here is the description by Fletcher & Islam, which gives number of trees, "
+            "depth and epsilon.",
         ),
         Departure(
             "The depth is a setting.",

@@ -18,9 +18,8 @@ from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
-from dpviz.training.contract import FitOutput, LearnerSpec, always_claims, n_public_of
+from dpviz.training.contract import Departure, FitOutput, LearnerSpec, always_claims, n_public_of
 from dpviz.training.counting.in_memory import counted
-from dpviz.training.departure import Departure
 from dpviz.training.forests.forest import ForestShape, label_plan, leaf_counts, publishable_depth
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.forests.random_trees import draw_trees

@@ -26,8 +26,7 @@ from dpviz.privacy.objective_perturbation import ObjectivePerturbation
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
-from dpviz.training.contract import FitOutput, LearnerSpec, always_claims, n_public_of
-from dpviz.training.departure import Departure
+from dpviz.training.contract import Departure, FitOutput, LearnerSpec, always_claims, n_public_of
 from dpviz.training.params import Settings, number
 
 NAME = "logistic"
@@ -91,10 +90,8 @@ LEARNER = LearnerSpec(
     citation="Chaudhuri, Monteleoni & Sarwate 2011, JMLR 12",
     departures=(
         Departure(
-            (
-                "Rows are at most 1 long; the experiments of Vos et al. standardise with exact means and deviations and "
-                "read the norm from the rows."
-            ),
+            "Rows are at most 1 long; the experiments of Vos et al. standardise with exact means and deviations and "
+            "read the norm from the rows.",
             "Features are scaled to 0 .. 1 by the schema, and rows longer than the declared norm are shortened.",
             "A range or count read from the rows is a disclosure that no epsilon covers.",
         ),

@@ -26,12 +26,11 @@ from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
-from dpviz.training.contract import LearnerSpec, fit_by_growing
-from dpviz.training.departure import PUBLIC_BOUNDS, Departure
+from dpviz.training.contract import Departure, LearnerSpec, fit_by_growing
 from dpviz.training.growing import TreeRecipe
 from dpviz.training.noisy_histograms import NoisyHistogramGrower, least_gini_distribution, quantile_grid
 from dpviz.training.params import Settings, flag
-from dpviz.training.privatree_budget import PrivaTreeParams, epsilon_split_of, privatree_plan, split_epsilon
+from dpviz.training.privatree_budget import PUBLIC_BOUNDS, PrivaTreeParams, epsilon_split_of, privatree_plan, split_epsilon
 
 NAME = "privatree"
 #: Equal rows in the counterexample to the complete tree.
@@ -128,10 +127,8 @@ LEARNER = LearnerSpec(
     departures=(
         Departure(
             "Proves Theorem 3 by composing features in parallel.",
-            (
-                "Grows as in Algorithm 1. The claim is marked as violated; grown complete (`grow_complete`), as unproven "
-                "where no counterexample is known."
-            ),
+            "Grows as in Algorithm 1. The claim is marked as violated; grown complete (`grow_complete`), as unproven "
+            "where no counterexample is known.",
             "Features of one row are not disjoint data, and the stopping rule reads exact counts.",
         ),
         PUBLIC_BOUNDS,

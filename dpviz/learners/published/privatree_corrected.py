@@ -27,12 +27,11 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid, equal_width_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
-from dpviz.training.contract import LearnerSpec, fit_by_growing
-from dpviz.training.departure import PUBLIC_BOUNDS, Departure
+from dpviz.training.contract import Departure, LearnerSpec, fit_by_growing
 from dpviz.training.growing import UNPRICED, Decision, Label, Split, TreeRecipe, leaf_distribution
 from dpviz.training.histograms import CountedNode, root_rows
 from dpviz.training.params import Settings, whole
-from dpviz.training.privatree_budget import PrivaTreeParams, shares_field, split_epsilon
+from dpviz.training.privatree_budget import PUBLIC_BOUNDS, PrivaTreeParams, shares_field, split_epsilon
 from dpviz.training.scores import gini_change, gini_sensitivity, gini_utilities
 
 NAME = "privatree-corrected"

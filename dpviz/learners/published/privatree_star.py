@@ -13,12 +13,11 @@ from dpviz.accounting.plan import BudgetPlan
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema
-from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing
-from dpviz.training.departure import PUBLIC_BOUNDS, Departure
+from dpviz.training.contract import Departure, LearnerSpec, always_claims, fit_by_growing
 from dpviz.training.growing import STOPPING_DISCLOSURE, TreeRecipe
 from dpviz.training.noisy_histograms import NoisyHistogramGrower, quantile_grid
 from dpviz.training.params import Settings
-from dpviz.training.privatree_budget import PrivaTreeParams, epsilon_split_of, privatree_plan, split_epsilon
+from dpviz.training.privatree_budget import PUBLIC_BOUNDS, PrivaTreeParams, epsilon_split_of, privatree_plan, split_epsilon
 
 NAME = "privatree-star"
 Params = PrivaTreeParams

@@ -17,11 +17,11 @@ from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
-from dpviz.training.contract import FitOutput, LearnerSpec
+from dpviz.training.contract import Departure, FitOutput, LearnerSpec
 from dpviz.training.counting.in_memory import counted
-from dpviz.training.departure import OWN_COINS, Departure
 from dpviz.training.forests.forest import (
     MOST_LEAVES,
+    OWN_COINS,
     ForestShape,
     disjoint_field,
     fit_hashed,

@@ -24,8 +24,7 @@ from dpviz.privacy.foreign import ForeignMechanism
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
-from dpviz.training.contract import FitOutput, LearnerSpec, always_claims
-from dpviz.training.departure import Departure
+from dpviz.training.contract import Departure, FitOutput, LearnerSpec, always_claims
 from dpviz.training.params import Settings, whole
 
 NAME = "dp-ebm"

@@ -27,8 +27,7 @@ from dpviz.training.boosting.greedy import GreedyTree
 from dpviz.training.boosting.loss import Loss, gradient_limit, initial_score, loss_of
 from dpviz.training.boosting.rounds import in_target_units
 from dpviz.training.boosting.trees import Nested, packed
-from dpviz.training.contract import FitOutput, LearnerSpec, always_claims, n_public_of
-from dpviz.training.departure import Departure
+from dpviz.training.contract import Departure, FitOutput, LearnerSpec, always_claims, n_public_of
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.forests.random_trees import row_order, rows_to_trees
 from dpviz.training.params import Settings, flag, number, whole

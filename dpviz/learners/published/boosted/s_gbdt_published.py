@@ -22,8 +22,7 @@ from dpviz.training.boosting.filter import FilterTerms
 from dpviz.training.boosting.loss import gradient_limit, initial_score, loss_of
 from dpviz.training.boosting.rounds import Recipe, Rounds
 from dpviz.training.boosting.trees import draw_boosting_trees
-from dpviz.training.contract import FitOutput, LearnerSpec, after, always_claims, n_public_of
-from dpviz.training.departure import Departure
+from dpviz.training.contract import Departure, FitOutput, LearnerSpec, after, always_claims, n_public_of
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.params import Settings, flag, number, whole
 
