@@ -183,11 +183,7 @@ LEARNER = LearnerSpec(
             "Not built: what is compared here is the description by Fletcher & Islam, which gives number of trees, "
             "depth and epsilon.",
         ),
-        Departure(
-            "The depth is a setting.",
-            "It is 5 where none is asked for.",
-            "Fletcher & Islam compare with depth 5.",
-        ),
+        Departure("The depth is a setting.", "It is 5 where none is asked for.", "Fletcher & Islam compare with depth 5."),
     ),
     plan=plan,
     fit=fit,
