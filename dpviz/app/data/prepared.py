@@ -108,8 +108,7 @@ def prepare(work: Prepared) -> None:
 def in_use(looked: SchemaDraft | None = None) -> Prepared:
     """The data in use, to work on; a look at private rows by the draft `looked` is not forgotten."""
     now = loaded()
-    draft = SchemaDraft.of(now.schema, now.table.names, person=now.person, rows_per_person=now.data.rows_per_person)
-    draft = draft.after(looked)
+    draft = SchemaDraft.of(now.schema, now.table.names, person=now.person, rows_per_person=now.data.rows_per_person).after(looked)
     return Prepared(now.role, now.title, now.sample, now.table, draft, delivered=draft, looked=looked)
 
 

@@ -126,12 +126,12 @@ def _packed(steps: tuple[Step, ...], what: str, measure: str) -> str:
     if not steps:
         return ""
     scale = scale_of(steps)
-    shown = [_shown(one, scale) | {"words": step_in_words(one, what, measure)} for one in steps]
+    shown = [
+        {"value": one.value, "wide": one.wide, "narrow": one.narrow, "strip": strip_svg(one, scale)}
+        | {"words": step_in_words(one, what, measure)}
+        for one in steps
+    ]
     return base64.b64encode(gzip.compress(json.dumps(shown).encode(), 6)).decode()
-
-
-def _shown(one: Step, scale: tuple[float, float]) -> dict[str, Any]:
-    return {"value": one.value, "wide": one.wide, "narrow": one.narrow, "strip": strip_svg(one, scale)}
 
 
 def take_dragged(key: str, along: str) -> None:
@@ -140,8 +140,3 @@ def take_dragged(key: str, along: str) -> None:
         take_epsilon(key)
     elif event_in(key, along) is not None:
         st.session_state["depth"] = str(event_in(key, along))
-
-
-def place_of(asked: Asked, depth: int) -> Mapping[str, float]:
-    """Where a tree with these settings and this depth stands on each ladder."""
-    return {"epsilon": asked.settings["epsilon"], "depth": depth}

@@ -14,7 +14,7 @@ from dpviz.app.state import Loaded
 from dpviz.app.tree.boosted import boosted_screen
 from dpviz.app.tree.forest import forest_screen
 from dpviz.app.tree.fresh import is_drawn_again, redraws_now, redraws_task
-from dpviz.app.tree.ladder import ladders_now, place_of, take_dragged
+from dpviz.app.tree.ladder import ladders_now, take_dragged
 from dpviz.app.tree.node_card import node_card
 from dpviz.app.tree.pinned import beside, key_of, named, pair_words, pin_bar, pinned_now
 from dpviz.app.tree_view import chosen_node, tree_view
@@ -123,7 +123,7 @@ def _picture(trained: Trained, now: Side, loaded: Loaded, pinned: tuple[str, Sid
     chosen, path = chosen_in(VIEW, now.tree)
     climbing, ladders = ladders_now(trained.asked, loaded, fold=fold, pinned=pinned)
     wide, narrow = (_drawing(trained, now, pinned, chosen, narrow=narrow) for narrow in (False, True))
-    at = place_of(trained.asked, trained.result.plan.depth)
+    at = {"epsilon": trained.asked.settings["epsilon"], "depth": trained.result.plan.depth}
     tree_view(wide, narrow, selected=chosen, key=VIEW, ladders=ladders, at=at, on_dragged=partial(take_dragged, VIEW))
     with st.container():
         if climbing:

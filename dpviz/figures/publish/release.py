@@ -8,7 +8,7 @@ from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, chart, filled, line
 from dpviz.figures.guarantee_text import epsilon_text, number_text, odds_text
 from dpviz.figures.theme import ASKED, INTERRUPTED, LIGHT, OVER_CAP, RELEASED
 from dpviz.figures.wording import counted
-from dpviz.release.records import Balance, Entry, State, total
+from dpviz.release.records import Balance, State, total
 
 #: Poisoned rows a statement is made for.
 POISONED = (1, 10, 100)
@@ -101,26 +101,24 @@ def moment(at: str) -> str:
     return at[:19].replace("T", " ")
 
 
-def entry_row(entry: Entry, running: PrivacyLoss) -> dict[str, Any]:
-    """One line of the history; `running` is the sum up to here."""
-    return {
-        "no": entry.number,
-        "status": entry.status,
-        "started (UTC)": moment(entry.started),
-        "learner": entry.learner,
-        "settings": ", ".join(f"{name} {_value(value)}" for name, value in entry.settings.items() if name != "epsilon"),
-        f"ε ({NEIGHBOURS})": number_text(entry.loss.epsilon),
-        "running total": number_text(running.epsilon),
-        "assumptions": len(entry.disclosures),
-        "SHA-256": entry.sha256[:16] or "no file",
-    }
+def history_rows(balance: Balance) -> list[dict[str, Any]]:
+    """Every release of a data set with the running total, interrupted ones too."""
+    entries = balance.releases
+    return [
+        {
+            "no": entry.number,
+            "status": entry.status,
+            "started (UTC)": moment(entry.started),
+            "learner": entry.learner,
+            "settings": ", ".join(f"{name} {_value(value)}" for name, value in entry.settings.items() if name != "epsilon"),
+            f"ε ({NEIGHBOURS})": number_text(entry.loss.epsilon),
+            "running total": number_text(total(e.loss for e in entries[: place + 1]).epsilon),
+            "assumptions": len(entry.disclosures),
+            "SHA-256": entry.sha256[:16] or "no file",
+        }
+        for place, entry in enumerate(entries)
+    ]
 
 
 def _value(value: Any) -> str:
     return number_text(value) if isinstance(value, float) else str(value)
-
-
-def history_rows(balance: Balance) -> list[dict[str, Any]]:
-    """Every release of a data set with the running total, interrupted ones too."""
-    entries = balance.releases
-    return [entry_row(entry, total(e.loss for e in entries[: place + 1])) for place, entry in enumerate(entries)]

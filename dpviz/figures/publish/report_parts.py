@@ -190,16 +190,13 @@ def _mark(loss: PrivacyLoss) -> Iterator[str]:
 
 def public_table(schema: Schema) -> str:
     """Every column with what was taken as public about it, and whether somebody declared it or it was read from the rows."""
-    rows = "".join(_column_row(column) for column in (*schema.features, schema.target))
+    known = [(column.name, _known(column), column.read_from_data) for column in (*schema.features, schema.target)]
     read = tuple(field for field in schema.read_from_data if field == "n_public")
     count = "not declared" if schema.n_public is None else f"about {schema.n_public:,}"
-    rows += f"<tr><td>Number of rows</td><td>{count}</td><td>{_badge(read)}</td></tr>"
+    known.append(("Number of rows", count, read))
+    rows = "".join(f"<tr><td>{text(name)}</td><td>{text(said)}</td><td>{_badge(read)}</td></tr>" for name, said, read in known)
     head = "<tr><th>Column</th><th>Taken as public</th><th>Source</th></tr>"  # again at the top of every page it goes on to
     return f'<div class="table"><table><thead>{head}</thead>{rows}</table></div>'
-
-
-def _column_row(column: Feature | Target) -> str:
-    return f"<tr><td>{text(column.name)}</td><td>{text(_known(column))}</td><td>{_badge(column.read_from_data)}</td></tr>"
 
 
 def _known(column: Feature | Target) -> str:
