@@ -132,7 +132,7 @@ MUTANTS = (
     Mutant(
         "out of core: a number that is binned at once is never out of range, nor missing",
         "dpviz/table/encode.py",
-        "unusable = None if few.unusable is None else _flags(len(found), others[few.unusable])",
+        "unusable = few.unusable and (_flags(len(found), others[few.unusable[0]]), _flags(len(found), others[few.unusable[1]]))",
         "unusable = None",
         ("tests/io/large/test_encode.py::test_pieces_drop_what_is_missing",),
     ),
