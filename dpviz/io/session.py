@@ -127,12 +127,13 @@ def session_from_json(text: str | bytes) -> Session:
         found = read(_Document, document)
     except UnknownName as error:
         raise DocumentError(error.what, where="choices", remedy=error.remedy) from error
-    told = {
+    told = {item.name: getattr(found, item.name) for item in fields(found)}  # `vars` knows no entry left at its default
+    told |= {
         "schema": schema_from_dict(found.schema, path="schema"),
         "models": tuple(_model(model, f"models[{place}]") for place, model in enumerate(found.models)),
         "curves": tuple(_curves(curves, f"curves[{place}]") for place, curves in enumerate(found.curves)),
     }
-    return Session(**vars(found) | told).shareable()
+    return Session(**told).shareable()
 
 
 def _model(document: dict[str, Any], path: str) -> str:

@@ -36,6 +36,12 @@ def test_a_session_comes_back_as_it_was_saved(role):
     assert model_from_json(found.models[0]) == model_from_json(saved.models[0])
 
 
+def test_entries_that_a_file_leaves_out_are_at_their_defaults():
+    document = json.loads(session_to_json(session()))
+    found = session_from_json(json.dumps({name: document[name] for name in ("format", "role", "schema")}))
+    assert found == Session(DataRole.SIMULATED, "", None, schema_with_stand_ins())
+
+
 def test_of_private_rows_only_schema_and_settings_are_written():
     text = session_to_json(session(DataRole.PRIVATE))
     document = json.loads(text)

@@ -153,7 +153,7 @@ MUTANTS = (
     Mutant(
         "a missing number is the lowest bin",
         "dpviz/table/encode.py",
-        "unusable = _flags(len(values), outside[is_nan])",
+        "unusable = _flags(len(values), outside[is_nan]), missing",
         "pass",
         ("tests/io/large/test_encode.py::test_pieces_drop_what_is_missing",),
     ),

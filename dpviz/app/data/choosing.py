@@ -66,8 +66,8 @@ def _ask_sample(work: Prepared) -> None:
     key, index = f"sample-{work.role}", names.index(work.sample) if work.sample in names else None
     help_text = "A sample comes with its schema and is used at once."
     options = {"placeholder": "Choose a sample", "help": help_text, "on_change": _use_sample, "args": (key,)}
-    title = lambda name: offered[name].title if name in offered else name  # noqa: E731
-    st.selectbox("Sample", names, index, key=key, format_func=title, **options)
+    titles = {name: sample.title for name, sample in offered.items()}
+    st.selectbox("Sample", names, index, key=key, format_func=lambda name: titles.get(name, name), **options)
     if work.sample in offered:
         st.caption(offered[work.sample].description)
 
