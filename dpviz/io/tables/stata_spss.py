@@ -18,6 +18,7 @@ from dpviz.installation import require_extra
 from dpviz.io.csv import check_names
 from dpviz.io.records import table_of_columns, text_column
 from dpviz.io.tables.cells import Asked, as_written, in_our_words, text_of
+from dpviz.io.tables.spss_variables import require_sound_variables
 from dpviz.table.raw import NumberColumn, RawColumn, RawTable, number_text
 
 _CELLS_AT_ONCE = 5_000_000
@@ -71,6 +72,7 @@ def read_spss(raw: bytes, asked: Asked) -> RawTable:
     import pyreadstat
 
     with in_our_words("SPSS file"):
+        require_sound_variables(raw)
         _, about = pyreadstat.read_sav(io.BytesIO(raw), metadataonly=True)
         encoding = about.file_encoding or "utf-8"
         "".encode(encoding)  # an encoding that Python has

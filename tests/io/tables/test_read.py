@@ -335,6 +335,28 @@ def test_stata_files_of_every_version_are_read(version, tmp_path):
     assert cells(read_table(path)) == [["é", "0.1", "2020-01-02"], [None, "2", None], ["z", None, "1950-01-01"]]
 
 
+@pytest.mark.parametrize("compress", [False, True])
+def test_texts_of_any_length_and_their_labels_come_out_of_an_spss_file(tmp_path, compress):
+    frame = pd.DataFrame({"short": ["a", "b"], "long": ["c" * 9, ""], "very": ["d" * 700, "e" * 256], "answer": [1.0, 2.0]})
+    labels = {"short": {"a": "first"}, "answer": {2.0: "no"}}
+    about = {"variable_value_labels": labels, "missing_ranges": {"answer": [{"lo": 5, "hi": 9}, 4]}, "compress": compress}
+    pyreadstat.write_sav(frame, tmp_path / "a.sav", column_labels=["", "A longer label", "", ""], **about)
+    assert cells(read_table(tmp_path / "a.sav")) == [["first", "c" * 9, "d" * 700, "1"], ["b", None, "e" * 256, "no"]]
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [(180, 4), (308, 4), (311, 1), (322, 1), (326, 1), (400, 6), (400, 0), (403, 0x80)],
+    ids=["a width", "of a labelled one", "a huge one", "a format", "another", "labels of none", "of number 0", "of a negative"],
+)
+def test_variables_of_an_spss_file_that_contradict_each_other_are_refused(tmp_path, place, value):
+    raw = bytearray(WRITERS["sav"](drawn_rows(1, 8), tmp_path))
+    assert raw[308:312] == bytes(4)
+    raw[place] = value
+    with pytest.raises(TableError, match="This SPSS file is damaged"):
+        read_table(bytes(raw))
+
+
 @pytest.mark.parametrize("kind", ["dta", "sav"])
 def test_bytes_that_are_no_text_spoil_their_own_cell(kind, tmp_path):
     frame, path = pd.DataFrame({"s": ["éa", "b"], "x": [1, 2]}), tmp_path / f"t.{kind}"
