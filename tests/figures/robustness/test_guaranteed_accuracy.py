@@ -28,6 +28,20 @@ class TestGuaranteeFigure:
         assert list(thin.y) == [PROVED.table.tight(k) for k in range(11)]
         assert heavy.line.width > 2 * thin.line.width
 
+    @pytest.mark.parametrize(
+        ("item", "said"),
+        [
+            (PROVED, ["confidence: %{customdata[2]:.1%}, estimate %{customdata[3]:.1%}", "published: %{customdata[4]:.1%}"]),
+            (REFUSED, ["published, but refused: %{customdata[4]:.1%}"]),
+        ],
+        ids=["proved", "refused"],
+    )
+    def test_a_point_says_its_rows_and_the_bounds_there(self, item, said):
+        curve, *_ = guarantee_figure([item], up_to=0.01, unit="share").data
+        bounds = [item.table.low(4), item.table.tight(4), item.table.published(4)]
+        assert curve.customdata[4] == pytest.approx([4, item.share(4), *bounds], nan_ok=True)
+        assert all(words in curve.hovertemplate for words in ["%{customdata[0]:,} poisoned rows (%{customdata[1]:.2%})", *said])
+
     @pytest.mark.parametrize("unit", ["rows", "share"])
     def test_a_marker_says_how_many_rows_may_be_poisoned(self, unit):
         figure = guarantee_figure([PROVED, voted(), REFUSED], up_to=0.05, unit=unit)
