@@ -40,7 +40,7 @@ def backdoor() -> None:
 
 
 def _plant() -> None:
-    seen, asked = st.columns([1, 1.4], gap="large", vertical_alignment="center")
+    seen, asked = st.columns([1.25, 1.4], gap="large", vertical_alignment="center")
     with seen:
         _pictures()
     with asked:
